@@ -1,4 +1,4 @@
-"""What bounding volumes cost and waste: airplanes in many poses, in balls, boxes along the axes, oriented boxes."""
+"""Compare the cost and the benefit of bounding spheres, axis-aligned boxes and oriented boxes for many airplanes."""
 
 import argparse
 import sys
@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 
-COUNT = 400  #: airplanes, each against each
-ROOM = 9.0  #: their middles lie in a cube of so many lengths of one
+COUNT = 400  #: number of airplanes; all pairs are checked
+ROOM = 9.0  #: edge of the cube of their centres, in lengths of an airplane
 VOLUMES = (("ball", gk.bounding_sphere), ("AABB", gk.aabb), ("OBB", gk.obb))
 COLORS = ("#CC79A7", "#56B4E9", "#009E73")  # the airplane is orange
 
@@ -27,7 +27,7 @@ def posed(count, length):
 
 
 def timed(call, times=3):
-    """Return the best time of a few in seconds, and the answer."""
+    """Return the best of several times in seconds, and the result."""
     best = np.inf
     for _ in range(times):
         start = time.perf_counter()
@@ -37,36 +37,38 @@ def timed(call, times=3):
 
 
 def compare(hull, poses):
-    """Print a row for each volume, and what the hulls themselves answer."""
+    """Print a row for each kind of volume, after the result of the hulls themselves."""
     n = len(poses)
     above = np.triu(np.ones((n, n), dtype=bool), 1)
     index = np.argwhere(above)
     pairs = gk.Pairs([hull] * n)
     seconds, hits = timed(lambda: pairs.collide(index, poses), 1)
-    each = 1e6 * seconds / len(index)
-    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {each:.2f} us a pair by GJK")
+    pair_time = 1e6 * seconds / len(index)
+    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {pair_time:.2f} us a pair by GJK")
     print("        volume / hull   fit     place     test     left    of them in vain   all together")
     for name, fit in VOLUMES:
-        fitting, one = timed(lambda fit=fit: fit(hull))
-        # a box along the axes is fitted to each pose, the others are moved along
-        placing, stack = timed(lambda fit=fit, one=one: fit(hull, poses) if fit is gk.aabb else one.placed(poses))
+        fitting, volume = timed(lambda fit=fit: fit(hull))
+        # an axis-aligned box is fitted to each pose, the others are moved with the airplane
+        placing, stack = timed(
+            lambda fit=fit, volume=volume: fit(hull, poses) if fit is gk.aabb else volume.placed(poses)
+        )
         testing, left = timed(lambda stack=stack: stack.overlaps(stack, all_pairs=True))
         left &= above
-        missed = hits[~left[above]].sum()  # a bounding volume may never lose a pair
+        missed = hits[~left[above]].sum()  # a bounding volume never misses a pair
         assert missed == 0
-        rest = np.argwhere(left)
-        exact, answers = timed(lambda rest=rest: pairs.collide(rest, poses), 1)
+        remaining = np.argwhere(left)
+        exact, answers = timed(lambda remaining=remaining: pairs.collide(remaining, poses), 1)
         assert answers.sum() == hits.sum()
         together = placing + testing / 2 + exact
         print(
             f"{name:6}  {np.mean(stack.volume) / hull.volume:10.2f}  {1e3 * fitting:7.2f} ms"
-            f" {1e6 * placing / n:6.2f} us {1e9 * testing / n**2:6.0f} ns {len(rest):7}"
-            f" {1 - hits.sum() / len(rest):14.1%} {1e3 * together:14.1f} ms"
+            f" {1e6 * placing / n:6.2f} us {1e9 * testing / n**2:6.0f} ns {len(remaining):7}"
+            f" {1 - hits.sum() / len(remaining):14.1%} {1e3 * together:14.1f} ms"
         )
 
 
 def picture(mesh, hull, pose, path):
-    """Draw the airplane at one pose in each of its volumes."""
+    """Draw the airplane at a pose in each kind of volume."""
     plotter = gk.viz.plotter((1, 3), (1200, 440), off_screen=True)
     for column, (name, fit) in enumerate(VOLUMES):
         volume = fit(hull, pose)
@@ -85,7 +87,7 @@ if __name__ == "__main__":
     hull = mesh.hull()
     print(f"airplane: {len(mesh.faces)} triangles, {len(hull.vertices)} vertices of its hull, which the volumes hold")
     length = float(gk.obb(hull).extents.max())
-    gk.obb(hull).overlaps(gk.bounding_sphere(hull))  # compiles, once on a machine
+    gk.obb(hull).overlaps(gk.bounding_sphere(hull))  # compile first, once on a machine
     poses = posed(COUNT, length)
     compare(hull, poses)
     out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A crate slides off a table and tips: where the two touch at each step, and whether that still holds the crate."""
+"""A crate slides off a table and tips. At each step the contact patch shows whether the table still supports it."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ def standing(x):
 
 
 def tipped(pose, ends, degrees):
-    """Return the pose turned about the line through two points, its centre downwards."""
+    """Return the pose rotated about the line through two points, so that the centre moves down."""
     along = ends[1] - ends[0]
     if np.cross(along, pose[:3, 3] - ends[0])[2] > 0:
         along = -along
@@ -32,12 +32,12 @@ def tipped(pose, ends, degrees):
 
 
 def area(points):
-    """Return the area of a patch, whose corners are in order."""
+    """Return the area of a patch with its corners in order."""
     return 0.5 * np.linalg.norm(sum((np.cross(a, b) for a, b in pairwise([*points, points[0]])), np.zeros(3)))
 
 
 def margin(points, center):
-    """Return how far inside a patch the point under the centre is, negative outside, and the nearest side."""
+    """Return the distance of the point under the centre from the nearest side, negative outside, and that side."""
     sides = [(a[:2], b[:2] - a[:2]) for a, b in pairwise([*points, points[0]])]
     middle = points[:, :2].mean(axis=0)
 
@@ -51,19 +51,19 @@ def margin(points, center):
 
 
 def slide():
-    """Move the crate until it tips, and then tip it; return the poses and their contacts."""
+    """Move the crate until it tips, then tip it; return the poses, contacts and captions."""
     story = []
     x = START
     print("   x [m]  points  patch [cm²]  held by [mm]")
     while True:
         pose = standing(x)
         touch = gk.contact(TABLE, CRATE, None, pose, max_points=None)
-        held, side = margin(touch.points, pose[:3, 3])
-        print(f"  {x:6.3f}  {touch.count:6d}  {1e4 * area(touch.points):11.2f}  {1e3 * held:12.2f}")
-        does, where = ("stands", "inside") if held >= 0 else ("tips", "outside")
-        told = f"It {does}: its centre is {1e3 * abs(held):.0f} mm {where} the {touch.count} points"
-        story.append((pose, touch, told))
-        if held < 0:
+        support, side = margin(touch.points, pose[:3, 3])
+        print(f"  {x:6.3f}  {touch.count:6d}  {1e4 * area(touch.points):11.2f}  {1e3 * support:12.2f}")
+        does, where = ("stands", "inside") if support >= 0 else ("tips", "outside")
+        caption = f"It {does}: its centre is {1e3 * abs(support):.0f} mm {where} the {touch.count} points"
+        story.append((pose, touch, caption))
+        if support < 0:
             break
         x += STEP
     print("it tips about the side that its centre has passed")
@@ -77,7 +77,7 @@ def slide():
 
 
 def draw(story, file):
-    """Draw four moments: the patch under the crate, and its centre with a plumb line."""
+    """Draw four moments, each with the patch under the crate and a plumb line from its centre."""
     before = [k for k, (_, touch, _) in enumerate(story) if touch.count > 2]
     moments = [story[k] for k in (0, before[len(before) // 2], before[-1], len(story) - 1)]
     plotter = gk.viz.plotter((2, 2), (1200, 900), off_screen=True)
@@ -86,9 +86,9 @@ def draw(story, file):
         center = pose[:3, 3]
         foot = np.array([*center[:2], TABLE.extents[2] / 2])
         plumb = [gk.Segment(center, foot), gk.Point(center)]
-        look = {"view": (0.78, -0.6, 0.45)}
-        gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), **look)
-        gk.viz.plot([plumb], plotter, colors=PLUMB, names="plumb line from its centre", **look)
+        view = (0.78, -0.6, 0.45)
+        gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), view=view)
+        gk.viz.plot([plumb], plotter, colors=PLUMB, names="plumb line from its centre", view=view)
     plotter.screenshot(file)
     plotter.close()
 

@@ -1,4 +1,4 @@
-"""A spinning dart and a plate thinner than any step of a simulation: when they meet, proven free until then."""
+"""Find the time at which a spinning dart hits a plate that is thinner than a simulation step, and prove it."""
 
 import argparse
 import sys
@@ -10,18 +10,18 @@ import gjk3d as gk
 
 DART = gk.ConvexUnion(gk.Cylinder(0.02, 0.1), gk.Point((0.0, 0.0, 0.16)))
 PLATE = gk.Box((0.004, 0.6, 0.5))
-#: its tip points along x; it flies 3 m in a second, and yaws and rolls on the way
+#: the tip points along x; the dart flies 3 m in a second, and yaws and rolls
 START = np.array([[0.0, 0.0, 1.0, -1.5], [0.0, 1.0, 0.0, 0.1], [-1.0, 0.0, 0.0, -0.05], [0.0, 0.0, 0.0, 1.0]])
 FLIGHT = gk.Motion(START, linear=(3.0, -0.15, 0.1), angular=(9.0, 0.4, 1.2))
 
 
 def sampled(steps):
-    """Tell whether any of some evenly spaced poses collides."""
+    """Return whether any of several evenly spaced poses collides."""
     return bool(gk.collide(DART, PLATE, FLIGHT.at(np.linspace(0.0, 1.0, steps)), None).any())
 
 
 def draw(impact, path):
-    """Save the plate, the dart's ghosts along its way, and the dart where it hits."""
+    """Draw the plate, the dart where it hits, and earlier positions as ghosts."""
     gk.viz.show(
         impact,
         path=path,
@@ -34,12 +34,12 @@ def draw(impact, path):
 
 
 def main():
-    """Ask by samples, then by time of impact; draw."""
+    """Check samples, then compute the time of impact, and draw it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     arguments = parser.parse_args()
     for steps in (6, 12, 1000):
-        print(f"{steps} sampled poses: {'hit' if sampled(steps) else 'free, they say'}")
+        print(f"{steps} sampled poses: {'hit' if sampled(steps) else 'free'}")
     impact = gk.time_of_impact(DART, PLATE, FLIGHT, None)
     print(impact)
     print(f"tip at {np.round(impact.point_a, 6).tolist()} after {impact.iterations} proven steps")

@@ -1,4 +1,4 @@
-"""Draw what proves a depth: a plane that all differences of two shapes are behind, and a ball that they fill."""
+"""Draw the proof of a depth: a plane in front of the Minkowski difference, and a ball inside it."""
 
 import argparse
 import sys
@@ -14,25 +14,25 @@ A = gk.Box((1.5, 1.3, 1.3))
 B = gk.Tetrahedron([(-0.8, -0.6, -0.6), (0.9, -0.5, -0.6), (0.0, 0.9, -0.5), (0.0, 0.0, 1.0)])
 POSE = RigidTransform.from_components((0.75, 0.2, 0.3), Rotation.from_rotvec((0.5, 0.6, 2.4))).as_matrix()
 
-VIEW = (0.3, -0.9, 0.33)  #: both are seen one way
+VIEW = (0.3, -0.9, 0.33)  #: of both pictures
 
 
 def epa_surface(result):
-    """Return the polytope that EPA ended with: points of A - B, and triangles."""
+    """Return the last polytope of EPA: points of A - B, and triangles."""
     last = result.trace.epa[-1]
     used, faces = np.unique(last.faces, return_inverse=True)
     return last.vertices[used], faces.reshape(-1, 3)
 
 
 def differences():
-    """Return every vertex of A less every vertex of B; their hull is A - B, which no query ever builds."""
+    """Return all vertices of A minus all vertices of B. Their hull is A - B, which no query builds."""
     a = np.array(np.meshgrid(*A.bounds.T)).reshape(3, -1).T
     b = B.vertices @ POSE[:3, :3].T + POSE[:3, 3]
     return (a[:, None] - b[None]).reshape(-1, 3)
 
 
 def prove(result, points, faces):
-    """Measure both bounds again, by what the picture shows; return them."""
+    """Compute both bounds from the drawn plane and surface, without the solver, and return them."""
     outer = float((differences() @ result.normal).max())
     p, q, r = (points[faces[:, i]] for i in range(3))
     across = np.cross(q - p, r - p)
@@ -43,13 +43,13 @@ def prove(result, points, faces):
 
 
 def draw(result, points, faces, radius, path):
-    """Draw the two shapes, and beside them A - B with the surface, the ball and the plane."""
+    """Draw the two shapes, and next to them A - B with the surface, the ball and the plane."""
     plotter = gk.viz.plotter((1, 2), (1200, 560), off_screen=True)
     gk.viz.plot(result, plotter, view=VIEW)
     plotter.subplot(0, 1)
     ceiling, floor = (
-        Decimal(-x).quantize(Decimal("1e-6"), way)
-        for x, way in ((result.lower, ROUND_CEILING), (result.upper, ROUND_FLOOR))
+        Decimal(-x).quantize(Decimal("1e-6"), rounding)
+        for x, rounding in ((result.lower, ROUND_CEILING), (result.upper, ROUND_FLOOR))
     )
     touch = radius * result.normal
     side = np.cross((0.0, 0.0, 1.0), result.normal)

@@ -1,7 +1,7 @@
-"""Prove that a motion of a robot is free, and find the contact that samples step over.
+"""Prove that a motion of a robot is free, and find a contact that samples miss.
 
-The arm of data/arm goes along its path. A wire of no thickness hangs where the gripper passes. Samples of the path
-miss it; the proof does not, and says between which two parameters the first contact lies.
+The arm of data/arm moves along its path. A wire without thickness crosses the path of the gripper. Samples of the path
+miss the wire. The proof finds it, and returns the two parameters between which the first contact occurs.
 """
 
 import argparse
@@ -13,13 +13,13 @@ import numpy as np
 import gjk3d as gk
 
 DATA = Path(__file__).parents[1] / "data" / "arm"
-WIRE = gk.Segment((0, 0, -0.2), (0, 0, 0.2))  #: of no thickness, in metres
+WIRE = gk.Segment((0, 0, -0.2), (0, 0, 0.2))  #: without thickness, in metres
 PLACE = np.eye(4)
 PLACE[:3, 3] = 0.36, 0.41, 0.75
 
 
 def cell():
-    """Return name, shape and pose of what stands round the arm."""
+    """Return the shapes and poses of the obstacles around the arm, by name."""
     robot = gk.robot.Robot.from_urdf(DATA / "cell.urdf")
     poses = robot.link_poses([])
     return {
@@ -28,9 +28,9 @@ def cell():
     }
 
 
-def say(what, checker, path, **how):
-    """Print and return what is known of a path."""
-    answer = checker.path_free(path, **how)
+def check(what, checker, path, **options):
+    """Check a path; print and return the result."""
+    answer = checker.path_free(path, **options)
     if answer:
         print(f"{what}: free")
     else:
@@ -40,7 +40,7 @@ def say(what, checker, path, **how):
 
 
 def picture(checker, path, file):
-    """Draw the arm where it meets the wire, and the way there as ghosts."""
+    """Draw the arm at its contact with the wire, and earlier positions as ghosts."""
     gk.viz.motion(checker, path, file, certify=True, title="Samples step over the wire; the proof finds it")
 
 
@@ -53,14 +53,14 @@ if __name__ == "__main__":
     around = cell()
     touching = [("base", name) for name in around if name.startswith("table")]
     checker = gk.robot.Checker(robot, around, touching=touching)
-    say("path, in steps of 0.05 rad", checker, path)
-    say("path, proven", checker, path, certify=True)
+    check("path, in steps of 0.05 rad", checker, path)
+    check("path, proven", checker, path, certify=True)
 
     checker.add("wire", WIRE, PLACE)
     for step in (0.05, 0.02):
-        say(f"with the wire, in steps of {step} rad", checker, path, resolution=step)
-    met = say("with the wire, proven", checker, path, certify=True)
-    print(f"at the end of that bracket they overlap by {-checker.clearance(met.configuration).distance:.1e} m")
+        check(f"with the wire, in steps of {step} rad", checker, path, resolution=step)
+    contact = check("with the wire, proven", checker, path, certify=True)
+    print(f"at the end of that bracket they overlap by {-checker.clearance(contact.configuration).distance:.1e} m")
 
     out.mkdir(parents=True, exist_ok=True)
     picture(checker, path, out / "certified_motion.png")

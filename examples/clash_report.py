@@ -1,4 +1,4 @@
-"""Which parts of a gearbox clash, what was accepted, and what is new since the last report: a check as CI runs it."""
+"""Check a gearbox as CI does: find clashes, accept some by rules, and list those that are new since the last report."""
 
 import argparse
 import sys
@@ -15,8 +15,8 @@ ACCEPTED = [
 ]
 
 
-def told(report):
-    """Print the findings that count, but for touching faces, and how many there are of each status."""
+def print_findings(report):
+    """Print the findings that count, except touching faces, and the number of findings of each status."""
     for clash in report.clashes:
         if clash.is_open and clash.kind != "touch":
             a, b = (name.rpartition("/")[2] for name in (clash.a, clash.b))
@@ -33,7 +33,7 @@ if __name__ == "__main__":
     gearbox = gk.clash.Assembly.load(MODEL)
     print(f"{MODEL.name}: {len(gearbox.parts)} parts; a pad and a copy of the label are accepted by rules")
     before = gk.clash.check(gearbox, ignore=ACCEPTED)
-    told(before)
+    print_findings(before)
     print("the shaft is cut back by 2 mm, and the cover of the lid ended up 1 mm lower:")
     meshes = {}
     for part in gearbox.parts:
@@ -44,7 +44,7 @@ if __name__ == "__main__":
             vertices[:, 1] -= 0.001
         meshes[part.name] = gk.Mesh(vertices, part.mesh.faces)
     after = gk.clash.check(gk.clash.Assembly.of(meshes, gearbox.unit), ignore=ACCEPTED, baseline=before)
-    told(after)
+    print_findings(after)
     out.mkdir(parents=True, exist_ok=True)
     new = next(clash for clash in after.clashes if clash.status == "new" and clash.kind != "touch")
     gk.viz.show(after, clash=new.id, title="New since the last report:", path=out / "clash_report.png")

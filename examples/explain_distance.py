@@ -1,4 +1,4 @@
-"""Explain a distance: how GJK walks to the nearest edge of A - B, on the numbers of a worked 2D example."""
+"""Explain a distance: each step of GJK on the way to the nearest edge of A - B, for a worked 2D example."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ B = [(8, 6), (10, 2), (13, 1), (15, 6)]
 
 
 def prism(polygon, half_height=2.0):
-    """Return the polygon extruded over z, so far that z does not decide."""
+    """Return the polygon extruded along z, so high that z does not matter."""
     return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
 
 

@@ -1,4 +1,4 @@
-"""Explain an exact case: the origin in the middle of GJK's first segment, where the 2D loop's next direction is 0."""
+"""Explain an exact case: the origin is on the first segment of GJK, and the next direction of the 2D loop is 0."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ B = [(4, 12.5), (6, 8.5), (9, 7.5), (11, 12.5)]
 
 
 def prism(polygon, half_height=2.0):
-    """Return the polygon extruded over z, so far that z does not decide."""
+    """Return the polygon extruded along z, so high that z does not matter."""
     return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
 
 

@@ -1,4 +1,4 @@
-"""Explain an overlap: GJK finds the origin in A - B, EPA how deep, on the numbers of a worked 2D example."""
+"""Explain an overlap: GJK finds that A - B contains the origin, and EPA finds the depth, for a worked 2D example."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ B = [(5, 7), (7, 3), (10, 2), (12, 7)]
 
 
 def prism(polygon, half_height=2.0):
-    """Return the polygon extruded over z, so far that z does not decide."""
+    """Return the polygon extruded along z, so high that z does not matter."""
     return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
 
 

@@ -1,7 +1,7 @@
-"""Out of a clash by gradient descent: a heap of parts in each other, moved and turned until all keep a clearance.
+"""Separate a heap of overlapping parts by gradient descent, until all keep a clearance.
 
-What is descended is half the sum of max(0, AIM - signed distance)^2 over all pairs. The signed distance slopes in
-overlap as well as apart, so there is a way out from anywhere but a tie, and the bounds say that all are free.
+The objective is half the sum of max(0, AIM - signed distance)^2 over all pairs. The signed distance has a gradient in
+overlap too, except at a tie, so descent separates the parts. The bounds prove that all are free at the end.
 """
 
 import argparse
@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 
 CLEARANCE = 0.05
-AIM = 1.02 * CLEARANCE  #: a little more, since descent comes near without arriving
-RATE = 0.25  #: of the way out of a clash that either part goes in a step
+AIM = 1.02 * CLEARANCE  #: a little more, since descent approaches its aim without reaching it
+RATE = 0.25  #: share of the separating translation that each part moves in a step
 STEPS = 200
 PARTS = [
     gk.Box((1.6, 0.7, 0.5)),
@@ -32,7 +32,7 @@ INDEX = np.argwhere(np.triu(np.ones((len(PARTS), len(PARTS)), dtype=bool), 1))
 
 
 def heap():
-    """Return poses with all parts in one small place."""
+    """Return poses with all parts in one small region."""
     rng = np.random.default_rng(4)
     poses = np.tile(np.eye(4), (len(PARTS), 1, 1))
     poses[:, :3, :3] = Rotation.random(len(PARTS), rng=rng).as_matrix()
@@ -41,16 +41,16 @@ def heap():
 
 
 def descend(pairs, poses):
-    """Return the poses after each step, and the answers of all pairs at them."""
+    """Return the poses after each step, and the results of all pairs at the last one."""
     path = [poses]
-    # a metre of translation and a radian of rotation are made alike by the radius of each part
+    # the radius of each part converts radians of rotation to metres
     sizes = np.array([gk.bounding_sphere(part).radius for part in PARTS])
     for step in range(STEPS + 1):
         result = pairs.signed_distance(INDEX, poses)
-        done = result.lower.min() >= CLEARANCE
-        if step % 5 == 0 or done:
+        finished = result.lower.min() >= CLEARANCE
+        if step % 5 == 0 or finished:
             print(f"{step:4} {(result.distance < 0).sum():9} {result.distance.min():18.6f}")
-        if done:
+        if finished:
             break
         short = np.maximum(0.0, AIM - result.distance)
         slope = gk.gradient(result)
@@ -66,7 +66,7 @@ def descend(pairs, poses):
 
 
 def picture(path, pairs, file):
-    """Draw the heap, some step on the way, and the end: what collides is orange."""
+    """Draw the heap, a step in between, and the end, with overlapping parts in orange."""
     plotter = gk.viz.plotter((1, 3), (1200, 440), off_screen=True)
     ball = gk.bounding_sphere(gk.ConvexHull(path[-1][:, :3, 3]))
     for column, step in enumerate([0, max(1, len(path) // 6), len(path) - 1]):

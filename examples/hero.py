@@ -1,4 +1,4 @@
-"""Point out one clash in an assembly: the whole as a ghost, the two parts in colour, the overlap close up."""
+"""Show one clash of an assembly: the assembly as a ghost, the two parts in colour, and the overlap close up."""
 
 import argparse
 import sys
@@ -12,22 +12,22 @@ COLORS = ("#E69F00", "#009E73")
 
 
 def draw(result, parts, path):
-    """Draw the whole as a ghost round the two parts, and beside it where they overlap, close up."""
+    """Draw the assembly as a ghost around the two parts, and next to it the overlap, close up."""
     plotter = gk.viz.plotter((1, 2), (1400, 600), off_screen=True)
-    plotter.set_background("white", all_renderers=True)  # few colours are kept: a gradient would be left in bands
-    rest = [mesh for name, mesh in parts.items() if name not in PARTS]
-    look = {"view": (-0.8, 0.35, -0.45), "up": (0.0, 1.0, 0.0)}
+    plotter.set_background("white", all_renderers=True)  # the PNG has few colours, so a gradient would show bands
+    other_parts = [mesh for name, mesh in parts.items() if name not in PARTS]
+    camera = {"view": (-0.8, 0.35, -0.45), "up": (0.0, 1.0, 0.0)}
     gk.viz.plot(
-        [*(parts[name] for name in PARTS), rest],
+        [*(parts[name] for name in PARTS), other_parts],
         plotter,
         colors=(*COLORS, "#9FB1BD"),
         opacity=(1.0, 1.0, 0.12),
         names=(*PARTS, "the other parts of the gearbox"),
         title=f"{' and '.join(PARTS)} overlap",
-        **look,
+        **camera,
     )
     plotter.subplot(0, 1)
-    look["view"] = (-0.62, 0.3, -0.7)  # along the shaft, so that all of it is seen
+    camera["view"] = (-0.62, 0.3, -0.7)  # along the shaft, so that all of it is visible
     gk.viz.plot(
         result,
         plotter,
@@ -35,7 +35,7 @@ def draw(result, parts, path):
         title="The two, close up, hull against hull",
         focus=(result.point_b + (0.0, 0.0, 40.0), 58.0),
         unit="mm",
-        **look,
+        **camera,
     )
     plotter.screenshot(path)
     plotter.close()

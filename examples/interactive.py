@@ -1,6 +1,6 @@
-"""Drag a shape with the mouse, move a robot by sliders: what is asked again and again, and how fast.
+"""Drag a shape with the mouse, and move a robot by sliders. The results follow each move.
 
-With --window, two windows open one after the other; without, the same moves are made by program, and drawn.
+With --window, two windows open one after the other. Without it, the same moves are made by the program, and drawn.
 """
 
 import argparse
@@ -16,14 +16,14 @@ ARM = Path(__file__).parents[1] / "data" / "arm"
 
 
 def at(x, y, z):
-    """Return a pose without a turn."""
+    """Return a pose without rotation."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
 
 
 def checker():
-    """Return the arm of data/ on a floor, with a ball in its way."""
+    """Return the arm of data/ on a floor, with a ball as obstacle."""
     arm = gk.robot.Robot.from_urdf(ARM / "arm.urdf", ARM / "arm.srdf")
     return gk.robot.Checker(
         arm, {"floor": gk.Halfspace((0, 0, 1)), "ball": (gk.Sphere(0.2), at(0.7, 0, 0.6))}, touching=[("base", "floor")]
@@ -41,32 +41,32 @@ def drag(off_screen):
 
 
 def slide(off_screen):
-    """Turn the shoulder of the arm until the ball is free of it."""
+    """Turn the shoulder of the arm until it is free of the ball."""
     slid = gk.viz.sliders(checker(), [0, 0.2, 0, 0, 0, 0], off_screen=off_screen)
     if off_screen:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         angles = np.linspace(0.2, 0.8, 13)
         for angle in angles:
             state = slid.move([0, angle, 0, 0, 0, 0])
-            told = " and ".join(" with ".join(pair) for pair in state.pairs) or "free"
-            print(f"joint_2 at {angle:.2f}: {told}, {state.distance:+.4f} m")
-        spent = (time.perf_counter() - begun) / len(angles)
+            collision = " and ".join(" with ".join(pair) for pair in state.pairs) or "free"
+            print(f"joint_2 at {angle:.2f}: {collision}, {state.distance:+.4f} m")
+        spent = (time.perf_counter() - start) / len(angles)
         print(f"{1000 * spent:.0f} ms a move, with all that is drawn", file=sys.stderr)
     return slid
 
 
 def main():
-    """Drag, slide, and put one picture below the other."""
+    """Drag, slide, and write both pictures as one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
-    parser.add_argument("--window", action="store_true", help="open windows, to be moved by hand")
+    parser.add_argument("--window", action="store_true", help="open windows for the mouse")
     arguments = parser.parse_args()
     images = []
-    for made in (drag(None if arguments.window else True), slide(None if arguments.window else True)):
+    for window in (drag(None if arguments.window else True), slide(None if arguments.window else True)):
         if not arguments.window:
-            made.plotter.render()
-            images.append(made.plotter.screenshot(None, return_img=True))
-        made.plotter.close()
+            window.plotter.render()
+            images.append(window.plotter.screenshot(None, return_img=True))
+        window.plotter.close()
     if images:
         from PIL import Image
 

@@ -1,4 +1,4 @@
-"""Which parts of an assembly clash, by how much, and how to move them apart: pairs of a gearbox, hull against hull."""
+"""Compare the hulls of pairs of a gearbox: overlap or gap, depth, and the translation that separates them."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ def mm(vector):
 
 
 def report(a, b, note, result):
-    """Print an answer for people."""
+    """Print a result."""
     print(f"\n{a} and {b}: {result.status.name.lower()}   [{note}]")
     if result.depth > 0:
         print(f"   depth of the overlap     {result.depth:.6f} mm")
@@ -35,7 +35,7 @@ def report(a, b, note, result):
 
 
 def draw(hulls, clash, clear, path):
-    """Draw a clash and a clear pair side by side, close up: what matters is a millimetre at one end of the shaft."""
+    """Draw a clash and a clear pair next to each other, close up, since the difference is a millimetre."""
     plotter = gk.viz.plotter((1, 2), (1200, 450), off_screen=True)
     for column, ((a, b, _), result) in enumerate((clash, clear)):
         plotter.subplot(0, column)
@@ -62,7 +62,7 @@ if __name__ == "__main__":
     gearbox = gk.load(MODEL)
     print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}; below in mm")
     print("Convex hulls are compared: apart means apart, but an overlap of hulls may lie in a hole or a hollow.")
-    # a GLB is in metres; scaling the hulls gives answers in millimetres
+    # a GLB is in metres; scaled hulls give results in millimetres
     hulls = {part.name: part.mesh.hull().scaled(1000.0) for part in gearbox.parts}
     results = [gk.signed_distance(hulls[a], hulls[b]) for a, b, _ in PAIRS]
     for pair, result in zip(PAIRS, results, strict=True):

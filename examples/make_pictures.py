@@ -1,4 +1,4 @@
-"""Make all pictures of the gallery again: run every example, and shrink what it drew."""
+"""Make all pictures of the gallery: run every example, and compress its picture."""
 
 import argparse
 import subprocess
@@ -8,21 +8,21 @@ from pathlib import Path
 
 from PIL import Image
 
-HERE = Path(__file__).parent
-EXAMPLES = sorted(file for file in HERE.glob("*.py") if file != Path(__file__))
+FOLDER = Path(__file__).parent
+EXAMPLES = sorted(file for file in FOLDER.glob("*.py") if file != Path(__file__))
 
 
 def shrink(source, folder):
-    """Save a picture small: the README's top as PNG, which every viewer knows, the others as WebP."""
+    """Save a picture in a small file: that of the README as PNG, which every viewer shows, the others as WebP."""
     drawn = Image.open(source)
     image = drawn.convert("RGB")
     if source.stem == "hero":
         target = folder / "hero.png"
-        # by octree: the median cut loses the colours of what is small, as arrows are
+        # the octree keeps the colours of small objects such as arrows, and the median cut does not
         image.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(target, optimize=True)
     else:
         target = folder / f"{source.stem}.webp"
-        image.save(target, quality=90, method=6, lossless=drawn.mode == "P")  # of few colours, lossless is smaller
+        image.save(target, quality=90, method=6, lossless=drawn.mode == "P")  # with few colours, lossless is smaller
     return target
 
 
@@ -31,7 +31,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "names", nargs="*", help="examples to run, by default all: " + ", ".join(f.stem for f in EXAMPLES)
     )
-    parser.add_argument("--out", type=Path, default=HERE / "pictures", help="folder for the pictures")
+    parser.add_argument("--out", type=Path, default=FOLDER / "pictures", help="folder for the pictures")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     for example in EXAMPLES:
@@ -40,5 +40,5 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, example, "--out", folder], check=True, stdout=subprocess.DEVNULL)
             for picture in sorted(Path(folder).glob("*.png")):
-                made = shrink(picture, arguments.out)
-                print(f"{made}: {made.stat().st_size / 1000:.0f} kB")
+                target = shrink(picture, arguments.out)
+                print(f"{target}: {target.stat().st_size / 1000:.0f} kB")

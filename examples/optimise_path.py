@@ -1,8 +1,8 @@
-"""Bend a path out of collision with scipy.optimize: what a trajectory optimiser needs, asked in stacks.
+"""Bend a path out of collision with scipy.optimize, by signed distances and gradients of many configurations per call.
 
-The arm of `plan_arm.py` again: a guess by way of one posture runs into the beam. Its waypoints are moved by L-BFGS, so
-that the path is short and all its samples keep `MARGIN`: each evaluation is one call for every pair that is closer,
-its signed distance, negative in overlap, and how that changes with the joints. The result is then proven.
+The arm is that of `plan_arm.py`. The first guess goes through one posture and hits the beam. L-BFGS moves its waypoints
+until the path is short and all its samples keep `MARGIN`. Each evaluation is one call: it returns all pairs closer than
+the margin, with their signed distances and gradients. At the end the path is proven free.
 """
 
 import argparse
@@ -15,26 +15,26 @@ from scipy.optimize import minimize
 
 import gjk3d as gk
 
-VIA = np.radians([0.0, 60.0, 0.0, -60.0, 0.0, -60.0, 0.0])  #: the guess goes straight there, and straight on
-WAYPOINTS = 14  #: that move
-BETWEEN = 4  #: samples from one waypoint to the next
-MARGIN = 0.04  #: metres to be kept
-WEIGHT = 2000.0  #: of what each pair lacks of the margin, squared, against the length, squared
+VIA = np.radians([0.0, 60.0, 0.0, -60.0, 0.0, -60.0, 0.0])  #: the guess goes straight to this posture, and straight on
+WAYPOINTS = 14  #: number of waypoints that move
+BETWEEN = 4  #: samples between two waypoints
+MARGIN = 0.04  #: metres to every obstacle
+WEIGHT = 2000.0  #: weight of the squared violation of the margin against the squared length
 
 
 def sampler(count, between):
-    """Return the matrix that makes samples from waypoints, start and goal among both."""
+    """Return the matrix that interpolates samples from waypoints, both with start and goal."""
     steps = np.linspace(0.0, count - 1.0, (count - 1) * between + 1)
     return np.array([np.interp(steps, np.arange(count), row) for row in np.eye(count)]).T
 
 
 class Cost:
-    """Length and closeness of a path, with their gradient, and how many configurations were asked for."""
+    """Cost of a path, its length and its violations of the margin, with the gradient and a count of configurations."""
 
     def __init__(self, checker, start, goal):
         self.checker, self.ends = checker, (start, goal)
         self.samples = sampler(WAYPOINTS + 2, BETWEEN)
-        self.asked = 0
+        self.checked = 0
 
     def path(self, x):
         """Return the waypoints with start and goal."""
@@ -44,18 +44,18 @@ class Cost:
         """Return the cost and its gradient."""
         path = self.path(x)
         q = self.samples @ path
-        self.asked += len(q)
-        closeness, slope = self.checker.distances(q, within=MARGIN).penalty(MARGIN)
+        self.checked += len(q)
+        violation, slope = self.checker.distances(q, within=MARGIN).penalty(MARGIN)
         step = np.diff(path, axis=0)
-        value = len(step) * (step**2).sum() + WEIGHT * closeness.sum()
+        value = len(step) * (step**2).sum() + WEIGHT * violation.sum()
         gradient = WEIGHT * self.samples.T @ slope
         gradient[1:] += 2.0 * len(step) * step
         gradient[:-1] -= 2.0 * len(step) * step
         return value, gradient[1:-1].ravel()
 
 
-def told(checker, path):
-    """Return length, and the least clearance of a thousand samples with its pair."""
+def summary(checker, path):
+    """Return the length, and the least clearance of a thousand samples with its pair, as text."""
     q = sampler(len(path), 1000 // (len(path) - 1)) @ path
     nearest = checker.clearance(q)
     k = int(np.argmin(nearest.distance))
@@ -73,12 +73,12 @@ def main():
     cost = Cost(checker, START, GOAL)
     t = np.linspace(-1.0, 1.0, WAYPOINTS + 2)[:, None]
     guess = VIA + np.where(t < 0.0, -t * (START - VIA), t * (GOAL - VIA))
-    print(f"guess:     {told(checker, guess)}")
+    print(f"guess:     {summary(checker, guess)}")
 
-    found = minimize(cost, guess[1:-1].ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 300})
-    path = cost.path(found.x)
-    print(f"optimised: {told(checker, path)}")
-    print(f"{found.nit} steps of L-BFGS, {cost.asked} configurations asked for")
+    optimum = minimize(cost, guess[1:-1].ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 300})
+    path = cost.path(optimum.x)
+    print(f"optimised: {summary(checker, path)}")
+    print(f"{optimum.nit} steps of L-BFGS, {cost.checked} configurations checked")
 
     proof = checker.path_free(path, certify=True)
     print(f"all of it, between the samples too: {proof.status.name}")

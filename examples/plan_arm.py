@@ -1,7 +1,7 @@
-"""Plan the motion of a 7-axis arm among obstacles with OMPL; all of the path that comes back is proven free.
+"""Plan the motion of a 7-axis arm among obstacles with OMPL; the whole path is proven free.
 
-The planner asks Python once for each motion, and each is answered in one compiled call. Samples of a motion prove
-nothing of what lies between them, so what is found is proven in the end, and led round what samples have missed.
+The planner calls Python once for each motion, and one compiled call checks it. Samples prove nothing about the motion
+between them. Therefore the path is proven at the end, and detours replace the pieces where samples missed a collision.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import numpy as np
 
 import gjk3d as gk
 
-#: axis of each joint, limit in radians, length of the link behind it in metres
+#: axis of each joint, limit in radians, length of its link in metres
 JOINTS = [("z", 2.9, 0.36), ("y", 2.1, 0.21), ("z", 2.9, 0.21), ("y", 2.1, 0.20), ("z", 2.9, 0.20), ("y", 2.1, 0.12),
           ("z", 3.0, 0.10)]  # fmt: skip
 RADII = [0.075, 0.07, 0.065, 0.06, 0.055, 0.05, 0.04]
@@ -22,7 +22,7 @@ GOAL = np.radians([-70.0, 75.0, 0.0, -60.0, 0.0, -60.0, 0.0])
 
 
 def arm_text():
-    """Return a URDF: seven links, each a capsule, and between each two a joint at right angles to the last."""
+    """Return a URDF of seven capsules; each joint is at right angles to the joint before it."""
     parts = ['<robot name="seven"><link name="foot"><collision><origin xyz="0 0 0.05"/><geometry>',
              '<cylinder radius="0.12" length="0.1"/></geometry></collision></link>']  # fmt: skip
     below, height = "foot", 0.1
@@ -46,12 +46,12 @@ def at(x, y, z):
 
 
 def make_checker(margin=0.0):
-    """Return the arm among a table, a beam above it and three posts."""
+    """Return the arm with a table, a beam above it and three posts."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "seven.urdf"
         file.write_text(arm_text())
         robot = gk.robot.Robot.from_urdf(file)
-    # links that are next but one to each other overlap about the short joint between them
+    # a link overlaps the next but one at the short link between them
     for k in range(len(JOINTS) - 1):
         robot.allowed.allow("foot" if k == 0 else f"link_{k - 1}", f"link_{k + 1}", "by design")
     around = {

@@ -1,7 +1,7 @@
-"""Plan the way of a plank through two windows, one wide and one tall: RRT-Connect in SE(3), poses asked in stacks.
+"""Plan the path of a plank through two windows, one wide and one tall, by RRT-Connect in SE(3) with stacks of poses.
 
-Samples alone prove nothing of what lies between them. Here no point of the body moves farther than RESOLUTION from
-one sample to the next, so half of that, added to the clearance asked for, keeps the clearance in between as well.
+Samples alone prove nothing about the motion between them. Here no point of the body moves farther than RESOLUTION from
+one sample to the next. Half of RESOLUTION is added to the clearance, so the clearance also holds between the samples.
 """
 
 import argparse
@@ -15,14 +15,14 @@ from scipy.spatial.transform import Rotation, Slerp
 
 import gjk3d as gk
 
-CLEARANCE = 0.005  #: metres to be kept from everything
+CLEARANCE = 0.005  #: metres to every obstacle
 RESOLUTION = 0.03  #: metres that a point of the body may move from one sample of an edge to the next
 STEP = 0.6  #: metres from one node of a tree to the next
 LOW, HIGH = np.array([-2.6, -1.4, -1.2]), np.array([2.6, 1.4, 1.2])  #: of the room
 
 BODY = gk.Box((0.7, 0.35, 0.06)).inflated(0.03)
 BALL = gk.bounding_sphere(BODY)
-#: metres that no point of the body exceeds when it turns by 1 rad
+#: most metres that a point of the body moves when it turns by 1 rad
 REACH = float(np.linalg.norm(BALL.center) + BALL.radius)
 
 
@@ -34,7 +34,7 @@ def at(x, y, z):
 
 
 def wall(x, width, height, y, z, thickness=0.15):
-    """Return a wall across x: four boxes round a window with its middle at y, z."""
+    """Return a wall across x: four boxes around a window centred at y, z."""
     (_, y0, z0), (_, y1, z1) = LOW, HIGH
     left, right, below, above = y - width / 2, y + width / 2, z - height / 2, z + height / 2
     pieces = [(y0, left, z0, z1), (right, y1, z0, z1), (left, right, z0, below), (left, right, above, z1)]
@@ -57,13 +57,13 @@ OBSTACLES = WALLS + THINGS + ROOM
 
 
 class Checker:
-    """Asks about the body at stacks of poses, and counts."""
+    """Checks the body at stacks of poses, and counts the checks."""
 
     def __init__(self):
         self.checks, self.seconds = 0, 0.0
 
     def free(self, positions, rotations):
-        """Return how many poses of the stack come before the first that is not free."""
+        """Return the number of poses of the stack before the first one that is not free."""
         start = time.perf_counter()
         poses = stack(positions, rotations)
         for shape, pose in OBSTACLES:
@@ -72,7 +72,7 @@ class Checker:
             self.checks += len(poses)
             hit = gk.collide(BODY, shape, poses, pose, margin=CLEARANCE + RESOLUTION / 2)
             if hit.any():
-                poses = poses[: np.argmax(hit)]  # what comes after a hit need not be asked of the others
+                poses = poses[: np.argmax(hit)]  # poses after a hit are not needed for the other obstacles
         self.seconds += time.perf_counter() - start
         return len(poses)
 
@@ -85,28 +85,28 @@ def stack(positions, rotations):
     return poses
 
 
-def travel(one, others):
-    """Return how far any point of the body moves at most from one configuration to others."""
-    angle = 2.0 * np.arccos(np.minimum(np.abs(others[..., 3:] @ one[3:]), 1.0))
-    return np.linalg.norm(others[..., :3] - one[:3], axis=-1) + REACH * angle
+def travel(start, ends):
+    """Return the most that a point of the body moves from a configuration to each of several others."""
+    angle = 2.0 * np.arccos(np.minimum(np.abs(ends[..., 3:] @ start[3:]), 1.0))
+    return np.linalg.norm(ends[..., :3] - start[:3], axis=-1) + REACH * angle
 
 
-def between(one, other, spacing=RESOLUTION):
-    """Return positions and rotations along the straight edge from one configuration to another."""
-    t = np.linspace(0.0, 1.0, max(2, int(np.ceil(travel(one, other) / spacing)) + 1))
-    positions = one[:3] + t[:, None] * (other[:3] - one[:3])
-    return positions, Slerp([0.0, 1.0], Rotation.from_quat([one[3:], other[3:]]))(t)
+def between(start, end, spacing=RESOLUTION):
+    """Return positions and rotations along the straight edge between two configurations."""
+    t = np.linspace(0.0, 1.0, max(2, int(np.ceil(travel(start, end) / spacing)) + 1))
+    positions = start[:3] + t[:, None] * (end[:3] - start[:3])
+    return positions, Slerp([0.0, 1.0], Rotation.from_quat([start[3:], end[3:]]))(t)
 
 
 class Tree:
-    """Configurations (position, quaternion) and the parent of each."""
+    """Configurations (position, quaternion), each with its parent."""
 
     def __init__(self, root):
         self.nodes, self.parents, self.count = np.empty((4096, 7)), [-1], 1
         self.nodes[0] = root
 
     def grow(self, target, checker):
-        """Walk from the nearest node to a target while that is free; return the last node and whether it arrived."""
+        """Extend the nearest node towards a target while it is free; return the last node and whether it arrived."""
         parent = int(np.argmin(travel(target, self.nodes[: self.count])))
         positions, rotations = between(self.nodes[parent], target)
         free = checker.free(positions, rotations)
@@ -130,26 +130,27 @@ class Tree:
 
 
 def plan(start, goal, rng, checker):
-    """RRT-Connect (Kuffner and LaValle, 2000): one tree grows at random, the other walks towards it, by turns."""
+    """Return a path by RRT-Connect (Kuffner, LaValle 2000): one tree grows at random, the other towards it, in turn."""
     trees = [Tree(start), Tree(goal)]
     for turn in range(20_000):
-        one, other = trees[turn % 2], trees[1 - turn % 2]
-        turned = rng.normal(size=4)  # of no preferred direction, so a uniform rotation
-        node, _ = one.grow(np.concatenate([rng.uniform(LOW, HIGH), turned / np.linalg.norm(turned)]), checker)
-        met, reached = other.grow(one.nodes[node], checker)
+        random_tree, towards_tree = trees[turn % 2], trees[1 - turn % 2]
+        quaternion = rng.normal(size=4)  # a normal distribution prefers no direction, so the rotation is uniform
+        target = np.concatenate([rng.uniform(LOW, HIGH), quaternion / np.linalg.norm(quaternion)])
+        node, _ = random_tree.grow(target, checker)
+        last, reached = towards_tree.grow(random_tree.nodes[node], checker)
         if reached:
-            path = one.branch(node) + other.branch(met)[::-1]
-            return path if one is trees[0] else path[::-1], trees[0].count + trees[1].count
+            path = random_tree.branch(node) + towards_tree.branch(last)[::-1]
+            return path if random_tree is trees[0] else path[::-1], trees[0].count + trees[1].count
     raise SystemExit("no path found")
 
 
 def length(path):
-    """Return the travel along a path."""
+    """Return the length of a path, as the farthest point of the body moves."""
     return float(sum(travel(a, b) for a, b in pairwise(path)))
 
 
 def filled(path, spacing):
-    """Return the path with more configurations, no farther apart than this."""
+    """Return the path with additional configurations, at most this far apart."""
     nodes = [path[0]]
     for a, b in pairwise(path):
         positions, rotations = between(a, b, spacing)
@@ -158,7 +159,7 @@ def filled(path, spacing):
 
 
 def shortcut(path, rng, checker, tries=300):
-    """Replace pieces of the path by straight edges, wherever these are free and shorter."""
+    """Replace pieces of the path by straight edges if these are free and shorter."""
     path = filled(path, 0.2)
     for _ in range(tries):
         i, j = sorted(rng.choice(len(path), 2, replace=False))
@@ -170,13 +171,13 @@ def shortcut(path, rng, checker, tries=300):
 
 
 def clearance(path):
-    """Return bounds of the least distance at closer samples, one that holds between them too, and their number."""
+    """Return bounds of the least distance at samples, a bound that holds between them too, and their number."""
     samples = np.array(filled(path, RESOLUTION / 10))
     poses = stack(samples[:, :3], Rotation.from_quat(samples[:, 3:]))
     answers = [gk.signed_distance(BODY, shape, poses, pose) for shape, pose in OBSTACLES]
     lower, upper = (np.min([getattr(r, side) for r in answers], axis=0) for side in ("lower", "upper"))
     moved = np.array([travel(a, b) for a, b in pairwise(samples)])
-    # a distance changes by no more than the body moves, counted from either end
+    # a distance changes by at most the motion of the body, from either end
     between_samples = (lower[:-1] + lower[1:] - moved) / 2
     return lower.min(), upper.min(), between_samples.min(), len(samples)
 
@@ -185,8 +186,8 @@ def draw(path, file):
     """Draw the room and the body along the path."""
     samples = np.array(filled(path, RESOLUTION))
     poses = stack(samples[:, :3], Rotation.from_quat(samples[:, 3:]))
-    way = np.concatenate([[0.0], np.cumsum([travel(a, b) for a, b in pairwise(samples)])])
-    moments = np.searchsorted(way, np.linspace(0.0, way[-1], 22))
+    lengths = np.concatenate([[0.0], np.cumsum([travel(a, b) for a, b in pairwise(samples)])])
+    moments = np.searchsorted(lengths, np.linspace(0.0, lengths[-1], 22))
     floor = gk.Box((HIGH[0] - LOW[0], HIGH[1] - LOW[1], 0.02)), at(0, 0, LOW[2] - 0.02)
     gk.viz.show(
         [[floor], THINGS, [(BODY, pose) for pose in poses[moments]], (BODY, poses[0]), (BODY, poses[-1]), WALLS],
@@ -204,22 +205,22 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     parser.add_argument("--seed", type=int, default=2)
     arguments = parser.parse_args()
-    gk.warmup()  # compiled kernels make the first question as quick as the others
+    gk.warmup()  # compile first, so that the times are those of the planner
     rng, checker = np.random.default_rng(arguments.seed), Checker()
     start = np.array([-2.0, -0.5, 0.3, *Rotation.from_euler("y", 90, degrees=True).as_quat()])
     goal = np.array([2.1, 0.6, 0.2, *Rotation.from_euler("z", 90, degrees=True).as_quat()])
 
     before = time.perf_counter()
-    found, nodes = plan(start, goal, rng, checker)
+    first_path, nodes = plan(start, goal, rng, checker)
     planned = time.perf_counter()
-    path = shortcut(found, rng, checker)
+    path = shortcut(first_path, rng, checker)
     smoothed = time.perf_counter()
     print(f"{nodes} nodes in two trees, {planned - before:.2f} s; shortcuts {smoothed - planned:.2f} s")
     print(f"{checker.checks} checks of body and obstacle in stacks, {checker.checks / checker.seconds:,.0f} a second")
-    print(f"path of {length(found):.3f} m, after shortcuts {length(path):.3f} m, as the farthest point moves")
+    print(f"path of {length(first_path):.3f} m, after shortcuts {length(path):.3f} m, as the farthest point moves")
     lower, upper, everywhere, count = clearance(path)
     print(f"least clearance at {count} samples: {lower:.9f} <= true <= {upper:.9f} m")
-    everywhere = np.floor(everywhere * 1e4) / 1e4  # down, by far more than the rounding of the travels
+    everywhere = np.floor(everywhere * 1e4) / 1e4  # rounded down, by far more than the rounding errors of the lengths
     print(f"and between them: nothing is nearer than {everywhere:.4f} m anywhere on the way")
     arguments.out.mkdir(parents=True, exist_ok=True)
     draw(path, arguments.out / "plan_path.png")

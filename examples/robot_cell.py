@@ -1,4 +1,4 @@
-"""An arm in its cell: is it free, what is closest, and is a whole path free, proven between the samples too."""
+"""Check an arm in its cell: the closest pair, and paths that are proven free between the samples too."""
 
 import argparse
 import sys
@@ -12,19 +12,19 @@ DATA = Path(__file__).parents[1] / "data" / "arm"
 
 
 def cell(geometry):
-    """Read the objects of the cell: each link of its URDF is one, of one shape or several."""
+    """Return the objects of the cell by name; each link of its URDF is an object of one or several shapes."""
     room = gk.robot.Robot.from_urdf(DATA / "cell.urdf", geometry=geometry)
     poses = room.link_poses([])
-    found = {}
+    objects = {}
     for number, name in enumerate(room.links):
         parts = [(body.shape, body.pose) for body in room.bodies if body.link == number]
         if parts:
-            found[name] = (gk.Compound(parts), poses[number])
-    return found
+            objects[name] = (gk.Compound(parts), poses[number])
+    return objects
 
 
 def named_apart(objects):
-    """Give each convex part a name of its own: a checker is fastest, and certifies motions, with such."""
+    """Return each convex part under its own name, since a checker is fastest with convex shapes."""
     return {
         f"{name} {k}": (shape, pose @ at)
         for name, (compound, pose) in objects.items()
@@ -33,7 +33,7 @@ def named_apart(objects):
 
 
 def main():
-    """Ask about two paths, then draw the one that hits."""
+    """Check two paths, then draw the one that collides."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     arguments = parser.parse_args()
@@ -45,13 +45,13 @@ def main():
     print(f"start: {nearest.distance:.4f} m between {' and '.join(nearest.pair)}")
     paths = {name: np.loadtxt(DATA / name, delimiter=",", skiprows=1) for name in ("path.csv", "path_blocked.csv")}
     for name, path in paths.items():
-        found = checker.path_free(path, certify=True)
+        check = checker.path_free(path, certify=True)
         where = (
-            "" if found else f" on edge {found.edge}, free up to {found.safe:.6f} of it: {' with '.join(found.pair)}"
+            "" if check else f" on edge {check.edge}, free up to {check.safe:.6f} of it: {' with '.join(check.pair)}"
         )
-        print(f"{name}: {found.status}{where}")
+        print(f"{name}: {check.status}{where}")
     arguments.out.mkdir(parents=True, exist_ok=True)
-    # the same with the real surfaces, for the picture
+    # the picture shows the meshes instead of their hulls
     drawn = gk.robot.Robot.from_urdf(DATA / "arm.urdf", DATA / "arm.srdf", geometry="mesh")
     shown = gk.robot.Checker(drawn, cell("mesh"), touching=[("base", "table")])
     picture = arguments.out / "robot_cell.png"

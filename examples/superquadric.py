@@ -1,4 +1,4 @@
-"""A shape of one's own in ten lines: a superquadric by its support mapping, in every query like any other."""
+"""Define a shape in ten lines: a superquadric by its support mapping, for every query."""
 
 import argparse
 import sys
@@ -20,11 +20,11 @@ def farthest(direction):
 
 
 PILLOW = gk.Support(farthest, center=(0.0, 0.0, 0.0), radius=float(np.linalg.norm(RADII)))
-OTHER = gk.Cylinder(0.35, 1.4)
+CYLINDER = gk.Cylinder(0.35, 1.4)
 
 
 def draw(results, path):
-    """Save both shapes, apart and overlapping, with their witness points."""
+    """Draw both shapes, apart and overlapping, with their witness points."""
     plotter = gk.viz.plotter((1, 2), (1200, 450), off_screen=True)
     for column, result in enumerate(results):
         plotter.subplot(0, column)
@@ -34,7 +34,7 @@ def draw(results, path):
 
 
 def main():
-    """Ask about it apart and overlapping; draw."""
+    """Compute distances of it, apart and overlapping, and draw them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     arguments = parser.parse_args()
@@ -43,9 +43,11 @@ def main():
     for x in (1.6, 1.1):
         pose = np.eye(4)
         pose[:3, 3] = x, 0.3, 0.2
-        results.append(gk.signed_distance(PILLOW, OTHER, None, pose))
+        results.append(gk.signed_distance(PILLOW, CYLINDER, None, pose))
         print(results[-1])
-    print(f"grown and stretched: {gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), OTHER, None, results[0].pose_b)}")
+    print(
+        f"grown and stretched: {gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), CYLINDER, None, results[0].pose_b)}"
+    )
     arguments.out.mkdir(parents=True, exist_ok=True)
     draw(results, arguments.out / "superquadric.png")
     print(f"picture: {arguments.out / 'superquadric.png'}", file=sys.stderr)

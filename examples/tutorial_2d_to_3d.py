@@ -1,6 +1,6 @@
-"""From 2D texts on GJK and EPA to 3D: their worked numbers beside the library's.
+"""Compare the worked numbers of 2D texts on GJK and EPA with the results of the library in 3D.
 
-Polygons become prisms over z in [-20, 20], so tall that z never decides; then the 3D answers are the 2D ones.
+Polygons become prisms over z in [-20, 20], so high that z does not matter. Then the 3D results are the 2D results.
 """
 
 import argparse
@@ -14,11 +14,11 @@ import gjk3d as gk
 
 A = np.array([(4, 11), (4, 5), (9, 9)])
 B = np.array([(5, 7), (7, 3), (10, 2), (12, 7)])
-ABOVE = (0.1, -0.55, 1.0)  #: where the picture is seen from
+ABOVE = (0.1, -0.55, 1.0)  #: direction of the view
 
 
 def prism(polygon, half_height=20.0):
-    """Return the polygon extruded over z."""
+    """Return the polygon extruded along z."""
     return gk.ConvexHull([(x, y, z) for x, y in polygon for z in (half_height, -half_height)])
 
 
@@ -35,14 +35,14 @@ def at(x=0.0, y=0.0, z=0.0):
 
 
 def show(value):
-    """Return a number, vector or word as text."""
+    """Return a number, a vector or a word as text."""
     if np.ndim(value) == 0:
         return str(value) if isinstance(value, (bool, str)) else f"{round(value, 12) + 0.0:.9g}"
     return "(" + ", ".join(f"{x + 0.0:.6g}" for x in np.round(value, 12)) + ")"
 
 
 def compare(what, text, ours):
-    """Print a number of the text beside ours, and insist that they agree."""
+    """Print a number of the text and that of gjk3d, and exit if they differ."""
     agree = text == ours if isinstance(text, (bool, str)) else np.allclose(text, ours, rtol=0, atol=1e-9)
     print(f"   {what:<48} {show(text):<24} {show(ours)}")
     if not agree:
@@ -50,12 +50,12 @@ def compare(what, text, ours):
 
 
 def heading(number, title, left="closed form"):
-    """Print a title, and what stands in the columns."""
+    """Print a title and the names of the columns."""
     print(f"\n{number}. {title}\n   {'':<48} {left:<24} gjk3d")
 
 
 def overlap():
-    """Replay the text's loop by support functions, then ask for the answer, and for the depth."""
+    """Repeat the loop of the text with support functions, then compute the boolean and the depth."""
     heading(1, "Overlap: do two convex polygons share a point?", "text")
     a, b = prism(A), prism(B)
     # the directions of the text's loop; the support of A - B along d is A's along d minus B's along -d
@@ -72,7 +72,7 @@ def overlap():
 
 
 def distance():
-    """Compare the answer, and print the trace beside the text's loop."""
+    """Compare the distance, and print the trace next to the loop of the text."""
     heading(2, "Distance: B moved by (3, -1)", "text")
     r = gk.signed_distance(prism(A), prism(B + (3, -1)), trace=True)
     compare("distance 11/√41", 11 / sqrt(41), r.distance)
@@ -103,7 +103,7 @@ def distance():
 
 
 def exact_cases():
-    """Ask where a rounding error could turn the answer."""
+    """Compare cases with results that a rounding error could change."""
     heading(3, "Exact cases: B of item 1 moved by ...", "text")
     cases = [
         ((1.5, 0), "a vertex on the middle of an edge", "touching", 0.0),
@@ -118,7 +118,7 @@ def exact_cases():
 
 
 def flat_input():
-    """Ask about shapes without volume."""
+    """Compare shapes without volume."""
     heading(4, "Flat input: the same polygons, with no height")
     compare("item 1, collide", True, gk.collide(flat(A), flat(B)))
     compare("item 1, depth: a shift along z parts them", 0.0, gk.signed_distance(flat(A), flat(B)).distance)
@@ -126,7 +126,7 @@ def flat_input():
 
 
 def curved():
-    """Ask about shapes without vertices."""
+    """Compare shapes without vertices."""
     heading(5, "Curved shapes")
     ball, box, can = gk.Sphere(1.0), gk.Box((2, 2, 2)), gk.Cylinder(1.0, 2.0)
     compare("sphere and sphere, centres 5 apart", 3.0, gk.distance(ball, ball, None, at(3, 4)).distance)
@@ -137,7 +137,7 @@ def curved():
 
 
 def epa():
-    """Ask for depths where EPA has a bad start: the origin on a vertex, an edge, a face."""
+    """Compare depths for bad starts of EPA, with the origin on a vertex, an edge or a face."""
     heading(6, "EPA: wherever the origin lies on the first simplex")
     box = gk.Box((2, 2, 2))
     cases = [
@@ -159,8 +159,8 @@ def epa():
 
 
 def draw(path):
-    """Draw item 2 twice: the two prisms, and their Minkowski difference with the origin beside it."""
-    low = 1.0  # drawn lower than they were asked about: the picture is easier to read, the distance is the same
+    """Draw item 2 twice: the two prisms, and their Minkowski difference next to the origin."""
+    low = 1.0  # lower prisms make the picture easier to read, and have the same distance
     moved = B + (3, -1)
     a, b = prism(A, low), prism(moved, low)
     r = gk.distance(a, b)
@@ -194,7 +194,7 @@ def draw(path):
 
 
 def label(plotter, corners, z):
-    """Write x and y beside the upper corners."""
+    """Write x and y next to the upper corners."""
     plotter.add_point_labels(
         [(x, y, z) for x, y in corners],
         [f"({x}, {y})" for x, y in corners],

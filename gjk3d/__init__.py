@@ -1,4 +1,4 @@
-"""gjk3d: do 3D shapes touch, how far apart are they, how deep do they overlap, where, and when.
+"""gjk3d: collision, distance, penetration depth, contact and time of impact of 3D shapes, with proven bounds.
 
 Convex shapes are in `shapes`, all others in `bodies`. Queries about two shapes are in `query`, many objects in `scene`,
 assemblies of parts in `clash`, robots in `robot`, pictures in `viz`. Kernels are in `narrow`, `broad` and `bodies`,

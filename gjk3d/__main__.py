@@ -1,4 +1,4 @@
-"""``gjk3d`` and ``python -m gjk3d``: the command line, and Ctrl-C at moments at which it cannot be an exception."""
+"""The commands ``gjk3d`` and ``python -m gjk3d``, with Ctrl-C handled where an exception would be lost."""
 
 import os
 import signal
@@ -10,7 +10,6 @@ _UNFIT = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "llvmlite"))
 
 
 def _leave(*received: object) -> None:
-    """End at once."""
     try:
         os.write(2, b"gjk3d: interrupted\n")
     finally:
@@ -18,7 +17,8 @@ def _leave(*received: object) -> None:
 
 
 def _heed(received: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; end at once in an import or in numba, which swallow it, or crash by it."""
+    """Raise KeyboardInterrupt, or end the process at once during an import or inside numba."""
+    # Imports and numba swallow the exception, or crash because of it.
     caller = frame
     while caller is not None:
         name = caller.f_code.co_filename
@@ -30,7 +30,7 @@ def _heed(received: int, frame: FrameType | None) -> None:
 
 def main() -> int:
     """Run the command line and return the exit code."""
-    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # jobs in the background ignore it
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a shell's background jobs ignore Ctrl-C
     if heeded:
         signal.signal(signal.SIGINT, _leave)
     from gjk3d.cli.app import main as run
@@ -39,12 +39,12 @@ def main() -> int:
         if heeded:
             signal.signal(signal.SIGINT, _heed)
         code = run()
-    except KeyboardInterrupt:  # before the command line is read
+    except KeyboardInterrupt:  # Ctrl-C came before the command line was parsed
         code = _INTERRUPTED
     if heeded:
-        signal.signal(signal.SIGINT, _leave)  # what is left is to clean up
+        signal.signal(signal.SIGINT, _leave)  # only the cleanup remains
     if code == _INTERRUPTED:
-        # Python ends itself by a signal where the interrupt came out of an exec, whatever became of it
+        # Python may end itself by the signal, so the exit code is set here
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()

@@ -1,4 +1,4 @@
-"""Kernels compiled ahead of the first query."""
+"""Compilation of all kernels before the first query."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from gjk3d._kernels.decorators import MODE
 
 
 def warmup(report: Callable[[float], None] | None = None) -> bool:
-    """Compile all kernels now, unless that was done: less than a minute on two cores, once a machine and version.
+    """Compile all kernels now unless they are in the cache, and return whether machine code is available.
 
-    Without it the first large question does so, and those about one pair are answered meanwhile, interpreted.
+    This takes less than a minute on two cores, once per machine and version. Without this call, the first large query
+    compiles the kernels, and queries on one pair run interpreted until the kernels are ready.
 
     Parameters
     ----------
     report : callable, optional
-        Called now and then with how far it is, from 0 to 1. By default progress goes to stderr.
+        Called from time to time with the progress, from 0 to 1. By default the progress is printed on stderr.
 
     Returns
     -------
     bool
-        Whether there is machine code: False where nothing can compile it, or `GJK3D_KERNELS` wants none.
+        False if no compiler is available, or if `GJK3D_KERNELS` turns machine code off.
 
     Examples
     --------

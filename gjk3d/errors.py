@@ -1,8 +1,8 @@
-"""What gjk3d raises and warns: one root, and beside it the builtin a caller would expect."""
+"""Errors and warnings of gjk3d: each derives from one root and from the builtin class that a caller expects."""
 
 
 class Gjk3dError(Exception):
-    """The root of every error that gjk3d raises on purpose."""
+    """The root of all errors that gjk3d raises intentionally."""
 
 
 class ShapeError(Gjk3dError, ValueError):
@@ -10,7 +10,7 @@ class ShapeError(Gjk3dError, ValueError):
 
 
 class UnboundedShapeError(ShapeError):
-    """An unbounded shape was asked for something only bounded ones have."""
+    """An unbounded shape lacks a property that only bounded shapes have."""
 
 
 class PoseError(Gjk3dError, ValueError):
@@ -18,35 +18,35 @@ class PoseError(Gjk3dError, ValueError):
 
 
 class SceneError(Gjk3dError, ValueError):
-    """A scene has no such object, has it already, or cannot take it."""
+    """The scene does not contain the named object, contains it already, or cannot store it."""
 
 
 class RobotError(Gjk3dError, ValueError):
-    """A robot lacks the link or joint named, or a configuration does not fit it."""
+    """The robot lacks the named link or joint, or a configuration does not fit the robot."""
 
 
 class ParseError(Gjk3dError, ValueError):
-    """A file exists, but its content is not what the format says."""
+    """The file exists, but its content violates its format."""
 
 
 class FileError(Gjk3dError, FileNotFoundError):
-    """A path does not exist, or is not a file."""
+    """The path does not exist, or is not a file."""
 
 
 class UnsupportedPair(Gjk3dError, TypeError):
-    """The query has no meaning, or no algorithm, for these two; the message says what would work."""
+    """The query is not defined or not implemented for this pair; the message names an alternative."""
 
 
 class RenderingUnavailableError(Gjk3dError, RuntimeError):
-    """No OpenGL library is there to draw with; the message says what to install."""
+    """The OpenGL library is missing; the message names what to install."""
 
 
 class DeviceUnavailableError(Gjk3dError, RuntimeError):
-    """No graphics card is there to ask, or nothing that compiles for it; the message says what to install."""
+    """The GPU or its compiler is missing; the message names what to install."""
 
 
 class Gjk3dWarning(UserWarning):
-    """The root of every warning of gjk3d, so that one filter reaches them all."""
+    """The root of all warnings of gjk3d, so that one filter catches them all."""
 
 
 class ConvexityWarning(Gjk3dWarning):
@@ -54,4 +54,4 @@ class ConvexityWarning(Gjk3dWarning):
 
 
 class RobotWarning(Gjk3dWarning):
-    """A part of a robot is not checked; the message names it, and says how it would be."""
+    """A part of a robot is not checked; the message names the part and the way to include it."""

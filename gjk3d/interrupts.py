@@ -1,6 +1,6 @@
-"""Ctrl-C at moments at which it must wait.
+"""Ctrl-C, delayed while an exception would do harm.
 
-numba crashes, and trimesh goes on as if nothing was, where an interrupt comes while they are imported or load a kernel.
+numba crashes, and trimesh ignores the exception, if an interrupt comes during their import or while they load a kernel.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 
 from gjk3d.wording import kind_of
 
-_AHEAD = 64  #: rows given to the threads before the first answer is waited for
-_HEED = 0.1  #: seconds between two looks at whether Ctrl-C came
+_AHEAD = 64  #: rows given to the threads before the first result is awaited
+_HEED = 0.1  #: seconds between two checks for Ctrl-C
 
 
 @contextmanager
 def delayed_interrupt() -> Iterator[list[Any]]:
     """Delay a first Ctrl-C and append it to the yielded list; a second one interrupts."""
     waiting: list[Any] = []
-    in_main_thread = threading.current_thread() is threading.main_thread()  # signals go to that
+    in_main_thread = threading.current_thread() is threading.main_thread()  # it gets all signals
     if not in_main_thread or signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         yield waiting
         return
@@ -47,7 +47,7 @@ def unbroken() -> Iterator[None]:
     with delayed_interrupt() as waiting:
         try:
             yield
-        except Exception:  # perhaps its child was interrupted too
+        except Exception:  # a child process may have received the interrupt too
             if not waiting:
                 raise
     if waiting:
@@ -55,10 +55,10 @@ def unbroken() -> Iterator[None]:
 
 
 class Aside:
-    """Work on other threads, where no Ctrl-C reaches it; it reaches the one who waits here, at once.
+    """A pool of threads that Ctrl-C does not reach; it interrupts the waiting thread at once.
 
-    A kernel that runs, a mesh that is read or a boolean of solids cannot be stopped, and may take many seconds. What
-    is under way when the wait ends goes on unheard; what was not begun is dropped.
+    A running kernel, a file reader or a boolean of solids cannot be stopped, and may take many seconds. If the wait
+    ends early, running work finishes without an effect, and waiting work is dropped.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class Aside:
         self._pool = pool
         self._heed = heed
         self._ahead = ahead
-        self._common = common  # goes before what is given
+        self._common = common  # passed before the other arguments
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of the work."""
         return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield each row with the result of the work, in the order of the rows, as soon as possible."""
+        """Yield each row with its result, in the order of the rows, as soon as possible."""
         begun: deque[tuple[Any, Future[Any]]] = deque()
         for row in rows:
             begun.append((row, self._pool.submit(work, *self._common, row)))
@@ -92,7 +92,7 @@ class Aside:
 
 @contextmanager
 def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Yield threads for work; ``heed`` is called from time to time while they are waited for, and may raise."""
+    """Yield threads for work; ``heed`` is called from time to time during waits, and may raise."""
     pool = ThreadPoolExecutor(workers)
     try:
         yield Aside(pool, heed)
@@ -101,18 +101,19 @@ def aside(workers: int = 1, heed: Callable[[], None] = lambda: None) -> Iterator
 
 
 def check_client(executor: Any) -> None:
-    """Raise TypeError unless the object is a client of a cluster."""
+    """Raise TypeError unless the object is the client of a Dask cluster."""
     if not (hasattr(executor, "scatter") and hasattr(executor, "get_executor")):
         raise TypeError(
-            f"executor is {kind_of(executor)}, expected a dask.distributed.Client, as that of LocalCluster():"
-            ' pip install "gjk3d[scale]" brings it; for threads of this process there is workers='
+            f"executor is {kind_of(executor)}, expected a dask.distributed.Client, for example that of LocalCluster()."
+            ' Install it with pip install "gjk3d[scale]", or use workers= for threads of this process.'
         )
 
 
 class Pickled:
-    """A value that is pickled as a whole, and becomes the value itself when it is unpickled.
+    """A value that is pickled as a whole, and is replaced by the value itself when it is unpickled.
 
-    Dask moves arrays apart from their containers, to addresses that may not be multiples of 8. Kernels reject those.
+    Dask moves arrays separately from their containers, to addresses that may not be multiples of 8. Kernels reject such
+    addresses.
     """
 
     def __init__(self, value: Any) -> None:
@@ -124,14 +125,14 @@ class Pickled:
 
 @contextmanager
 def on_cluster(client: Any, common: Any, heed: Callable[[], None] = lambda: None) -> Iterator[Aside]:
-    """Lend the workers of a Dask cluster; each gets ``common`` once, which goes before what is given to the work.
+    """Yield the workers of a Dask cluster; each worker gets ``common`` once, as the first argument of its work.
 
-    Dask places the tasks, and does again what a worker that died had to do.
+    Dask places the tasks, and repeats those of a worker that died.
     """
     (scattered,) = client.scatter([Pickled(common)], broadcast=True, hash=False)
     pool = client.get_executor(pure=False)
     try:
-        # as few as keep everyone at work: their answers wait here for those before them
+        # few tasks at a time: finished results wait here until all earlier ones are done
         yield Aside(pool, heed, 4 * max(1, sum(client.nthreads().values())), (scattered,))
     finally:
         pool.shutdown(wait=False)

@@ -1,9 +1,8 @@
-"""Poses: rigid (4, 4) transforms, world from local, checked once and then exact.
+"""Poses: rigid (4, 4) transforms, world from local, checked once and exact afterwards.
 
-A rotation further than 1e-6 from orthonormal is refused; otherwise the matrix after one polar step R (3 - R'R) / 2,
-computed in float64 and rounded to it, *is* the pose: every answer and every proof is about those numbers, a rotation to
-the last bits. Kernels take a pose as a row of 13 floats: the rotation by rows, the translation, and how far the
-rotation is from orthonormal.
+A rotation further than 1e-6 from orthonormal is refused. Otherwise one polar step R (3 - R'R) / 2 is applied in
+float64, and the rounded matrix *is* the pose: every result and proof refers to these numbers. Kernels take a pose as a
+row of 13 floats: the rotation by rows, the translation, and the deviation of the rotation from orthonormal.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from gjk3d.wording import kind_of
 WIDTH = 13
 TOLERANCE = 1e-6
 IDENTITY = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]])
-STANDING = np.eye(4)  #: the same as a matrix
+STANDING = np.eye(4)  #: the identity as a matrix
 _FLOAT, _SHAPE = np.dtype(np.float64), (4, 4)
 
-GREATEST = 1e50  #: of a translation; beyond, squares of lengths would overflow
-UNIT_ROUNDOFF = 2.0**-53  #: of one operation on floats, relative
+GREATEST = 1e50  #: largest translation; the squares of larger lengths would overflow
+UNIT_ROUNDOFF = 2.0**-53  #: relative error of one floating-point operation
 #: error of a place that went through a pose and a few operations, in units of the greatest coordinate
 ROUNDING = 128.0 * UNIT_ROUNDOFF
 
@@ -34,14 +33,14 @@ _OK, _NOT_FINITE, _LAST_ROW, _TRANSPOSED, _NOT_ROTATION, _REFLECTION, _FAR = ran
 
 @single_entry
 def check_row(m: Array2, rows: Array2, k: int) -> int:
-    """Turn a (4, 4) matrix into row k; returns what is wrong with it, 0 for nothing."""
+    """Convert a (4, 4) matrix to row k, and return a fault code, 0 for a valid pose."""
     a, b, c, x = m[0, 0], m[0, 1], m[0, 2], m[0, 3]
     d, e, f, y = m[1, 0], m[1, 1], m[1, 2], m[1, 3]
     g, h, i, z = m[2, 0], m[2, 1], m[2, 2], m[2, 3]
-    # R'R - 1
+    # the entries of R'R - 1
     p, q, r = a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0
     s, t, u = a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i
-    # no comparison holds of NaN
+    # comparisons with NaN are false, so NaN is refused too
     rigid = abs(p) <= TOLERANCE and abs(q) <= TOLERANCE and abs(r) <= TOLERANCE
     rigid = rigid and abs(s) <= TOLERANCE and abs(t) <= TOLERANCE and abs(u) <= TOLERANCE
     near = abs(x) <= GREATEST and abs(y) <= GREATEST and abs(z) <= GREATEST
@@ -51,7 +50,7 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
         return _REFLECTION
     residual = 0.0
     if not (p == q == r == 0.0 and s == t == u == 0.0):
-        # one step of the polar decomposition: R - R (R'R - 1) / 2
+        # one polar step: R - R (R'R - 1) / 2
         a, b, c = (
             a - 0.5 * (a * p + b * s + c * t), b - 0.5 * (a * s + b * q + c * u), c - 0.5 * (a * t + b * u + c * r),
         )  # fmt: skip
@@ -72,7 +71,7 @@ def check_row(m: Array2, rows: Array2, k: int) -> int:
 
 @kernel
 def _fault(m: Array, near: bool) -> int:
-    """Return what is wrong with a matrix that is no pose, and no reflection."""
+    """Return the fault code of a matrix that is neither a pose nor a reflection."""
     for row in range(4):
         for column in range(4):
             if not abs(m[row, column]) < inf:
@@ -86,7 +85,7 @@ def _fault(m: Array, near: bool) -> int:
 
 @single_entry
 def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
-    """Turn (n, 4, 4) matrices into (n, 13) rows; returns the first bad index (or -1) and what is wrong with it."""
+    """Convert (n, 4, 4) matrices to (n, 13) rows; return the first bad index (or -1) and its fault code."""
     for k in range(matrices.shape[0]):
         what = check_row(matrices[k], rows, k)
         if what != _OK:
@@ -95,18 +94,18 @@ def check_rows(matrices: Array3, rows: Array2) -> tuple[int, int]:
 
 
 def is_plain(pose: Any) -> TypeGuard[Array]:
-    """Tell whether a pose can go to a kernel that checks it, as it is."""
+    """Return whether a pose can be passed unchanged to a kernel that checks it."""
     return type(pose) is np.ndarray and pose.dtype is _FLOAT and pose.shape == _SHAPE and pose.flags.carray
 
 
 def plainly(pose: Any) -> Array | None:
-    """Return one pose as `is_plain` wants it: lists, other numbers and layouts copied; None for what is none."""
+    """Return one pose in the form of `is_plain`; lists, other types and layouts are copied; None if not a pose."""
     if is_plain(pose):
         return pose
     matrix = getattr(pose, "as_matrix", None)
     try:
         raw = np.asarray(pose if matrix is None else matrix())
-    except ValueError:  # ragged: who diagnoses it says so
+    except ValueError:  # a ragged list; the full check reports it
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
         return None
@@ -120,39 +119,37 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
         pose = as_matrix()
         if np.shape(pose)[-2:] == (3, 3):
             raise PoseError(
-                f"{name} is a rotation, expected a rigid transform: a (4, 4) matrix or a scipy RigidTransform"
+                f"{name} is a rotation, expected a rigid transform. Use a (4, 4) matrix or a scipy RigidTransform."
             )
     try:
         raw = np.asarray(pose)
     except ValueError:
         raise PoseError(
-            f"{name} is ragged: expected a (4, 4) matrix, or a list of such for a stack, each row of four numbers"
+            f"{name} is ragged, expected a (4, 4) matrix, or a list of such matrices. Each row has four numbers."
         ) from None
     if raw.dtype.kind not in "fiu":
         description = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(pose)}"
-        raise PoseError(f"{name} {description}, expected a (4, 4) matrix of real numbers, or a stack of such")
+        raise PoseError(f"{name} {description}, expected a (4, 4) matrix of real numbers, or a stack of them")
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
-            hint = (
-                "; quaternions and vectors are not poses: build the matrix with scipy.spatial.transform.RigidTransform"
-            )
+            hint = ". Quaternions and vectors are not poses, use scipy.spatial.transform.RigidTransform."
         elif raw.shape == (3,):
-            hint = "; a translation t is the matrix with t in its last column: pose = np.eye(4); pose[:3, 3] = t"
+            hint = ". Write a translation t as pose = np.eye(4); pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
-            hint = "; add the last row [0, 0, 0, 1]"
+            hint = ". Add the last row [0, 0, 0, 1]."
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
     matrices = np.ascontiguousarray(raw, dtype=np.float64)
-    return matrices if matrices.flags.aligned else matrices.copy()  # such come out of files and from other processes
+    return matrices if matrices.flags.aligned else matrices.copy()  # those from files may be unaligned
 
 
 def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
-    """Check a pose or a stack; return its (n, 13) rows and whether it was a stack.
+    """Return the (n, 13) rows of a pose or a stack, and whether the argument was a stack.
 
     Raises
     ------
     PoseError
-        Naming the argument, the row, the value seen and the cure.
+        The message names the argument, the row, the value seen and the cure.
     """
     if pose is None:
         return IDENTITY, False
@@ -163,7 +160,7 @@ def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
 
 
 def fill_rows(matrices: Array | None, name: str, rows: Array) -> None:
-    """Fill the rows of matrices that `as_matrices` has let pass; None is the identity. Raises as `pose_rows` does."""
+    """Fill rows from matrices that passed `as_matrices`; None is the identity. Raises as `pose_rows` does."""
     if matrices is None:
         rows[:] = IDENTITY
         return
@@ -187,7 +184,7 @@ def matrices(rows: Array) -> Array:
 
 
 def translations(places: Array) -> Array:
-    """Return pose rows that only translate, (n, 13), to places (n, 3)."""
+    """Return pose rows (n, 13) that translate by the points (n, 3), without a rotation."""
     rows = np.zeros((len(places), WIDTH))
     rows[:, [0, 4, 8]] = 1.0
     rows[:, 9:12] = places
@@ -202,7 +199,7 @@ def moved(row: Array, points: Array) -> Array:
 
 
 def moved_back(row: Array, points: Array) -> Array:
-    """Return points (n, 3) in the frame of one pose: `moved` undoes it."""
+    """Return points (n, 3) in the frame of one pose, the inverse of `moved`."""
     turn, shift = parts(row)
     out: Array = (points - shift) @ turn
     return out
@@ -221,7 +218,7 @@ def relative(row_a: Array, row_b: Array) -> Array:
 
 
 def relatives(rows_a: Array, rows_b: Array) -> Array:
-    """Return the poses of B in A's frame, (n, 13), of rows of poses of both."""
+    """Return the poses (n, 13) of B in A's frame, from the pose rows of both."""
     inverse, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
     out = np.zeros((len(rows_a), WIDTH))
     out[:, :9] = (inverse[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)
@@ -230,7 +227,7 @@ def relatives(rows_a: Array, rows_b: Array) -> Array:
 
 
 def composed(row: Array, rows: Array) -> Array:
-    """Return pose rows (n, 13) behind one pose."""
+    """Return the products of one pose and pose rows (n, 13)."""
     turn, shift = parts(row)
     inner, places = parts(rows)
     out = np.empty((len(rows), WIDTH))
@@ -245,17 +242,17 @@ def _complaint(matrix: Array, name: str, what: int) -> str:
         i, j = np.argwhere(~np.isfinite(matrix))[0]
         return f"{name} is not finite: entry [{i}, {j}] is {matrix[i, j]}"
     if what == _FAR:
-        return f"{name} translates by {matrix[:3, 3].tolist()}, at most {GREATEST:g} is allowed; use another unit"
+        return f"{name} translates by {matrix[:3, 3].tolist()}, at most {GREATEST:g} is allowed. Use another unit."
     if what == _TRANSPOSED:
         last = matrix[3].tolist()
-        return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]; pass {name}.T"
+        return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]. Pass {name}.T."
     if what == _LAST_ROW:
         return f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
     rotation = matrix[:3, :3]
     lengths = np.linalg.norm(rotation, axis=0)
     if what == _REFLECTION:
         det = np.linalg.det(rotation)
-        return f"{name} is a reflection (determinant {det:.6g}); mirror the shape with shape.scaled((-1, 1, 1)) instead"
+        return f"{name} is a reflection (determinant {det:.6g}). Mirror the shape with shape.scaled((-1, 1, 1))."
     gram = rotation.T @ rotation
     off = float(np.abs(gram - np.eye(3)).max())
     cure = "orthonormalise it, as by scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"

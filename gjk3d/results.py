@@ -1,8 +1,8 @@
-"""What queries return, and the laws that every answer obeys.
+"""Results of queries, and the laws that every result obeys.
 
-The sign law: ``normal`` is a unit vector from A to B, also in overlap; ``point_b - point_a == distance * normal``;
-``distance < 0`` means overlap by that depth, and moving B by ``depth * normal`` makes the two just touch.
-The bound law: ``lower <= true value <= upper``, whatever made the solver stop.
+The sign law: ``normal`` is a unit vector from A to B, also in overlap. ``point_b - point_a == distance * normal``.
+``distance < 0`` means overlap by that depth, and after B moves by ``depth * normal`` the two shapes just touch. The
+bound law: ``lower <= true value <= upper``, for every reason that stops the solver.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gjk3d.wording import told
 
 
 class Answer(Generic[N]):
-    """What an answer is to type checkers: ``[float]`` of one pair, ``[NDArray[np.float64]]`` of n, bare of either."""
+    """The base of results: for type checkers ``[float]`` of one pair, ``[NDArray[np.float64]]`` of n pairs."""
 
     __slots__: tuple[str, ...] = ()
     _repr_mimebundle_ = shown
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Many = TypeVar("Many")
 
     class Each(Generic[One, Many]):
-        """A field that is one thing of one pair, and another of n."""
+        """A field whose type differs between a result of one pair and a result of n pairs."""
 
         @overload
         def __get__(self, answer: Answer[float], owner: Any) -> One: ...
@@ -45,45 +45,45 @@ if TYPE_CHECKING:
 
 
 class Status(IntEnum):
-    """What the bounds of an answer prove about the pair."""
+    """The state of a pair that the bounds of a result prove."""
 
-    SEPARATED = 0  #: apart: lower > 0
-    TOUCHING = 1  #: the interval holds 0 and is as narrow as rounding allows
+    SEPARATED = 0  #: lower > 0
+    TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows
     OVERLAPPING = 2  #: upper < 0, or a common point is proven
-    UNDECIDED = 3  #: the interval holds 0 and is wider, as a loose ``tol`` leaves it
-    BEYOND = 4  #: farther than ``max_distance``, proven; the search stopped there
+    UNDECIDED = 3  #: the interval contains 0 and is wider, because ``tol`` is loose
+    BEYOND = 4  #: the distance is proven to exceed ``max_distance``; the search stopped there
 
     def __str__(self) -> str:
         return self.name
 
 
 class AxisKind(IntEnum):
-    """What a separating axis is a normal of."""
+    """The kind of features that a separating axis is normal to."""
 
     FACE_A = 0  #: a face of A
     FACE_B = 1  #: a face of B
     EDGES = 2  #: an edge of A and an edge of B
-    POINTS = 3  #: none: both are points, and it is the line between them
+    POINTS = 3  #: both shapes are points, and the axis joins them
 
     def __str__(self) -> str:
         return self.name
 
 
 class Axis(NamedTuple, Generic[N]):
-    """Answer of `separating_axis`, for one pair or for n.
+    """Result of `separating_axis`, for one pair or for n pairs.
 
     Attributes
     ----------
     normal : (3,) float or (n, 3) float
         Unit vector from A to B in world axes.
     gap : float or (n,) float
-        Of the two shapes along the normal; negative is overlap.
+        Gap of the two shapes along the normal; negative means overlap.
     error : float or (n,) float
         Bound on the rounding error of the gap.
     kind : AxisKind or (n,) int
-        What the normal is a normal of.
+        The features that the normal belongs to.
     status : Status or (n,) int
-        SEPARATED, TOUCHING or OVERLAPPING; proven but for TOUCHING, which is within the error.
+        SEPARATED and OVERLAPPING are proven; TOUCHING means that the gap is within the error.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Axis(NamedTuple, Generic[N]):
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:
-        """The least and the greatest gap that the error leaves: two of float or (n,) float."""
+        """The smallest and the largest gap within the error: two of float or (n,) float."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
     def __repr__(self) -> str:
@@ -120,40 +120,40 @@ class Axis(NamedTuple, Generic[N]):
 
 
 class GjkStep(NamedTuple):
-    """One turn of GJK's loop, in A's frame about its core's centre."""
+    """One iteration of GJK, in A's frame with the core's centre as origin."""
 
-    direction: Array  #: (3,) unit, in which the support was asked: from the simplex towards the origin
+    direction: Array  #: (3,) unit vector of the support query, from the simplex towards the origin
     support_a: Array  #: (3,) support point of A
-    support_b: Array  #: (3,) support point of B along the opposite direction
-    bound: float  #: lower bound of the cores' distance that this direction proves
+    support_b: Array  #: (3,) support point of B in the opposite direction
+    bound: float  #: lower bound of the cores' distance, proven by this direction
     lower: float  #: the best lower bound so far
     upper: float  #: distance of the simplex from the origin
-    simplex: Array  #: (k, 3) vertices of A - B kept before the new one joined
+    simplex: Array  #: (k, 3) vertices of A - B that were kept before the new one was added
     simplex_a: Array  #: (k, 3) their points on A
     simplex_b: Array  #: (k, 3) their points on B
-    weights: Array  #: (k,) barycentric coordinates of the simplex' nearest point
+    weights: Array  #: (k,) barycentric coordinates of the simplex's nearest point
 
 
 class EpaStep(NamedTuple):
-    """One expansion of EPA's polytope, in A's frame about its core's centre."""
+    """One expansion of EPA's polytope, in A's frame with the core's centre as origin."""
 
     vertices: Array  #: (n, 3) points of A - B
-    faces: NDArray[np.int64]  #: (m, 3) the polytope before the step
-    closest: NDArray[np.int64]  #: (3,) the face looked at
-    direction: Array  #: (3,) unit, in which the support was asked
+    faces: NDArray[np.int64]  #: (m, 3) faces of the polytope before the step
+    closest: NDArray[np.int64]  #: (3,) the face that is expanded
+    direction: Array  #: (3,) unit vector of the support query
     point: Array  #: (3,) the new point of A - B
     support_a: Array
     support_b: Array
-    removed: NDArray[np.int64]  #: (r, 3) faces that the new point sees; empty at the last step
-    horizon: NDArray[np.int64]  #: (h, 2) the edges round them
+    removed: NDArray[np.int64]  #: (r, 3) faces visible from the new point; empty at the last step
+    horizon: NDArray[np.int64]  #: (h, 2) edges of the horizon
     lower: float  #: bounds of the cores' signed distance
     upper: float
-    vertices_a: Array  #: (n, 3) the points of A that the vertices are made of
-    vertices_b: Array  #: (n, 3) their points of B
+    vertices_a: Array  #: (n, 3) points of A for each vertex
+    vertices_b: Array  #: (n, 3) points of B for each vertex
 
 
 class Trace:
-    """Every step of one query, as the compiled kernels logged it.
+    """All steps of one query, as the compiled kernels logged them.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Trace:
     simplex : (k, 3) float
         GJK's last simplex, with ``simplex_weights``, and its points of A and of B in ``simplex_a`` and ``simplex_b``.
     epa : list of EpaStep
-        Empty where EPA was not needed.
+        Empty if EPA did not run.
     """
 
     __slots__ = ("epa", "gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights")
@@ -182,32 +182,32 @@ class Trace:
 
 
 class Certificate(NamedTuple):
-    """What proves an answer: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
+    """The proof of a result: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
 
-    All is about cores: of a sphere its centre, of a capsule its segment; the radii are taken off both bounds.
+    All fields refer to cores. The core of a sphere is its centre, the core of a capsule its segment. The radii are
+    subtracted from both bounds.
 
     Attributes
     ----------
     kind : str
-        "weights": a convex combination of pairs of points is a vector of A - B, so the shapes are no farther apart
-        than it is long. "surface": triangles of points of A - B, closed round the origin, so that the shapes overlap
-        at least as deep as the surface is away from it. "section": the polygon of a solid of revolution proves the
-        depth, and is not kept. "plane": the support point towards a half-space. The last two carry the lower bound
-        only.
+        "weights": a convex combination of pairs of points is a vector of A - B. Its length bounds the distance from
+        above. "surface": triangles of points of A - B form a closed surface around the origin. Its distance from the
+        origin bounds the depth from below. "section": the polygon of a solid of revolution proves the depth, and is not
+        stored. "plane": the support point towards a half-space. The last two prove the lower bound only.
     normal : (3,) float
-        Unit vector from A to B in world axes. The shapes are at least as far apart, or at most as deep in each other,
-        as their support points along it say.
+        Unit vector from A to B in world axes. The support points along it bound the signed distance from below.
     support_a, support_b : (3,) float
-        Those support points, each in its own shape's frame; of a half-space the foot of the other one.
+        These support points, each in its own shape's frame. For a half-space, the projection of the other support
+        point.
     points_a, points_b : (k, 3) float
         Pairs of points of the cores, each in its own shape's frame, where the vertices of a polytope are exact.
     weights : (k,) float
-        Of the pairs, at least 0; of kind "weights".
+        Weights of the pairs, at least 0; for kind "weights".
     faces : (m, 3) int
-        Triangles of pairs, all wound one way; of kind "surface".
+        Triangles of pairs, with a consistent orientation; for kind "surface".
     directions : (k, 3) float
-        From A to B in world axes, in which each pair was asked for, 0 where that was not noted. They prove nothing,
-        and save time where curved cores have to be shown to hold their points.
+        Directions from A to B in world axes that each pair is extreme in, 0 if not recorded. They are not part of the
+        proof. They save time when `verify` proves that curved cores contain their points.
 
     Examples
     --------
@@ -236,25 +236,26 @@ class Certificate(NamedTuple):
 
 
 class PartsCertificate(NamedTuple):
-    """What proves an answer about what is not convex, part by part; `gjk3d.verify` checks it in exact arithmetic.
+    """The proof of a result of non-convex bodies, part by part; `gjk3d.verify` checks it in exact arithmetic.
 
-    Parts are numbered as they are given: those of a mesh are its faces, of a cloud its points, of a compound the parts
-    and the faces of its meshes one behind the other, of a grid the boxes that its cubes make. A convex shape is one.
+    Parts are numbered in the order of the input. The parts of a mesh are its faces, those of a cloud its points. The
+    parts of a compound are its convex shapes and the faces of its meshes, in order. The parts of a grid are the boxes
+    that its cubes are merged into. A convex shape is one part.
 
     Attributes
     ----------
     order_a, order_b : (n,) int
-        All parts of each, those of a group behind each other.
+        All parts of each body, sorted by group.
     ranges : (k, 4) int
-        Pairs of groups: where the one begins and ends in ``order_a``, the other in ``order_b``. Each part of A is with
-        each part of B in one of them. None, where ``lower`` is 0 and needs no proof.
+        Pairs of groups: begin and end in ``order_a``, begin and end in ``order_b``. Each part of A and each part of B
+        occur together in one of them. Empty if ``lower`` is 0, which needs no proof.
     normals : (k, 3) float
-        Of each two groups a direction from A to B in world axes, along which they are at least ``lower`` apart. Where
-        that is negative, a depth, they are apart after B is moved by it along the answer's normal, or out of all sides
-        on which the two touch.
+        For each pair of groups, a direction from A to B in world axes, along which the groups are at least ``lower``
+        apart. If ``lower`` is negative, a depth, they are apart after B moves by this depth along the result's normal,
+        or out of all sides on which the two bodies touch.
     parts : (2,) int
-        A part of A and one of B that are no farther apart than ``upper``, or so deep in each other. Empty where a point
-        deep in a closed surface shows that, which is looked for again.
+        A part of A and a part of B whose distance (or depth) proves ``upper``. Empty if a point deep inside a closed
+        surface proves it; `verify` finds this point again.
 
     Examples
     --------
@@ -277,7 +278,7 @@ class PartsCertificate(NamedTuple):
 
 
 def _many(pose: Any) -> bool:
-    """Tell whether poses are a stack with a row for each answer; a stack of one serves all."""
+    """Return whether poses are a stack with one row per result; a stack of length one serves all rows."""
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
@@ -289,23 +290,23 @@ def _as_pose(stored: bytes | None) -> Array | None:
 
 
 def pack_marks(status: int, steps: int, tight: int) -> int:
-    """Put the marks of an answer into one number, as `gjk3d.narrow.pairs.solve_many` returns it."""
+    """Return the status, the steps and the flag in one number, as `gjk3d.narrow.pairs.solve_many` does."""
     return status + 8 * tight + 32 * steps
 
 
-#: Of an answer that a builtin made the row is bytes of so many numbers: what the kernel wrote, its marks (an integer),
-#: 1 for a pose of A and 2 for one of B (an integer), and both poses.
+#: Layout of the row of a result that a builtin made, as bytes: the kernel's output, its marks (an integer), a flag (an
+#: integer; 1: pose of A, 2: pose of B), and both poses.
 ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the row of one pair's answer, its marks, and both poses; None where it has none. They may be read only."""
+    """Return the row of one pair's result, its marks and both poses, maybe read-only; None without a row."""
     try:
         row = answer._row
     except AttributeError:
         return None
     if not isinstance(row, bytes):
-        pose_a, pose_b = (answer.pose_a, answer.pose_b)  # set already where their bytes are not kept
+        pose_a, pose_b = (answer.pose_a, answer.pose_b)  # already set if their bytes are not stored
         return row[0], row[1], pose_a, pose_b
     numbers = np.frombuffer(row)
     code, posed = numbers[ROW_CODE:ROW_AT].view(np.int64).tolist()
@@ -315,13 +316,13 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Return the row of an answer as Python makes it."""
+    """Return the row of a result in the form that Python writes."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored
 
 
-#: how each field of one pair's answer comes from its row
+#: how each field of one pair's result is computed from its row
 _UNPACK: dict[str, Callable[[Any], Any]] = {
     "distance": lambda row: row[0].item(0),
     "lower": lambda row: row[0].item(1),
@@ -342,14 +343,14 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 
 def missing(answer: Any, name: str) -> Any:
-    """Unpack what is asked for the first time of an answer of one pair."""
+    """Compute a field of a result of one pair at its first use."""
     unpack = _UNPACK.get(name)
     if unpack is None:
         if name == "certificate":
-            return None  # unless it was asked for
+            return None  # a trace or certificate that was not requested
         raise AttributeError(f"{type(answer).__name__!r} object has no attribute {name!r}")
     row = answer._row
-    if isinstance(row, bytes) and name in ("shape_a", "shape_b", "asked"):  # set when the answer was made
+    if isinstance(row, bytes) and name in ("shape_a", "shape_b", "asked"):  # these are set when the result is made
         raise AttributeError(f"{name} of this {type(answer).__name__} was deleted")
     value = unpack(_from_bytes(answer) if isinstance(row, bytes) else row)
     setattr(answer, name, value)
@@ -357,19 +358,19 @@ def missing(answer: Any, name: str) -> Any:
 
 
 class Distance(Answer[N]):
-    """Answer of `distance` and `signed_distance`, for one pair or for n.
+    """Result of `distance` and `signed_distance`, for one pair or for n pairs.
 
     Attributes
     ----------
     distance : float or (n,) float
         Distance in the caller's unit; negative means overlap by that depth (`signed_distance` only).
     normal : (3,) float or (n, 3) float
-        Unit vector from A to B in world axes, in overlap too; never NaN. If the two touch, it is the normal of the
-        parts that touch.
+        Unit vector from A to B in world axes, in overlap too; never NaN. If the shapes touch, it is the normal of the
+        touching features.
     point_a, point_b : (3,) float or (n, 3) float
         Witness points in world axes; ``point_b - point_a == distance * normal``.
     lower, upper : float or (n,) float
-        Bounds that hold: ``lower <= true value <= upper``.
+        Proven bounds: ``lower <= true value <= upper``.
     status : Status or (n,) int
         What the bounds prove.
     tight : bool or (n,) bool
@@ -377,11 +378,11 @@ class Distance(Answer[N]):
     iterations : int or (n,) int
         Steps of GJK and EPA together.
     trace : Trace or None
-        Every step the kernels took, where ``trace=True`` asked for it.
+        All steps of the kernels, if the query had ``trace=True``.
     certificate : Certificate, PartsCertificate or None
-        What proves the bounds, where ``certificate=True`` asked for it.
+        The proof of the bounds, if the query had ``certificate=True``.
     shape_a, shape_b, pose_a, pose_b
-        The question, so that an answer can be drawn and replayed.
+        The arguments of the query, so that a result can be drawn and replayed.
 
     Examples
     --------
@@ -405,7 +406,7 @@ class Distance(Answer[N]):
         status: Each[Status, Ints] = Each()
         tight: Each[bool, Bools] = Each()
         iterations: Each[int, Ints] = Each()
-    else:  # a slot would not be a descriptor to type checkers
+    else:  # for type checkers a slot is not a descriptor
         __slots__ = (
             "_row",
             "asked",
@@ -431,9 +432,9 @@ class Distance(Answer[N]):
     shape_b: Any
     pose_a: Any
     pose_b: Any
-    asked: tuple[int, float, float | None, bool]  #: how: the solver's mode, max_distance, tol, trace
+    asked: tuple[int, float, float | None, bool]  #: the settings: the solver's mode, max_distance, tol, trace
 
-    #: of one pair: the kernel's row and its marks, the shapes, how it was asked, and the poses' bytes; or all as bytes
+    #: of one pair: the kernel's row, its marks, the shapes, the settings and the poses' bytes; or all of it as bytes
     _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None] | bytes
 
     if not TYPE_CHECKING:
@@ -441,9 +442,9 @@ class Distance(Answer[N]):
 
     @property
     def depth(self) -> N:
-        """How far B must move to be free of A, 0 where it is: ``max(0, -distance)``, float or (n,) float.
+        """Length of the translation of B that separates it from A, ``max(0, -distance)``: float or (n,) float.
 
-        How far one surface lies inside the other is a smaller number, see `gjk3d.penetration`.
+        The depth of one surface inside the other is a smaller number, see `gjk3d.penetration`.
         """
         distance: Any = self.distance
         depth: Any = np.maximum(0.0, -distance) if isinstance(distance, np.ndarray) else max(0.0, -distance)
@@ -451,9 +452,9 @@ class Distance(Answer[N]):
 
     @property
     def separation_vector(self: Distance[Any]) -> Array:
-        """Which move of B, as short as is known, frees it of A: (3,) float or (n, 3) float, zero when apart.
+        """Shortest known translation of B that separates it from A: (3,) float or (n, 3) float, zero when apart.
 
-        After it the two just touch. Others call it the minimum translation vector.
+        After it the two shapes just touch. It is also called the minimum translation vector (MTV).
         """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal
@@ -462,18 +463,18 @@ class Distance(Answer[N]):
 
     def __len__(self) -> int:
         if self.normal.ndim == 1:
-            raise TypeError("this Distance is of one pair and has no length")
+            raise TypeError("this Distance is of one pair, so it does not have a length")
         return len(self.normal)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Distance is neither true nor false: ask gjk3d.collide, or look at .status")
+        raise TypeError("a Distance is neither true nor false. Use gjk3d.collide, or read its .status.")
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]
     @overload
     def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
     def __getitem__(self: Distance[Any], index: Any) -> Distance[Any]:
-        """Return a row of a stack as an answer of one pair; a slice, a mask or an array of indices as a stack."""
+        """Return one row of a stack as a result of one pair; for a slice, a mask or indices, return a stack."""
         if self.normal.ndim == 1:
             raise TypeError("this Distance is of one pair and cannot be indexed")
         row: Distance[Any] = object.__new__(Distance)
@@ -500,14 +501,14 @@ class Distance(Answer[N]):
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
             return f"Distance of {len(self)} pairs: {parts or 'none'}"
-        x, y, z = self.normal + 0.0  # without the signs of zeros
+        x, y, z = self.normal + 0.0  # -0.0 becomes 0.0
         value = told(self.lower, self.upper, 9)
         return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
     def to_dict(self: Distance[Any]) -> dict[str, Any]:
-        """Return the answer as plain numbers, lists and strings, fit for JSON (one pair only)."""
+        """Return the result as numbers, lists and strings that JSON can hold (one pair only)."""
         if self.normal.ndim == 2:
-            raise TypeError("to_dict() is of one pair: take a row first, result[i].to_dict()")
+            raise TypeError("to_dict() needs one pair. Take a row first: result[i].to_dict().")
         return {
             "status": self.status.name.lower(),
             "distance": float(self.distance),
@@ -523,25 +524,25 @@ class Distance(Answer[N]):
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the question and its answer as one JSON document, which ``gjk3d replay FILE`` asks again.
+        """Return the query and its result as one JSON document, which ``gjk3d replay FILE`` repeats.
 
-        Shapes, poses, settings, versions and the answer, every number to its last bit. What `collide` says is one bit
-        and not written; `signed_distance` of the same pair is, and agrees with it. It is asked again afresh: where a
-        pair remembered its last pose, or a mesh was made by `refit`, the last bits may be others. Large arrays are
-        written as base64 of little-endian numbers.
+        The document holds the shapes, poses, settings, versions and the result, every number to its last bit. Results
+        of `collide` are one bit and cannot be written. Use `signed_distance` of the same pair, which agrees with them.
+        A replay starts without memory: the last bits may differ if a pair stored its last pose, or if a mesh was made
+        by `refit`. Large arrays are written as base64 of little-endian numbers.
 
         Parameters
         ----------
         path : str or path, optional
-            A file to write the document to.
+            The file to write.
 
         Raises
         ------
         UnsupportedPair
-            Where a shape is of a class of your own.
+            A shape is of a class that gjk3d does not define.
         ValueError
-            Where a stack or a mesh makes a document larger than the 16 MiB that are read back: take rows of the one,
-            send the file of the other along.
+            The document of a large stack or mesh would exceed 16 MiB, the limit for reading. Write rows of the stack,
+            or send the file of the mesh along.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Millions of rows of one question, batch by batch, here or on the workers of a cluster."""
+"""Queries on millions of rows, batch by batch, in this process or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from gjk3d.interrupts import Pickled, check_client, on_cluster
 def batches(
     question: Callable[..., Any], *rows: Any, executor: Any = None, size: int = 10_000
 ) -> Iterator[tuple[slice, Any]]:
-    """Answer a question about many rows, and yield the answers batch by batch.
+    """Run a query on many rows, and yield the results batch by batch.
 
-    Neither the answers nor the rows of more than a few batches are held at once, so any number of them needs no memory
-    to speak of. Answers are of the same bits with any size of batch, here and on a cluster.
+    Only a few batches of rows and results are in memory at once, so the number of rows is not limited. The bits of the
+    results do not depend on the batch size or on the cluster.
 
     Parameters
     ----------
     question : callable
-        What is asked of each batch: `Checker.free`, `Pairs.collide`, or any function that takes rows and that pickles;
-        ``functools.partial`` binds what is the same for all rows.
+        The query for each batch: `Checker.free`, `Pairs.collide`, or any function that takes rows and can be pickled.
+        ``functools.partial`` binds the arguments that all rows share.
     *rows : sequence
-        Arrays, or whatever has a length and takes a slice, of as many rows each. An array that is mapped from a file,
-        by ``numpy.load(path, mmap_mode="r")``, is read batch by batch.
+        Arrays, or other sequences that can be sliced, with equal numbers of rows. An array mapped from a file with
+        ``numpy.load(path, mmap_mode="r")`` is read batch by batch.
     executor : dask.distributed.Client, optional
-        A cluster: each of its workers gets the question once, and batches as it finishes others. What a worker that
-        dies had to do, others do. ``pip install "gjk3d[scale]"`` brings Dask.
+        A cluster. Each worker gets the query once, and further batches as it finishes earlier ones. If a worker dies,
+        others repeat its batches. ``pip install "gjk3d[scale]"`` installs Dask.
     size : int
-        Rows of a batch.
+        Number of rows per batch.
 
     Yields
     ------
     slice
-        Which rows, in their order.
+        The rows of the batch, in order.
     answer
-        What the question returned for them.
+        The result of the query for these rows.
 
     Raises
     ------
     ShapeError
-        The rows differ in number, there are none to take slices of, or ``size`` is less than 1.
+        The numbers of rows differ, no rows are given, or ``size`` is less than 1.
     TypeError
-        ``executor`` is no such client.
+        ``executor`` is not such a client.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def batches(
         raise ShapeError(f"size is {size!r}, expected a number of rows, 1 or more")
     counts = [len(column) for column in rows]
     if len(set(counts)) != 1:
-        raise ShapeError(f"batches takes rows of one number, at least once, not of {counts}")
+        raise ShapeError(f"batches needs one or more sequences of equal length, not of {counts}")
     if executor is not None:
         check_client(executor)
     return _answers(question, rows, counts[0], executor, size)

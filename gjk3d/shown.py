@@ -1,4 +1,4 @@
-"""`shown`: what a notebook asks of an object that has a picture, the ``_repr_mimebundle_`` of every such class."""
+"""`shown`: the ``_repr_mimebundle_`` of all classes that have a picture in a notebook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
-    """Return text, a still picture and a page to turn, as Jupyter takes them; only the first where nothing can draw."""
+    """Return text, a still picture and an interactive page for Jupyter; only the text if nothing can draw."""
     from gjk3d.viz.picture import bundle
 
     return bundle(self)

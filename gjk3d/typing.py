@@ -1,8 +1,8 @@
-"""What arguments may be, for type checkers: numbers in sequences or numpy arrays, never text; poses, rows, stacks.
+"""Types of arguments, for type checkers: numbers in sequences or numpy arrays, never text; poses, rows, stacks.
 
-How many things a call asks about is a matter of dimensions, which a type knows only at times: `numpy.eye` says that it
-has two, a slice or an `NDArray` says nothing. So the overloads of a query look for arrays of unknown shape first, and
-answer what fits both one and many; then for one; and what is left is a stack.
+Whether a call is about one pair or many depends on the number of dimensions, which types rarely show. `numpy.eye` has
+two dimensions, while a slice or an `NDArray` states none. The overloads of a query therefore match arrays of unknown
+shape first, with a return type that fits one and many. The next overload matches one, and the last a stack.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # part of every type checker: nothing to install
+    from typing_extensions import TypeVar  # part of every type checker, so users need not install it
 
-    #: the numbers of an answer: ``Distance[float]`` is of one pair, ``Distance[NDArray[np.float64]]`` of n
+    #: the numbers of a result: ``Distance[float]`` is of one pair, ``Distance[NDArray[np.float64]]`` of n
     N = TypeVar("N", default=Any)
-    #: its flags, what is proven, and names
+    #: its flags, its status, and names
     B = TypeVar("B", default=Any)
     S = TypeVar("S", default=Any)
     P = TypeVar("P", default=Any)
@@ -27,13 +27,13 @@ else:
 
     N, B, S, P = (TypeVar(name) for name in "NBSP")
 
-#: numbers, indices and flags in answers and in the arrays of kernels
+#: numbers, indices and flags in results and in the arrays of kernels
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
 
-#: the same with the number of dimensions: what kernels take from Python, and return, is compiled for just that
+#: with the number of dimensions: kernels are compiled for exactly these types
 Array1 = Annotated[Array, 1]
 Array2 = Annotated[Array, 2]
 Array3 = Annotated[Array, 3]
@@ -49,14 +49,14 @@ Numbers = NDArray[Real]
 
 
 class SupportsArray(Protocol):
-    """What numpy makes an array of numbers from, its own arrays among them."""
+    """An object that numpy converts to an array of numbers, also numpy's arrays themselves."""
 
     def __array__(self) -> Numbers:
         """Return the array."""
 
 
 class SupportsMatrix(Protocol):
-    """A scipy RigidTransform, one or a stack."""
+    """A scipy RigidTransform, single or a stack."""
 
     def as_matrix(self) -> Any:
         """Return the (4, 4) or (n, 4, 4) array."""
@@ -69,7 +69,7 @@ RowsLike = SupportsArray | Sequence[SupportsArray | Sequence[Number]]
 #: one number, or three
 FactorsLike = Number | VectorLike
 
-#: An array of unknown shape fits every shape, also this one, which no array of known shape has.
+#: An array of unknown shape fits every shape, also this one, which arrays of known shape do not have.
 Unclear = np.ndarray[tuple[int, int, int, int, int, int, int], np.dtype[Real]]
 
 #: one row of numbers: a point, a direction, a configuration
@@ -77,7 +77,7 @@ Row = np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]
 #: one row or many
 Rows = Numbers | Sequence[Number | Numbers | Sequence[Number]]
 
-#: one pose, and none for the identity
+#: one pose, or None for the identity
 Pose = np.ndarray[tuple[int, int], np.dtype[Real]] | Sequence[np.ndarray[tuple[int], np.dtype[Real]] | Sequence[Number]]
 #: one pose or many
 UnclearPose = Unclear | Sequence[Unclear] | SupportsMatrix
@@ -88,8 +88,8 @@ PosesLike = Numbers | Sequence[Numbers | Sequence[Numbers | Sequence[Number | Nu
 #: (m, 2) whole numbers
 Indices = NDArray[np.integer[Any]] | Sequence[Sequence[int] | NDArray[np.integer[Any]]]
 
-#: where a question is answered
+#: where a query runs
 Device = Literal["cpu", "cuda"]
 
-#: one pose where only one makes sense: what its shape is unknown of is let pass
+#: one pose where a stack is not allowed; an array of unknown shape is accepted
 OnePose = Pose | SupportsMatrix | None

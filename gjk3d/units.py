@@ -1,4 +1,4 @@
-"""Units of length by their symbols, lengths that carry one, and what brings the files of models to one."""
+"""Symbols of units of length, lengths with a unit, and the common unit of several files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES = {
 
 
 def symbol(unit: str | None) -> str | None:
-    """Return the symbol of a unit that files spell in many ways ('millimeter', 'meters'); others stay as they are."""
+    """Return the symbol of a unit from any common spelling ('meters'); other text is returned unchanged."""
     if unit is None or unit in _METRES:
         return unit
     name = unit.strip().lower()
@@ -36,13 +36,13 @@ def conversion(unit: str, target: str) -> float | None:
     metres_a, metres_b = _METRES.get(symbol(unit) or ""), _METRES.get(symbol(target) or "")
     if metres_a is None or metres_b is None:
         return None
-    # the quotient that is a whole number is the exact one: m to mm is 1000, mm to m divides by it
+    # a whole quotient is exact: m to mm multiplies by 1000, mm to m divides by it
     up, down = metres_a / metres_b, metres_b / metres_a
     return float(f"{up:.12g}") if up >= 1.0 else 1.0 / float(f"{down:.12g}")
 
 
 def rescaling(unit: str, target: str) -> str:
-    """Return the call that takes a mesh from one unit to another, empty if the units are the same length."""
+    """Return the call that converts a mesh from one unit to another, empty if the units are equal."""
     factor = conversion(unit, target)
     if factor == 1.0:
         return ""
@@ -50,27 +50,27 @@ def rescaling(unit: str, target: str) -> str:
 
 
 def spellings() -> dict[str, float]:
-    """Return how many metres long a unit is, by each of its spellings in small letters."""
+    """Return the length in metres of each unit, by each of its spellings in lower case."""
     names = {spelt: _METRES[name] for spelling, name in _NAMES.items() for spelt in (spelling, f"{spelling}s")}
     return {**names, **_METRES}
 
 
-#: Metric units in which lengths are read: each where the whole is at least so many metres in size.
+#: Metric units for printing: each with the size in metres from which it is used.
 _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 
 
 def reading(unit: str | None, size: float) -> tuple[str | None, float]:
-    """Return the unit in which the lengths of a thing of that size are read, and what to multiply them by.
+    """Return the unit in which lengths of an object of this size are printed, and the factor to it.
 
-    Parts and buildings are read in mm, what is larger than a kilometre in m, what is smaller than a millimetre in um;
-    units that are not metric, or unknown, stay as they are.
+    The unit is mm for parts and buildings, m above a kilometre, and um below a millimetre. Units that are not metric,
+    or unknown, are returned unchanged.
 
     Parameters
     ----------
     unit : str or None
         The unit of the lengths.
     size : float
-        Of the whole, in that unit.
+        Size of the whole, in that unit.
 
     Examples
     --------
@@ -98,69 +98,68 @@ def check_unit(unit: str | None) -> None:
     """
     if unit is not None and not (isinstance(unit, str) and conversion(unit, "m")):
         units = ", ".join(_METRES)
-        raise ParseError(f"{unit!r:.80} is no unit of length: unit= (on the command line --unit) takes {units}")
+        raise ParseError(f"{unit!r:.80} is not a unit of length. Set unit= (or --unit) to one of {units}.")
 
 
 def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tuple[str | None, list[float], list[str]]:
-    """Bring files to the unit of the first one that states one.
+    """Return one unit for all files, the first that a file states, and the factors to it.
 
-    What the user says is the unit of those that state none; where all state one it goes before theirs. A file of
-    unknown size beside one of known size is refused: taking it for the other's unit is wrong by 1000 where metres meet
-    millimetres.
+    The user's unit applies to files that do not state a unit. If all files state one, the user's unit overrides them. A
+    file without a unit is refused next to files with one, because a wrong guess is an error by a factor of 1000.
 
     Parameters
     ----------
     files : sequence of (str, str or None)
-        What each is called, and the unit that it states.
+        The name of each file, and the unit that it states.
     wanted : str, optional
-        The unit that the user gives.
+        The user's unit.
 
     Returns
     -------
     unit, factors, notes
-        The unit of all, what the lengths of each are to be multiplied by, and what was done, for the user.
+        The unit of all files, the factor of each file, and notes for the user about every change.
 
     Raises
     ------
     ParseError
-        One of the units is none of length, or only some of the files have one.
+        One of the units is not a unit of length, or only some of the files have a unit.
     """
     check_unit(wanted)
     stated = [unit for _, unit in files]
     if wanted is not None and None not in stated:
         differing = [(name, unit) for name, unit in dict.fromkeys(files) if conversion(str(unit), wanted) != 1.0]
-        notes = [f"{name}: its numbers are taken for {wanted}, though it is in {unit}" for name, unit in differing]
+        notes = [f"{name}: its numbers are read as {wanted}, although it states {unit}" for name, unit in differing]
         return wanted, [1.0] * len(files), notes
     common = next((unit for unit in stated if unit is not None), wanted)
     factors, notes = [], []
     for name, unit in files:
         if wanted is not None and unit is not None and conversion(unit, wanted) != 1.0:
-            notes.append(f"{name} keeps the unit that it states, {unit}: {wanted} is that of the files without")
+            notes.append(f"{name} keeps its unit {unit}: {wanted} applies to the files without a unit")
         file_unit = unit or wanted
         if file_unit is None and common is not None:
             raise ParseError(
-                f"{name} has no unit of length, and other files are in {common}: say which it is in (unit='mm' in"
-                " Python, --unit mm on the command line)"
+                f"{name} does not state a unit of length, and other files are in {common}. Set its unit (unit='mm' in"
+                " Python, --unit mm on the command line)."
             )
         factor = 1.0 if file_unit is None or common is None else conversion(file_unit, common)
         if factor is None:
-            raise ParseError(f"{name} is in {file_unit} and other files in {common}: one of these is no unit of length")
+            raise ParseError(f"{name} is in {file_unit} and other files in {common}, and one is not a unit of length")
         factors.append(factor)
         if factor != 1.0:
-            notes.append(f"{name} is in {file_unit}: its lengths are multiplied by {factor:g}")
+            notes.append(f"{name} is in {file_unit}; its lengths are multiplied by {factor:g}")
     return common, factors, notes
 
 
-#: Metres: a whole larger than the first (the second where the user said the unit), a middling part larger than the
-#: third, or a whole smaller than the last is more often one of another unit.
+#: Limits in metres that suggest a wrong unit: a larger whole (the second if the user gave the unit), a larger median
+#: part (the third), or a smaller whole (the last).
 _VAST, _VAST_AS_SAID, _LARGE_PART, _TINY = 100.0, 1000.0, 3.0, 1e-3
 
 
 def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) -> str | None:
     """Return a remark if a size suggests that the numbers are in another unit, else None.
 
-    ``sizes`` are those of the parts and ``total`` that of all, along the axis on which it is largest; ``wanted`` tells
-    whether the user gave the unit, so that a file or its format did not.
+    ``sizes`` are the sizes of the parts, and ``total`` is the largest extent of the whole. ``wanted`` is whether the
+    user gave the unit, rather than a file or its format.
     """
     spelt = symbol(unit)
     if spelt is None or spelt not in _METRES or not len(sizes):
@@ -169,9 +168,9 @@ def doubt(unit: str | None, sizes: Sequence[float], total: float, wanted: bool) 
     vast = total * metre > (_VAST_AS_SAID if wanted else _VAST) or (not wanted and middling * metre > _LARGE_PART)
     if not vast and total * metre >= _TINY:
         return None
-    size = f"all is {total:.3g} {spelt} in size, and a middling part {middling:.3g} {spelt}"
-    cure = "say what unit the numbers are in (--unit mm; unit='mm' in Python)"
-    return f"{size}: if that cannot be, {cure}{', or look for a part far away' if vast else ''}"
+    size = f"The assembly measures {total:.3g} {spelt} and a typical part {middling:.3g} {spelt}"
+    cure = "set it (--unit mm, or unit='mm' in Python)"
+    return f"{size}. If the unit is wrong, {cure}{'. Otherwise look for a part far away' if vast else ''}."
 
 
 def length(text: str, unit: str | None, what: str) -> float:
@@ -180,21 +179,21 @@ def length(text: str, unit: str | None, what: str) -> float:
     Raises
     ------
     ParseError
-        It is no finite number, its unit is unknown, or there is no unit to take it to.
+        The text is not a finite number, its unit is unknown, or the target unit is unknown.
     """
     match = re.fullmatch(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d]*)\s*", text)
     if match is None or not math.isfinite(float(match[1])):
-        raise ParseError(f"{what} {text!r} is no length: give a number, or one with its unit such as 0.5mm")
+        raise ParseError(f"{what} {text!r} is not a length. Use a number with a unit, for example 0.5mm.")
     value, known_unit = float(match[1]), symbol(match[2] or None)
     if known_unit is None:
         return value
     if known_unit not in _METRES:
-        raise ParseError(f"{what} {text!r}: {match[2]!r} is no unit of length, {', '.join(_METRES)} are")
+        raise ParseError(f"{what} {text!r}: {match[2]!r} is not a unit of length. Use one of {', '.join(_METRES)}.")
     if unit is None:
         raise ParseError(
-            f"{what} {text!r}: the models state no unit; say which they are in with --unit, or leave {known_unit!r} out"
+            f"{what} {text!r}: the models do not state a unit. Set it with --unit, or leave {known_unit!r} out."
         )
     factor = conversion(known_unit, unit)
     if factor is None:
-        raise ParseError(f"{what} {text!r}: the models are in {unit!r}, which is no unit of length")
+        raise ParseError(f"{what} {text!r}: the models are in {unit!r}, which is not a unit of length")
     return value * factor

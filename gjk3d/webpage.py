@@ -1,4 +1,4 @@
-"""Self-contained pages: templates filled with text, three.js, data and scripts, under a policy without a network."""
+"""Self-contained pages: templates with text, three.js, data and scripts, under a policy without network access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-SHELL = "gjk3d"  #: whose templates all pages share
+SHELL = "gjk3d"  #: the package whose templates are shared by all pages
 _KINDS = (".html", ".css", ".js")
 
 
@@ -31,26 +31,26 @@ def write_page(
     blocks: Mapping[str, str] = MappingProxyType({}),
     own_server: bool = False,
 ) -> Path:
-    """Write one page that needs nothing but a browser, offline, and return its path.
+    """Write one page that works offline in any browser, and return its path.
 
-    Nothing in it reaches for the network, and its own policy forbids it.
+    The page does not use the network, and its own policy forbids it.
 
     Parameters
     ----------
     path : path
         Where to write.
     room : str
-        The package whose folder ``templates`` has what the page is made of.
+        The package whose folder ``templates`` contains the page's files.
     names : sequence of str
-        Of those files, joined in this order: one .html, which is its body, the styles and the scripts. The shell of
-        all pages is around the first, its style before theirs, three.js and the viewer before the scripts.
+        Names of these files, joined in this order: one .html with the body, the styles and the scripts. The shell of
+        all pages surrounds the body. Its style precedes the styles, three.js and the viewer precede the scripts.
     text, markup : mapping of str
-        What goes where the template names it between two ``@``: words, and what is HTML, CSS or JSON already;
-        ``scene`` is the JSON that the scripts read.
+        Values for the names between two ``@`` in the template: plain text, and finished HTML, CSS or JSON. ``scene`` is
+        the JSON that the scripts read.
     blocks : mapping of str
-        Long texts in base64 that scripts read too, by their names.
+        Long base64 texts for the scripts, by name.
     own_server : bool
-        Whether the page may talk to the server that it comes from; to no other in any case.
+        Whether the page may connect to the server that it comes from. It may never connect to another server.
     """
     body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
     style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
@@ -63,25 +63,25 @@ def write_page(
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     target = Path(path)
-    # a file name that is no text in its system's code has no code in UTF-8 either
+    # a file name that is not text in the system's encoding cannot be encoded in UTF-8 either
     target.write_bytes(fill(template(SHELL, "page.html"), pieces).encode("utf-8", "replace"))
     return target
 
 
 def template(room: str, name: str) -> str:
-    """Return one of the files in the folder ``templates`` of a package."""
+    """Return the text of one file in the folder ``templates`` of a package."""
     return files(room).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def color_key(words: str, color: str, box: str = "") -> str:
-    """Return a square of a colour and what it means, as HTML; a policy without inline styles lets it through."""
+    """Return a coloured square with its meaning, as HTML that a policy without inline styles accepts."""
     tint = html.escape(color)
     chip = f'<svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{tint}"></rect></svg>'
     return f"<label>{box}{chip} {html.escape(words)}</label>"
 
 
 def three_js() -> str:
-    """Return three.js and its trackball controls, out of the viewer that trimesh brings."""
+    """Return three.js and its trackball controls from the viewer in the trimesh package."""
     from trimesh import resources, util
 
     archive = util.decompress(resources.get_bytes("templates/viewer.zip"), file_type="zip")
@@ -90,39 +90,39 @@ def three_js() -> str:
     start, stop = viewer.find("<script>"), viewer.find(end)
     text = viewer[start + len("<script>") : stop + len(end)]
     if start < 0 or stop < start or "</script" in text:
-        raise RuntimeError("the installed trimesh brings no three.js viewer that gjk3d knows: pip install -U trimesh")
+        raise RuntimeError("trimesh contains no three.js viewer that gjk3d supports. Run pip install -U trimesh.")
     return text
 
 
 def fill(template: str, pieces: Mapping[str, str]) -> str:
-    """Put the pieces where the template names them between two ``@``; what a piece holds is not looked at again."""
+    """Return the template with its names between two ``@`` replaced; replaced text is not searched again."""
     return "".join(pieces[text] if i % 2 else text for i, text in enumerate(template.split("@")))
 
 
 def policy(scripts: Iterable[str], style: str) -> str:
-    """Allow these scripts and this style by their hashes, and nothing else: no network, no other script."""
+    """Return a policy that allows these scripts and this style by their hashes, and nothing else."""
     allowed = " ".join(_hash(text) for text in scripts)
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
 def to_json(value: Any) -> str:
-    """Write JSON that no text in it can end the script element around it."""
+    """Return JSON in which no text can close the surrounding script element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def to_base64(array: Any, kind: str) -> str:
-    """Write the bytes of an array of this kind as text."""
+    """Return the bytes of an array of this type as base64 text."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode()
 
 
 def deflated(data: bytes) -> str:
-    """Write bytes as text, compressed as the DecompressionStream of browsers unpacks it."""
+    """Return bytes as text, compressed for the DecompressionStream of browsers."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
 def made_with() -> str:
-    """Say which gjk3d made the page."""
+    """Return the line that names the version of gjk3d."""
     try:
         return f"made with gjk3d {version('gjk3d')}"
     except PackageNotFoundError:

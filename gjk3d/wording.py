@@ -1,8 +1,8 @@
-"""Numbers with bounds in words, rounded outward: what is written never says more than what is proven.
+"""Numbers with bounds as text, rounded outward: the text never claims more than the proof.
 
-One number stands alone only where both bounds round to it, so that it is the truth to the last digit written. Else a
-lower bound is rounded down and an upper bound up, by exact decimal arithmetic: the interval that is read holds the one
-that was proven.
+A single number is printed only if both bounds round to it, so it is the truth to its last digit. Otherwise a lower
+bound is rounded down and an upper bound up, in exact decimal arithmetic. The printed interval therefore contains the
+proven one.
 """
 
 from __future__ import annotations
@@ -12,50 +12,50 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import inf, isfinite, isnan
 from typing import Any
 
-#: Significant digits of an interval that holds 0: more would be those of rounding errors.
+#: Significant digits of an interval that contains 0: more digits would show rounding errors.
 _ROUND_ZERO = 3
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """Return a number without bounds, to the nearest of so many significant digits; a negative zero is 0."""
+    """Return a number as text, to the nearest ``digits`` significant digits; a negative zero is 0."""
     return f"{float(value) + 0.0:.{digits}g}"
 
 
 def count(number: int, noun: str, mark: str = "") -> str:
-    """Return a number and what it counts: "1 part", "2 parts"; with ``mark`` "," thousands are told apart."""
+    """Return a number and its noun: "1 part", "2 parts"; ``mark`` "," separates thousands."""
     return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
 
 
 def excerpt(rows: Sequence[object], most: int = 8) -> str:
-    """Return lines, one a row, as `repr` has them; of many the first and the last, with how many are between."""
+    """Return lines, one per row, as `repr` shows them; of many rows only the first and the last ones."""
     half, left = most // 2, len(rows) - most
     few = [*map(repr, rows[:half]), f"... {left} more ...", *map(repr, rows[-half:])] if left > 1 else map(repr, rows)
     return "".join(f"\n {row}" for row in few)
 
 
 def cut(value: object, most: int = 200) -> str:
-    """Return the first letters of a text that a file may make as long as it likes."""
+    """Return the first letters of a text of any length."""
     text = str(value)
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def with_article(noun: str) -> str:
-    """Return a noun behind its article: "a list", "an int"."""
+    """Return a noun with its article: "a list", "an int"."""
     return f"{'an' if noun[:1] in 'aeioAEIO' else 'a'} {noun}"
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value is, for a message that refuses it: "an int", "a Halfspace", "None"."""
+    """Return the kind of a value, for an error message: "an int", "a Halfspace", "None"."""
     return "None" if value is None else with_article(type(value).__name__)
 
 
 def with_unit(text: str, unit: str | None) -> str:
-    """Return a length as text with its unit behind it, if it has one."""
+    """Return a length as text, followed by its unit if it has one."""
     return f"{text} {unit}" if unit else text
 
 
 def json_ready(value: Any) -> Any:
-    """Return a value as JSON has it: lists for tuples, None for a float that is not finite."""
+    """Return a value in the form of JSON: lists for tuples, None for a float that is not finite."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
@@ -66,37 +66,37 @@ def json_ready(value: Any) -> Any:
 
 
 def below(value: Any, digits: int = 6) -> str:
-    """Return a lower bound: a decimal of so many significant digits that is not above it."""
+    """Return a lower bound as a decimal of ``digits`` significant digits that is not above it."""
     return _rounded(float(value), Context(prec=digits, rounding=ROUND_FLOOR))
 
 
 def above(value: Any, digits: int = 6) -> str:
-    """Return an upper bound: a decimal of so many significant digits that is not below it."""
+    """Return an upper bound as a decimal of ``digits`` significant digits that is not below it."""
     return _rounded(float(value), Context(prec=digits, rounding=ROUND_CEILING))
 
 
 def told(
     lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, least: float = -inf, rounding: float = 0.0
 ) -> str:
-    """Return what two bounds say of a number.
+    """Return a number with its two bounds as text.
 
     Parameters
     ----------
     lower, upper : float
-        The number is proven to be from the one to the other; an infinite one, or NaN, bounds nothing.
+        Proven bounds of the number; an infinite bound, or NaN, means that the side is not bounded.
     digits : int
         Significant digits.
     unit : str, optional
-        Written behind.
+        Unit, printed after the number.
     least : float
-        What the number cannot be less than in any case, such as 0 of a depth: a lower bound of no more says nothing.
+        A trivial lower bound, such as 0 for a depth: a lower bound that does not exceed it is left out.
     rounding : float
-        A bound that is not 0, but no farther from it than this, is said to be 0 up to rounding.
+        A bound other than 0 that is at most this far from 0 is printed as 0 up to rounding.
 
     Returns
     -------
     str
-        The number alone where both bounds round to it, else "between .. and ..", "at least ..", "at most .." or "not
+        The number alone if both bounds round to it, else "between .. and ..", "at least ..", "at most .." or "not
         bounded".
 
     Examples
@@ -122,18 +122,18 @@ def told(
 
 
 def depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
-    """Return the depth of an overlap, from the bounds of its signed distance; see `told`."""
+    """Return the depth of an overlap as text, from the bounds of its signed distance; see `told`."""
     return told(-upper, -lower, digits, unit, least=0.0)
 
 
 def moment(lower: Any, upper: Any, digits: int = 6) -> str:
-    """Return when something happens: "at .." or "between .. and ..", see `told`."""
+    """Return the time of an event as text: "at .." or "between .. and ..", see `told`."""
     words = told(lower, upper, digits)
     return f"at {words}" if words == number(lower, digits) else words
 
 
 def _rounded(value: float, context: Context) -> str:
-    """Return a rounded number as ``%g`` writes it; that of Decimal has zeros at its end."""
+    """Return a rounded number as ``%g`` writes it; `Decimal` would keep zeros at its end."""
     if not isfinite(value) or value == 0.0:
         return number(value)
     short = context.normalize(context.create_decimal(Decimal(value)))

@@ -20,7 +20,7 @@ from gjk3d._kernels import gpu
 from gjk3d.narrow.pairs import collide_many, solve_many
 from gjk3d.robot.walk import hit_of_one
 
-SCRATCH = {"simplex", "work", "table", "order", "frames"}
+SCRATCH = {"simplex", "workspace", "order", "frames"}
 
 
 def places_of(entry: object) -> tuple[str, ...]:

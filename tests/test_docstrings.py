@@ -90,8 +90,8 @@ class Thing:
             made = base.__dict__.get("__init__") or base.__dict__.get("__new__")
             if made is not None and base.__module__.startswith("gjk3d."):
                 # no user makes a result
-                is_result = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result of"))
-                return None if is_result else getattr(made, "__func__", made)
+                is_answer = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result"))
+                return None if is_answer else getattr(made, "__func__", made)
         return None
 
     @cached_property

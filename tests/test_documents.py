@@ -198,8 +198,9 @@ def test_every_guide_is_in_the_index_and_in_the_readme():
 
 
 def test_files_that_documents_name_exist():
-    named = {name for file in DOCUMENTS for name in re.findall(r"\bdata/\w+(?:[/.]\w+)*\.\w+", file.read_text("utf-8"))}
-    assert {"data/gearbox.glb", "data/arm/arm.urdf"} <= named
+    path = re.compile(r"(?<![\w/])(?:data|gjk3d|tests)/\w+(?:[/.]\w+)*\.\w+")
+    named = {name for file in DOCUMENTS for name in path.findall(file.read_text("utf-8"))}
+    assert {"data/gearbox.glb", "data/arm/arm.urdf", "gjk3d/narrow/gjk.py"} <= named
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 

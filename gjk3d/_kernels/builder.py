@@ -4,13 +4,13 @@
 inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
 
 ===========  =====================  ==================================================================================
-folder       content                the name is a hash of
-===========  =====================  ==================================================================================
-(top)        the machine code       `store.source_key` (the code of all kernels, see `sources`) and the kind of machine
-keys         that key               the bytes of all files of the package
-bitcode      one kernel             its code, its types and constants, the signatures of the kernels that it calls
-groups       one group, optimised   the bitcode of its kernels, and of the small ones of other groups that it copies
-===========  =====================  ==================================================================================
+folder       content                the name is a hash of ===========  =====================
+================================================================================== (top)        the machine code
+`store.source_key` (the code of all kernels, see `sources`) and the kind of machine keys         that key
+the bytes of all files of the package bitcode      one kernel             its code, its types and constants, the
+signatures of the kernels that it calls groups       one group, optimised   the bitcode of its kernels, and of the small
+ones of other groups that it copies ===========  =====================
+==================================================================================
 
 ``sources.json`` has the definitions that `sources` reads from a file, by the bytes of the file. An edit of a docstring
 changes only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
@@ -21,7 +21,7 @@ across groups. So an edit of a large kernel optimises one group, and an edit of 
 
 ``python -m gjk3d._kernels.builder --wheel FOLDER`` makes a wheel with machine code for every kind of machine. Kernels
 are compiled once, to bitcode in one group, and LLVM makes an object of it for each kind of machine. The wheel has the
-bitcode too. Where no object fits, LLVM makes one from it, without numba.
+bitcode too. If no object fits, LLVM makes one from it, without numba.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from gjk3d._kernels import alone, files, sources, store
 from gjk3d._kernels.calls import assembly
 
 _MOST_PROCESSES = 8  #: each loads numba, which takes a second
-_MEMORY = "half a gigabyte"  #: that each grows to
-_COST_OF_FINISH = 0.5  #: of all the time, linking and optimising takes so much on two cores
-_GROUPS = ("", "gjk3d.bodies", "gjk3d.scene", "gjk3d.robot")  #: begins of the names of their entries
+_MEMORY = "half a gigabyte"  #: of each process, at its maximum
+_COST_OF_FINISH = 0.5  #: share of the whole time for linking and optimising, on two cores
+_GROUPS = ("", "gjk3d.bodies", "gjk3d.scene", "gjk3d.robot")  #: common prefixes of the names of their entries
 _SMALL = 1500  #: instructions of a kernel and all that it calls, up to which each group has a copy
 _CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: files that are retained
 _ABOUT = 750  #: number of kernels that progress assumes until all of them are found
@@ -138,7 +138,7 @@ def _pool(processes: int, start: Callable[[], None]) -> ProcessPoolExecutor:
 
 
 def _cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -152,7 +152,7 @@ def _start_without_numba() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the builder is killed, since it would wait for work for ever."""
+    """End this process when the builder is killed, because it would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -398,7 +398,7 @@ def build(report: Report | None = None) -> Path:
                 codes = in_groups(kernels)
             finished = _finish_all(codes, target, lambda part: report_to_both(1.0 - (1.0 - part) * _COST_OF_FINISH))
             if store.read_key() != store.source_key():  # a part may be compiled from the code before the edit
-                raise SourcesChanged("the sources were edited while they were compiled: start again")
+                raise SourcesChanged("the sources were edited while they were compiled. Start again.")
             store.write_built(path, *finished)
             report_to_both(1.0)
         for name, most in (("bitcode", _CACHED_KERNELS), ("groups", _CACHED_GROUPS), ("keys", _CACHED_KEYS)):
@@ -441,7 +441,7 @@ def make_wheel(folder: Path) -> int:
     """Make a wheel in a folder; the objects are among the sources only meanwhile."""
     root = Path(__file__).parents[2]
     if not (root / "pyproject.toml").exists():
-        sys.stderr.write(f"{root} has no pyproject.toml: a wheel is made in a checkout\n")
+        sys.stderr.write(f"{root} does not contain pyproject.toml. Make the wheel in a checkout.\n")
         return 2
     start = time.perf_counter()
     try:
@@ -455,7 +455,7 @@ def make_wheel(folder: Path) -> int:
         for path in store.SHIPPED.glob("*"):
             path.unlink()
         store.SHIPPED.rmdir()
-    sys.stderr.write(f"a wheel in {folder} after {time.perf_counter() - start:.0f} s\n")
+    sys.stderr.write(f"made a wheel in {folder} in {time.perf_counter() - start:.0f} s\n")
     return 0
 
 
@@ -465,7 +465,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m gjk3d._kernels.builder", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="print the path of the object and the time")
-    parser.add_argument("--wheel", type=Path, metavar="FOLDER", help="make a wheel there, for every kind of machine")
+    parser.add_argument("--wheel", type=Path, metavar="FOLDER", help="make a wheel for every kind of machine")
     options = parser.parse_args(arguments)
     if options.wheel:
         return make_wheel(options.wheel)
@@ -474,13 +474,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         path = build()
     except OSError as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}; GJK3D_CACHE_DIR names a folder to keep them in\n")
+        sys.stderr.write(f"{type(error).__name__}: {error}. Set GJK3D_CACHE_DIR to a writable folder.\n")
         return 1
     except SourcesChanged as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except (BrokenProcessPool, MemoryError):
-        sys.stderr.write(f"a process that compiles was killed: each takes {_MEMORY} of memory\n")
+        sys.stderr.write(f"a compiling process was killed. Each needs {_MEMORY} of memory.\n")
         return 1
     if options.verbose:
         sys.stderr.write(f"{path} in {time.perf_counter() - start:.1f} s\n")

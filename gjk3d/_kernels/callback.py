@@ -103,7 +103,7 @@ def _interpreted(function: Mapping) -> Callback:
 if MODE in ("object", "python"):
 
     def call(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-        """Return what the function at an address says of (x, y, z)."""
+        """Return the result of the function at an address for (x, y, z)."""
         out = (ctypes.c_double * 3)()
         _TYPE(int(address))((ctypes.c_double * 3)(x, y, z), out)
         return (out[0], out[1], out[2])
@@ -116,7 +116,7 @@ else:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def call(context: Any, address: Any, x: Any, y: Any, z: Any) -> Any:
-        """Return what the function at an address says of (x, y, z)."""
+        """Return the result of the function at an address for (x, y, z)."""
         triple = types.UniTuple(types.float64, 3)
         signature = triple(types.int64, types.float64, types.float64, types.float64)
 

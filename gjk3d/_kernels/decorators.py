@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def _mode() -> str:
         return "python"
     mode = os.environ.get("GJK3D_KERNELS", "object")
     if mode not in ("object", "jit", "python", "alone"):
-        raise ValueError(f"GJK3D_KERNELS is {mode!r}: object, jit and python are known")
+        raise ValueError(f"GJK3D_KERNELS is {mode!r}, expected object, jit or python")
     if mode == "object" and calls.array_faults():
         return "jit" if find_spec("numba") else "python"
     return "jit" if is_on("NUMBA_BOUNDSCHECK") and mode == "object" else mode
@@ -72,7 +72,7 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Do as `kernel`, and inline the function everywhere: for a few lines, and for functions with one caller."""
+    """Compile a function as `kernel` does, and inline it everywhere: for short functions, or one caller."""
     return _compiled(function, {"forceinline": True})
 
 
@@ -82,7 +82,7 @@ def entry(function: F) -> F:
 
 
 def single_entry(function: F) -> F:
-    """Do as `entry`; until there is machine code, a query about few items is interpreted."""
+    """Compile a function as `entry` does; until there is machine code, queries about few items run interpreted."""
     return _entry(function, single=True)
 
 
@@ -122,6 +122,24 @@ _folders: dict[str, None] = {}
 _uncached = False
 
 
+def _returns_arrays(function: Callable[..., Any]) -> bool:
+    """Return whether a kernel returns arrays in a tuple."""
+
+    def has_arrays(hint: Any) -> bool:
+        if get_origin(hint) is tuple:
+            return any(map(has_arrays, get_args(hint)))
+        if hasattr(hint, "_fields"):
+            return any(map(has_arrays, get_type_hints(hint, include_extras=True).values()))
+        return get_origin(hint) in (Annotated, np.ndarray)
+
+    def alone() -> None: ...
+
+    # parameters may have types that are defined further down, so only the hint of the result is resolved
+    alone.__annotations__ = {"return": function.__annotations__["return"]}
+    hint = get_type_hints(alone, globalns=function.__globals__, include_extras=True)["return"]
+    return (get_origin(hint) is tuple or hasattr(hint, "_fields")) and has_arrays(hint)
+
+
 def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
     """Return numba's dispatcher of a kernel, cached on disk.
 
@@ -131,9 +149,10 @@ def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
     global _uncached
     import numba
 
-    # without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
-    # atomically, took most of the time of a query
-    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False, **more}
+    # Without reference counts: kernels allocate nothing, and counting every array argument of every call up and down,
+    # atomically, took most of the time of a query. Without them numba 0.68 gives a view in a returned tuple the type of
+    # the whole array, so functions that return views count. Their callers pass arrays without an owner: none leaks.
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": _returns_arrays(function), **more}
     if not _uncached:
         try:
             dispatcher = numba.njit(cache=True, **options)(function)
@@ -142,7 +161,7 @@ def _compile_here(function: Callable[..., Any], more: dict[str, Any]) -> Any:
         except (RuntimeError, OSError) as reason:  # numba: no locator available
             _uncached = True
             sys.stderr.write(
-                f"gjk3d: no place to keep compiled kernels ({reason}); each process compiles them again. "
+                f"gjk3d: no folder for compiled kernels ({reason}), so each process compiles them again. "
                 "Set NUMBA_CACHE_DIR to a writable folder.\n"
             )
     return numba.njit(**options)(function)

@@ -1,9 +1,9 @@
-"""Entries on a graphics card: the same kernels, compiled by numba-cuda, a thread for a row.
+"""Entries on the GPU: the same kernels, compiled by numba-cuda, with one thread per row.
 
-A kernel of the card has the Python code of the processor's kernel, and calls other kernels of the card. Its results
-have the same bits: it computes in float64 and contracts no product with a sum, which numba-cuda does by default.
-Two kinds of functions differ. The card has another sine and cosine than the system, and it cannot call functions of the
-user. Both return NaN on the card, and the processor computes their rows.
+A GPU kernel has the Python code of the CPU kernel, and calls other GPU kernels. Its results have the same bits: it
+computes in float64, and fused multiply-add, the default of numba-cuda, is off. Two kinds of functions differ. The GPU's
+sine and cosine differ from the system's, and it cannot call functions of the user. Both return NaN on the GPU, and the
+CPU computes their rows.
 
 This module is imported by queries with a device. numba-cuda is the extra ``gpu``.
 """
@@ -33,11 +33,11 @@ from gjk3d._kernels.signatures import parameter_types
 Function = Callable[..., Any]
 
 SIMULATED = bool(config.ENABLE_CUDASIM)  #: ``NUMBA_ENABLE_CUDASIM``: numba runs the threads in Python
-#: threads of a block; a kernel that needs all registers of a thread leaves room for no more
+#: threads per block; a kernel that needs all registers of a thread does not fit more
 BLOCK = 64
-#: threads at a time, each with scratch of its own; a card has room for no more of such kernels
+#: threads at a time, each with its own scratch; a GPU does not fit more of such kernels
 MOST_THREADS = 32768
-#: what PTX calls a product that is contracted with a sum
+#: the PTX instruction of a fused multiply-add
 CONTRACTED = "fma.rn.f64"
 
 
@@ -49,27 +49,27 @@ class PerThread(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """An array whose rows an entry for one row takes one after the other."""
+    """An array whose rows an entry for one row takes in turn."""
 
     array: Any
 
 
 class Output(NamedTuple):
-    """An array of results, which is copied back; if ``rows``, an entry for one row writes them one after the other."""
+    """An array of results, which is copied back; if ``rows``, an entry for one row writes its rows in turn."""
 
     array: Any
     rows: bool = False
 
 
 def unavailable() -> str:
-    """Return why no card can be used, an empty string if one can."""
+    """Return the reason why the GPU cannot be used, an empty string if it can."""
     if SIMULATED:
         return ""
     if find_spec("numba_cuda") is None:
-        return "numba-cuda is not installed: pip install 'gjk3d[gpu]' brings it"
+        return "numba-cuda is not installed, install it with pip install 'gjk3d[gpu]'"
     if not cuda.is_available():
         reason = " ".join(str(cuda.cuda_error() or "CUDA finds none").split())
-        return f"there is no graphics card of NVIDIA's here, or no driver of it ({reason})"
+        return f"an NVIDIA GPU or its driver is missing ({reason})"
     return ""
 
 
@@ -87,7 +87,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
     kernel = compiled(entry, places)
     sent = [_sent(argument, blocks * block) for argument in arguments]
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Grid size")  # few rows leave a card idle, as the caller knows
+        warnings.filterwarnings("ignore", "Grid size")  # the caller accepts that few rows leave a GPU idle
         kernel[blocks, block](*sent, total)
     for argument, on_card in zip(arguments, sent, strict=True):
         if isinstance(argument, Output):
@@ -107,7 +107,7 @@ def _fields(arrays: Any) -> Sequence[Any]:
 
 
 def _sent(argument: Any, threads: int) -> Any:
-    """Return an argument as the card takes it."""
+    """Return an argument in the form for the GPU."""
     if isinstance(argument, PerThread) and isinstance(argument.array, tuple):
         return type(argument.array)(*(_sent(argument._replace(array=array), threads) for array in argument.array))
     if isinstance(argument, tuple) and not isinstance(argument, PerThread | Output | Rows):
@@ -122,7 +122,7 @@ def _sent(argument: Any, threads: int) -> Any:
 
 
 def _signature(source: Function, places: Sequence[str]) -> tuple[Any, ...]:
-    """Return the types that the card's kernel of an entry takes: the number of rows is the last."""
+    """Return the types of the parameters of an entry's GPU kernel; the last is the number of rows."""
     stacked = [_stacked(kind) if place else kind for kind, place in zip(parameter_types(source), places, strict=True)]
     return (*stacked, types.int64)
 
@@ -135,31 +135,31 @@ def _stacked(kind: Any) -> Any:
 
 
 def _free_memory() -> int:
-    """Return how many bytes of the card are free."""
+    """Return the number of free bytes of the GPU."""
     return 1 << 30 if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
 @cache
 def compiled(entry: Function, places: tuple[str, ...]) -> Any:
-    """Return the card's kernel of an entry; `_place` gives the part of each argument that a thread or row takes."""
+    """Return the GPU kernel of an entry; `_place` gives the part of each argument that a thread or row takes."""
     source = source_of(entry)
     kernel = cuda.jit(_rows(source, places))
     if SIMULATED:
         return kernel
     begun = time.monotonic()
-    sys.stderr.write(f"gjk3d: compiling {source.__name__} for the graphics card, once a process; minutes\n")
+    sys.stderr.write(f"gjk3d: compiling {source.__name__} for the GPU, once per process; this takes minutes\n")
     with _uncontracted():
         compiled_kernel = kernel.compile(_signature(source, places))
-    kernel.disable_compile()  # arguments of other types would be compiled as usual
+    kernel.disable_compile()  # otherwise arguments of other types would start a compilation
     if CONTRACTED in compiled_kernel.library.get_asm_str():
-        raise RuntimeError("this numba-cuda contracts products with sums, and bounds would not hold: try another one")
+        raise RuntimeError("numba-cuda fuses products with sums, so bounds would be invalid. Install another version.")
     sys.stderr.write(f"gjk3d: compiled after {time.monotonic() - begun:.0f} s\n")
     return kernel
 
 
 @contextmanager
 def _uncontracted() -> Iterator[None]:
-    """Compile without contraction meanwhile, an option of the compiler that numba-cuda does not pass on."""
+    """Turn off fused multiply-add, an option of the compiler that numba-cuda does not pass on."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import nvvm
 
@@ -173,7 +173,7 @@ def _uncontracted() -> Iterator[None]:
 
 
 def _rows(source: Function, places: Sequence[str]) -> Function:
-    """Return the function of a thread, which calls an entry for one row after the other with scratch of the thread."""
+    """Return the function of a thread, which calls an entry for its rows in turn, with the thread's scratch."""
     names = parameters(source)
     row_arguments = {"start": "k", "stop": "k + 1"}
     kinds = {name: hint for name, hint in get_type_hints(source).items() if hasattr(hint, "_fields")}
@@ -201,7 +201,7 @@ def parameters(entry: Function) -> list[str]:
 
 
 def source_of(function: Function) -> Function:
-    """Return the Python function that a kernel is made of."""
+    """Return the Python function of a kernel."""
     if MODE == "object" and isinstance(function, BuiltinFunctionType | late.Late):
         return late.source(function)
     source: Function = getattr(function, "py_func", function)
@@ -209,7 +209,7 @@ def source_of(function: Function) -> Function:
 
 
 def _twin_of(function: Function) -> Any:
-    """Return the card's kernel of the same code."""
+    """Return the GPU kernel of the same code."""
     return _twin(source_of(function))
 
 
@@ -231,13 +231,13 @@ def _names(code: CodeType) -> list[str]:
 
 
 def _is_called(value: Any) -> bool:
-    """Return whether a global name of a kernel is a kernel, or a function that the card replaces."""
+    """Return whether a global name of a kernel is a kernel, or a function that is replaced on the GPU."""
     of_ours = str(getattr(value, "__module__", "")).startswith("gjk3d.")
     return callable(value) and not isinstance(value, type) and (of_ours or value in _REPLACED)
 
 
 def _no_number(x: float) -> float:
-    """Replace a function of the system's library, whose last digits the card does not have."""
+    """Replace a function of the system's library, whose last digits differ on the GPU."""
     return math.nan * x
 
 

@@ -26,13 +26,13 @@ Report = Callable[[float], None]
 
 FEW = 4  #: items of a call that are computed interpreted, in milliseconds each
 _INTERVAL = 0.2  #: seconds between checks of the builder
-_HOW = 'pip install "gjk3d[build]" brings what compiles, and `gjk3d doctor` tells what is missing'
+_HOW = 'install a compiler with pip install "gjk3d[build]", or run `gjk3d doctor` for the missing parts'
 
 _late: dict[str, Late] = {}
 _code: dict[str, Any] = {}
 _guard = threading.RLock()
 _builder: subprocess.Popen[bytes] | None = None
-_hopeless = ""  #: why nothing will be built
+_hopeless = ""  #: reason why the machine code cannot be built
 _last_check = 0.0
 
 
@@ -114,8 +114,10 @@ def _undressed(value: Any, kind: str) -> Any:
     Unpickled arrays have dtype objects that are equal, but not numpy's own. A value that fits is returned unchanged.
     """
     if isinstance(value, tuple):
-        if any(isinstance(x, np.ndarray | tuple) for x in value):
-            plain = tuple(_undressed(x, "") for x in value)
+        fields = getattr(type(value), "__annotations__", None)  # of a NamedTuple
+        if fields or any(isinstance(x, np.ndarray | tuple) for x in value):
+            kinds = [getattr(hint, "__forward_arg__", "") for hint in (fields or {}).values()] or [""] * len(value)
+            plain = tuple(map(_undressed, value, kinds))
             return value if all(a is b for a, b in zip(plain, value, strict=True)) else plain
         return value if all(type(x) in (float, bool) for x in value) else tuple(map(float, value))
     number = _NUMBERS.get(kind)
@@ -137,7 +139,7 @@ def _describe(value: Any) -> str:
     return type(value).__name__
 
 
-_wrong: list[Path] = []  #: objects that do not work here
+_wrong: list[Path] = []  #: objects that do not work on this machine
 
 
 def _misses(code: dict[str, Any]) -> str:
@@ -145,9 +147,7 @@ def _misses(code: dict[str, Any]) -> str:
     turned = np.array([[[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 1.0, 4.0], [0.0, 0.0, 0.0, 1.0]]])
     expected, row = [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0], np.full((1, 13), np.nan)
     result = code["gjk3d.poses:check_rows"](turned, row)
-    return (
-        "" if (result, row[0].tolist()) == ((-1, 0), expected) else f"a pose is taken for {result}, {row[0].tolist()}"
-    )
+    return "" if (result, row[0].tolist()) == ((-1, 0), expected) else f"a pose gave {result}, {row[0].tolist()}"
 
 
 def _load() -> None:
@@ -163,15 +163,15 @@ def _load() -> None:
     try:
         code = load(built, lambda name: lambda *args: _late[name].otherwise(*args))
         why = _misses(code)
-    except Exception as error:  # LLVM's, of many kinds
+    except Exception as error:  # LLVM raises many types
         why = f"{type(error).__name__}: {error}"
     if not why:
         _code.update(code)
         return
     _wrong.append(built.path)
-    sys.stderr.write(f"gjk3d: the machine code in {built.path} is not used, since it does not work here: {why}\n")
+    sys.stderr.write(f"gjk3d: the machine code in {built.path} is not used, because it does not work here: {why}\n")
     if built.path.parent == files.folder():
-        _hopeless = f"the machine code that was built here does not work ({why}): GJK3D_KERNELS=jit does without"
+        _hopeless = f"the machine code that was built here does not work ({why}). Set GJK3D_KERNELS=jit to avoid it"
 
 
 def _step() -> None:
@@ -190,17 +190,17 @@ def _start() -> None:
     """Start the builder in the background."""
     global _builder, _hopeless
     if getattr(sys, "frozen", False):
-        _hopeless = "a frozen program compiles nothing: run `gjk3d warmup` before it is frozen"
+        _hopeless = "a frozen program cannot compile. Run `gjk3d warmup` before freezing it"
     elif not _can_build():
-        _hopeless = f"there is no machine code for this machine, and no numba to make it: {_HOW}"
+        _hopeless = f"machine code for this machine, and numba to build it, are missing: {_HOW}"
     else:
         root = str(Path(__file__).parents[2])  # the builder imports the package that this process runs
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         _builder = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not one that lies in the working directory
+            [sys.executable, "-P", "-m", "gjk3d._kernels.builder"],  # -P: not from the working directory
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "GJK3D_CACHE_DIR": str(files.folder())},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            start_new_session=os.name != "nt",  # Ctrl-C is for the question, not for what others wait for too
+            start_new_session=os.name != "nt",  # Ctrl-C stops only the query
         )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def wait(report: Report | None = None) -> bool:
-    """Wait for the machine code, with progress on stderr or to ``report``; return whether there is some."""
+    """Wait for the machine code, with progress on stderr or to ``report``; return whether it is available."""
     with _guard:
         _step()
     if not (_code or _hopeless):
@@ -232,7 +232,7 @@ def wait(report: Report | None = None) -> bool:
                 time.sleep(0.05)
         except KeyboardInterrupt:
             if not report:
-                sys.stderr.write("\ngjk3d: the compiling goes on in the background\n")
+                sys.stderr.write("\ngjk3d: compilation continues in the background\n")
             raise
     if not _code:
         _report_interpreted()
@@ -245,7 +245,7 @@ class _Progress:
     def __init__(self) -> None:
         self._begun = self._said = time.monotonic()
         self._terminal = sys.stderr.isatty()
-        sys.stderr.write("gjk3d: compiling its kernels, once on this machine; less than a minute on two free cores\n")
+        sys.stderr.write("gjk3d: compiling its kernels, once on this machine: less than a minute on two free cores\n")
 
     def __call__(self, part: float) -> None:
         now = time.monotonic()
@@ -274,7 +274,7 @@ def _report_interpreted() -> None:
     global _is_reported
     if not _is_reported:
         _is_reported = True
-        sys.stderr.write(f"gjk3d: {_hopeless}. All is interpreted, some thousand times slower.\n")
+        sys.stderr.write(f"gjk3d: {_hopeless}. All kernels run interpreted, about a thousand times slower.\n")
 
 
 def status() -> dict[str, Any]:

@@ -22,7 +22,7 @@ def numba_type(hint: Any) -> Any:
     Raises
     ------
     TypeError
-        The annotation is incomplete, as of an array without its dimensions, or of a type that no kernel takes.
+        The annotation is incomplete, for example an array without dimensions, or the type is not supported.
     """
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -34,7 +34,7 @@ def numba_type(hint: Any) -> Any:
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         fields = typing.get_type_hints(hint, include_extras=True)
         return types.NamedTuple([numba_type(fields[name]) for name in hint._fields], hint)
-    raise TypeError(f"{hint} says too little for a compiler: Array2 and the like say how many dimensions there are")
+    raise TypeError(f"{hint} is not a complete type. Use Array2 or another type with its number of dimensions.")
 
 
 @cache

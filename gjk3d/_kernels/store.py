@@ -108,7 +108,7 @@ def object_name(kind: str, level: str) -> str:
 
 
 def shipped_bitcode() -> Path:
-    """Return where a wheel has the bitcode of these sources."""
+    """Return the path of the bitcode of these sources in a wheel."""
     return SHIPPED / f"{source_key()[:32]}.bitcode"
 
 
@@ -157,7 +157,7 @@ def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def lock() -> Iterator[None]:
-    """Hold the lock of the builders of this machine; the system releases it if its owner is killed."""
+    """Acquire the lock of the builders of this machine; the system releases it if its owner is killed."""
     make_folder(folder())
     with open(folder() / _LOCK, "a+b", opener=open_private) as file:
         while not _try_lock(file):

@@ -34,11 +34,15 @@ class Packed(NamedTuple):
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner and contain their parts."""
 
-    __slots__ = ("_given", "_looped", "_solids", "_surface", "count", "endless", "reach")
+    __slots__ = (
+        "__weakref__", "_fast", "_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach",
+    )  # fmt: skip
 
     count: int
     reach: float  #: greatest coordinate of any part
     endless: bool  #: whether all parts are unbounded below, beyond their boxes
+    _fast: Any  #: see `gjk3d.bodies.depth.fast`
+    _head: Any  #: see `gjk3d.engine.store`
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
     _solids: Any  #: see `gjk3d.bodies.depth.depth`
     _surface: Any  #: see `gjk3d.bodies.depth.two_surfaces`

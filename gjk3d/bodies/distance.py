@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from math import inf, nextafter
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
+from gjk3d.bodies.depth.fast_steps import FastBody
 from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
@@ -26,6 +29,7 @@ from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
 from gjk3d.bodies.walk import APART, HELD, MEET, TreeScratch, meet_each, meet_rows, tree_scratch
+from gjk3d.convex.checks import FAST
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
@@ -170,7 +174,7 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
     unsigned = wanted.mode == narrow.UNSIGNED
     if not unsigned:
-        for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping)):
+        for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
         pending &= ~overlapping
     # Only rows that the kernels cannot decide reach Python: functions of users, missing depth of a height field, and
@@ -199,15 +203,22 @@ def _solve_compiled(
     faces = isinstance(a, Mesh) and isinstance(b, Mesh)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
+    fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
 
     def run(start: int, stop: int) -> None:
+        if fast is not None:
+            fast_rows(
+                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop, tree_scratch(), codes,
+                out, flags, parts,
+            )  # fmt: skip
+            return
         distance_rows(
             first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
             stop, tree_scratch(), codes, out, flags, parts,
         )  # fmt: skip
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping = (codes == walk.MEET) | (codes == walk.HELD)
+    overlapping = ((codes == walk.MEET) | (codes == walk.HELD)) & (wanted.mode != FAST)
     unclear = (codes > walk.HELD) & (codes != ANSWERED)
     pending = unclear | (flags[:, 3] != 0)
     for k in np.flatnonzero(unclear).tolist():
@@ -271,13 +282,21 @@ class _Deep(NamedTuple):
     tight: tuple[float, float]  #: promised widths of the bounds, in units of the size and of the error
 
 
-def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[_Deep]:
+def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
     """Yield the depths of a pair at the rows at which it overlaps."""
     for x in groups(a, b, rows, order, which):
         tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
         errors = ROUNDING * (x.ours.reach + x.theirs.reach + np.abs(m[:, 9:12]).max(axis=1))
-        yield _Deep(x.which, depths(x.ours, x.theirs, m, rows.workers), errors, x.rows_a, x.turned, tight)
+        both = x.ours, x.theirs
+        if fast and not (x.ours.any_mapped or x.theirs.any_mapped):
+            values = fast_depths(*both, m)
+            unclear = np.isnan(values[:, 0])
+            if unclear.any():
+                values[unclear] = depths(*both, m[unclear], rows.workers)
+        else:
+            values = depths(*both, m, rows.workers)
+        yield _Deep(x.which, values, errors, x.rows_a, x.turned, tight)
 
 
 def _into_world(row: Array, out: Array) -> None:
@@ -369,10 +388,13 @@ def prepare(a: Any, b: Any) -> Quick | None:
     order = order_of(a, b)
     swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
-    parts = (parts_of(first), parts_of(second)) if faces else walked(first, second)
-    if parts is None or parts[1].endless:
+    part_sets = (parts_of(first), parts_of(second)) if faces else walked(first, second)
+    if part_sets is None or part_sets[1].endless:
         return None
-    tree_a, tree_b = (part_set.given for part_set in parts)
+    tree_a, tree_b = (part_set.given for part_set in part_sets)
+    # made at the first query that needs it, since the hull of a large mesh takes a while; parts refer to their meshes
+    fast: list[tuple[FastBody, FastBody]] = []
+    references = [ref(part_set) for part_set in part_sets]
 
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
@@ -403,10 +425,23 @@ def prepare(a: Any, b: Any) -> Quick | None:
         # the lower bound of a result beyond the limit is the next float
         above = nextafter(most, inf)
         signed = mode != narrow.UNSIGNED
-        level = DEPTHS if signed else NORMALS
-        code = distance_rows(
-            tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
-        )  # fmt: skip
+        if mode == FAST:
+            if not fast:
+                parts_a, parts_b = (reference() for reference in references)
+                if parts_a is None or parts_b is None:
+                    return -1
+                fast.append((fast_body(parts_a), fast_body(parts_b)))
+            code = fast_rows(
+                *fast[0], faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+            )  # fmt: skip
+            if code in (MEET, HELD):
+                code = ANSWERED
+        else:
+            level = DEPTHS if signed else NORMALS
+            code = distance_rows(
+                tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags,
+                parts,
+            )  # fmt: skip
         if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
             return -1
         status, _, tight, unsure = flags[0].tolist()

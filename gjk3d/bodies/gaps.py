@@ -164,7 +164,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
 
     Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
     may not be the nearest pair, but no pair is nearer than `share_of` its distance. The ``first`` part of A, -1 for
-    none, is solved before all others.
+    none, is solved before all others. The search ends at two parts with a common point.
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
@@ -183,6 +183,8 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
         i, j = stack[top, 0], stack[top, 1]
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             best = solve_leaves(x, i, j, keys[top], most, best, r, w)
+            if best.upper <= 0.0 and best.p >= 0:  # they overlap, and a distance of other parts is of no use
+                break
             continue
         i0, j0, i1, j1 = children(x, i, j)
         d0, d1 = pair_gap(x, i0, j0, best, reach), pair_gap(x, i1, j1, best, reach)

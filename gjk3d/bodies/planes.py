@@ -16,6 +16,7 @@ from gjk3d.bodies import distance
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import parts_of
+from gjk3d.convex.checks import convex_mode
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, select_rows
 from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnboundedShapeError, UnsupportedPair
@@ -177,6 +178,7 @@ def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Int
 
 def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     x = standing_in(a, b, rows.a, rows.b)
+    wanted = wanted._replace(mode=convex_mode(wanted.mode))
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     posed = rows._replace(a=x.rows_a, b=x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)

@@ -489,7 +489,7 @@ def ball_in(x: PosedPair, closed: bool, boxes: Array2, links: Ints2, corners: Ar
 
 
 @kernel
-def _put_bounds(
+def put_bounds(
     x: PosedPair, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
     """Write a distance with its bounds, a normal, a point of A, and the status."""
@@ -515,7 +515,7 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
     if not deep:
         n = touch(x, faces, False, w).normal
-    _put_bounds(x, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
+    put_bounds(x, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
 
 
 @kernel
@@ -532,7 +532,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
         ball = ball_in(x, False, a.boxes, a.links, a.places, w)
     if ball.most <= ball.least * (1.0 + _CLOSE):
         bounds = (-ball.depth, -ball.most, -ball.least)
-        _put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
+        put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
         return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
     if code != MEET:
@@ -542,8 +542,18 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
         upper = max(0.0, contact.upper)  # intersecting parts may still be apart by rounding
         bounds = (min(max(contact.distance, -contact.most), upper), -contact.most, upper)
         status = TOUCHING if contact.most < inf or is_lone_solid(x, w) else UNDECIDED
-        _put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
+        put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
     return ANSWERED if contact.most < inf else code
+
+
+@kernel
+def report_apart(
+    x: PosedPair, faces: bool, most: float, above: float, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
+) -> None:
+    """Write the distance of two separated bodies in A's frame, and their nearest parts."""
+    gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
+    report_gap(x, gap, most, above, w, out, flags, k)
+    parts[k, 0], parts[k, 1] = gap.p, gap.q
 
 
 @entry
@@ -570,15 +580,13 @@ def distance_rows(
         answer[k] = code
         if code in (MEET, HELD):
             if level == BOUNDS:
-                _put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
+                put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
             elif level == DEPTHS:
                 answer[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
                 _report_common(x, code, faces, w, out, flags, k)
         else:
-            gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-            report_gap(x, gap, most, above, w, out, flags, k)
-            parts[k, 0], parts[k, 1] = gap.p, gap.q
+            report_apart(x, faces, most, above, w, out, flags, parts, k)
         rows = rows_b if turned and order == TIED else rows_a
         into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
         if turned:

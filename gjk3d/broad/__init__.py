@@ -1,4 +1,4 @@
-"""Boxes along the axes -> pairs that may meet: a tree that changes leaf by leaf, or is built at once, and its searches.
+"""Candidate pairs of axis-aligned boxes: a tree that changes leaf by leaf, or is built at once, and its searches.
 
-Knows no shapes: who makes the boxes is in `gjk3d.convex.solve`, and the trees inside meshes are in `gjk3d.bodies`.
+The boxes are computed in `gjk3d.convex.solve`. The trees inside meshes are in `gjk3d.bodies`.
 """

@@ -1,4 +1,4 @@
-"""A binary tree of boxes along the axes, in plain arrays, that changes leaf by leaf or is built at once.
+"""A binary tree of axis-aligned boxes, in plain arrays, that changes leaf by leaf or is built at once.
 
 Leaf k is node k, so it is found without a search. Inner nodes follow the space for all leaves. A new leaf goes down to
 the place where the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree

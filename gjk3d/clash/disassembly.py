@@ -1,8 +1,8 @@
-"""In what order an assembly comes apart by straight moves, and which parts block each other.
+"""The order in which an assembly can be disassembled by translations, and the parts that block each other.
 
-Seen along a direction, a part blocks another if their outlines overlap and it is ahead there: over some point of the
-plane across, its highest point is above the lowest point of the other. Over two triangles both heights are linear,
-so this is a test of convex polygons, and no point of the path is left out.
+Part B blocks part A along a direction if their outlines overlap in the plane across the direction, and if over some
+point of this plane the highest point of B is above the lowest point of A. The heights of two triangles are linear, so
+each pair of triangles is a test of convex polygons. This test covers the whole path.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
 
 _AXES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
-_TOLERANCE = 1e-6  #: of the size of the whole, by default
+_TOLERANCE = 1e-6  #: the default tolerance relative to the size of the assembly
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """One step of taking apart: these parts leave together, straight along a direction.
+    """One step of a disassembly: parts that are removed together along a direction.
 
     Attributes
     ----------
     parts : tuple of str
-        One part, or several that hold each other and come out as one.
+        The names of the parts. Several parts block each other and are removed as one.
     direction : (3,) float
-        Unit vector.
+        The direction of the translation, a unit vector.
 
     Examples
     --------
@@ -53,20 +53,21 @@ class Removal:
 
 @dataclass(frozen=True)
 class Order:
-    """How an assembly comes apart; it is put together in the opposite order.
+    """The order of a disassembly. The reversed order assembles the parts.
 
     Attributes
     ----------
     directions : tuple of (3,) float
-        The unit vectors that were tried.
+        The directions that were tried, as unit vectors.
     steps : tuple of Removal
-        One after the other. A group that left as one is taken apart later; the last part of each stays where it is.
+        The steps in their order. A group that was removed as one is disassembled by later steps. The last part of each
+        group is not moved.
     locked : tuple of tuple of str
-        Sets of which neither a part nor a group comes out along any of the directions.
+        Sets of parts that block each other along all directions. No part or group can be removed from such a set.
     unchecked : tuple of str
-        Parts that could not be loaded, and are in nobody's way here.
+        Parts that could not be loaded. They block no other part.
     blockers : dict of str to tuple of tuple of str
-        By part: who is in its way along each of the directions, in the whole assembly.
+        For each part, the parts of the whole assembly that block it along each direction.
 
     Examples
     --------
@@ -89,34 +90,34 @@ class Order:
     blockers: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict, repr=False)
 
     def free(self, part: str) -> tuple[Vector, ...]:
-        """Return the directions along which a part leaves the whole assembly with nothing in its way.
+        """Return the directions along which no part of the whole assembly blocks a part.
 
         Parameters
         ----------
         part : str
-            Its name.
+            The name of the part.
 
         Raises
         ------
         ParseError
-            There is no part of that name.
+            If no part has this name.
         """
         return tuple(
             direction for direction, who in zip(self.directions, self._blockers_of(part), strict=True) if not who
         )
 
     def always(self, part: str) -> tuple[str, ...]:
-        """Return who is in the way of a part along every direction: these leave before it, or with it.
+        """Return the parts that block a part along every direction. They must be removed before it or with it.
 
         Parameters
         ----------
         part : str
-            Its name.
+            The name of the part.
 
         Raises
         ------
         ParseError
-            There is no part of that name.
+            If no part has this name.
         """
         blocking = self._blockers_of(part)
         return tuple(name for name in blocking[0] if all(name in who for who in blocking[1:])) if blocking else ()
@@ -127,11 +128,11 @@ class Order:
             near = difflib.get_close_matches(str(part), names, n=3)
             hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
             shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-            raise ParseError(f"the order has no part {part!r}{hint} There are {shown}")
+            raise ParseError(f"{part!r} is not a part of the order{hint} Its parts are {shown}.")
         return self.blockers[part]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return the order as JSON data."""
         return {
             "directions": [list(direction) for direction in self.directions],
             "steps": [{"parts": list(step.parts), "direction": list(step.direction)} for step in self.steps],
@@ -148,26 +149,26 @@ def order(
     tolerance: float | None = None,
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
 ) -> Order:
-    """Tell in what order an assembly comes apart, and who is in whose way.
+    """Return an order in which an assembly can be disassembled, and the parts that block each other.
 
-    A part comes out along a direction if no other stands in its way, from where it is to beyond all of them. That is
-    decided for the whole way at once from the outlines of all triangles, not by samples. Smaller parts go first,
-    and the largest stays. Where no part comes out alone, the smallest group does that leaves as one; what is left then
-    blocks itself.
+    A part can be removed along a direction if no part blocks its translation to a pose beyond all parts. The outlines
+    of all triangles decide this for the whole path. No samples are taken. Smaller parts are removed first, and the
+    largest part is not moved. If no single part can be removed, the smallest group is removed that can move as one. If
+    no group can be removed, the remaining parts are locked.
 
     Parameters
     ----------
     assembly : Assembly
         The parts.
     directions : (k, 3) float, optional
-        What to try, of any length; by default both ways along each axis.
+        The directions to try, of any length. The default is both directions of each axis.
     tolerance : float, optional
-        What overlaps the way by no more than this is no obstacle: faces that slide on each other, and the facets of
-        curved parts that were meshed apart. By default a millionth of the size of the whole, and no less than 8
-        spacings of the numbers in the files.
+        A part does not block if it overlaps the path by no more than this length. Examples are faces that slide on
+        each other, and the facets of curved parts that were meshed separately. The default is a millionth of the size
+        of the assembly, and at least 8 spacings of the numbers in the files.
     ignore : path or sequence of Rule, optional
-        Pairs that are in nobody's way, such as threads that are drawn through; rules of other kinds than "hard" do not
-        count here. See `gjk3d.clash.read_rules`.
+        Pairs of parts that never block each other, for example threads that are drawn overlapping. Only rules that
+        apply to the kind "hard" are used. See `gjk3d.clash.read_rules`.
 
     Returns
     -------
@@ -176,15 +177,15 @@ def order(
     Raises
     ------
     ShapeError
-        A direction is none, the tolerance is no length, or manifold3d is missing.
+        If a direction is zero, the tolerance is not a length, or manifold3d is missing.
     ParseError, FileError
-        The rules are none.
+        If the rules cannot be read.
 
     Notes
     -----
-    Parts move straight and do not turn, so a screw comes out of its thread only by a rule. The steps need no look
-    ahead: what is free stays free when others leave. A group that leaves along a direction is a strongly connected
-    component of who blocks whom there [1]_.
+    Parts are translated and never rotated, so a screw can leave its thread only by a rule. The steps need no look
+    ahead, because a part that is free remains free when others are removed. A group that can be removed along a
+    direction is a strongly connected component of the graph of blocking parts [1]_.
 
     References
     ----------
@@ -202,7 +203,7 @@ def order(
     check_assembly(assembly, "order")
     units = _unit(_AXES if directions is None else directions)
     if not available():
-        raise ShapeError('order: outlines are joined by manifold3d: pip install "gjk3d[clash]"')
+        raise ShapeError('order: manifold3d is missing, which joins the outlines. Run pip install "gjk3d[clash]".')
     parts = [part for part in assembly.parts if part.shape is not None]
     boxes = np.array([part.bounds for part in parts]).reshape(-1, 2, 3)
     size = float(np.linalg.norm(boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0))) if parts else 0.0
@@ -232,12 +233,12 @@ def _unit(directions: Any) -> Array:
         raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
     lengths = np.linalg.norm(rows, axis=1)
     if not (lengths > 0.0).all():
-        raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a way to go")
+        raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a vector of positive length")
     unit: Array = rows / lengths[:, None]
     return unit
 
 
-#: For each direction and each part the parts that are in its way.
+#: For each direction and each part, the parts that block it.
 _Graph = list[list[set[int]]]
 
 
@@ -252,7 +253,7 @@ def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float
     graph: _Graph = []
     for k, direction in enumerate(directions):
         opposite = next((n for n in range(k) if np.array_equal(directions[n], -direction)), None)
-        if opposite is not None:  # who is in whose way is the other way round there
+        if opposite is not None:  # A blocks B along a direction if B blocks A along the opposite one
             graph.append([{j for j, who in enumerate(graph[opposite]) if i in who} for i in range(len(parts))])
             continue
         frame = frame_of(direction)
@@ -263,7 +264,7 @@ def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float
 
 
 def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
-    """Return the parts whose boxes are in the way of a part's."""
+    """Return the parts whose boxes block the box of a part."""
     boxes = np.array([view.box for view in views])
     over = (boxes[:, 0, :2] < boxes[i, 1, :2]) & (boxes[i, 0, :2] < boxes[:, 1, :2])
     near = over.all(axis=1) & (boxes[:, 1, 2] > boxes[i, 0, 2] + tolerance)
@@ -272,7 +273,7 @@ def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
 
 
 def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int]], list[list[int]]]:
-    """Return who leaves along which direction, one after the other, and what is left locked."""
+    """Return the removed parts and the direction of each step, and the locked sets."""
     steps: list[tuple[list[int], int]] = []
     locked: list[list[int]] = []
     todo = [set(range(len(sizes)))]
@@ -291,7 +292,7 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
 
 
 def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest part that leaves a group, not the largest of it, and along which direction."""
+    """Return the smallest part that can leave a group and its direction. The largest part of the group stays."""
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
         for k, blocking in enumerate(graph):
             if not blocking[i] & group:
@@ -300,7 +301,7 @@ def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], in
 
 
 def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest set that leaves a group as one, rather without its largest, and along which direction."""
+    """Return the smallest set that can leave a group as one and its direction, preferably without the largest part."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -313,7 +314,7 @@ def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int
         shape = len(members), len(members)
         links = csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
         _, of = connected_components(links, connection="strong")
-        blocked_sets = {int(of[i]) for i, j in pairs if of[i] != of[j]}  # sets that others are in the way of
+        blocked_sets = {int(of[i]) for i, j in pairs if of[i] != of[j]}  # sets that other sets block
         for which in sorted(set(of.tolist()) - blocked_sets):
             parts = [i for i in members if of[place[i]] == which]
             if len(parts) < len(members):
@@ -321,17 +322,18 @@ def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int
     return min(candidates)[3:] if candidates else None
 
 
-_FIRST, _LOT = 200, 20_000  #: pairs of triangles that are looked at together, at first and at most
-_ROWS = 4_000_000  #: pairs of boxes
-_LEAST = 1e-9  #: of the size of the whole: the least tolerance, far above rounding
-_FINE = 1e-3  #: of the tolerance: what polygons may be rounded by
+_FIRST, _LOT = 200, 20_000  #: pairs of triangles in the first batch, and in the largest one
+_ROWS = 4_000_000  #: pairs of boxes that are compared at once
+_LEAST = 1e-9  #: the smallest tolerance relative to the size of the assembly, far above rounding errors
+_FINE = 1e-3  #: the largest rounding error of polygons relative to the tolerance
 _PAIRS = np.array(list(combinations(range(7), 2)))
 
 
 class Projection(NamedTuple):
-    """A part as it is seen along a way: the corners of its triangles across (n, 3, 2), their heights along it (n, 3).
+    """The triangles of a part in the frame of a direction.
 
-    Its box is (2, 3), and the boxes of its triangles are (n, 3) each.
+    ``across`` (n, 3, 2) are the corners in the plane across the direction, and ``along`` (n, 3) their heights along
+    it. ``low`` and ``high`` (n, 3) bound the triangles, and ``box`` (2, 3) bounds the part.
     """
 
     across: Array
@@ -342,7 +344,7 @@ class Projection(NamedTuple):
 
 
 def frame_of(direction: Array) -> Array:
-    """Return three orthogonal unit vectors as rows, (3, 3), the last of them the direction."""
+    """Return three orthogonal unit vectors as rows, (3, 3). The last row is the direction."""
     unit = direction / np.linalg.norm(direction)
     first = np.eye(3)[int(np.argmin(np.abs(unit)))]
     first = first - (first @ unit) * unit
@@ -351,7 +353,7 @@ def frame_of(direction: Array) -> Array:
 
 
 def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
-    """Return a part as it is seen along the last row of a frame, without what is seen edge-on."""
+    """Return the projection of a part along the last row of a frame, without triangles that are parallel to it."""
     points = vertices @ frame.T
     corners = points[faces]
     edge_1, edge_2 = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
@@ -366,9 +368,9 @@ def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
 
 
 def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
-    """Tell whether b stands in the way of a: somewhere ahead of it, and wider than the tolerance.
+    """Return whether b blocks a: whether b is ahead of a, or overlaps it, in a region wider than the tolerance.
 
-    What a overlaps already counts, too. Narrow overlaps of single triangles are joined before they are measured.
+    Narrow overlaps of single triangles are joined before their width is measured.
     """
     size = float(np.abs(np.concatenate([a.box, b.box])).max())
     tolerance = max(tolerance, _LEAST * size)
@@ -392,8 +394,8 @@ def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
 
 
 def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield pairs of triangles whose boxes overlap, that of b being ahead: few at first, for few are often enough."""
-    lot = _FIRST
+    """Yield batches of pairs of triangles whose boxes overlap across the direction, with b ahead."""
+    lot = _FIRST  # the first batch is small because few pairs often decide
     for start in range(0, len(a.across), rows := max(1, _ROWS // max(1, len(b.across)))):
         part = slice(start, start + rows)
         near = a.low[part, None, 2] + tolerance < b.high[None, :, 2]
@@ -408,21 +410,21 @@ def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints
 
 
 def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
-    """Tell of which pairs no edge has all of the other triangle outside, and b is ahead at a corner of each, (m,)."""
+    """Return which pairs no edge separates, with b ahead at a corner of each triangle, (m,)."""
     reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
     far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
     return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
 
 
 def _common(a: Projection, b: Projection, tolerance: float) -> Projection:
-    """Return a without the triangles that lie beside all of b."""
+    """Return a without the triangles whose outlines are outside of the box of b."""
     is_beside = (a.high[:, :2] < b.box[0, :2] + _FINE * tolerance) | (a.low[:, :2] > b.box[1, :2] - _FINE * tolerance)
     overlapping = ~is_beside.any(axis=1)
     return Projection(a.across[overlapping], a.along[overlapping], a.low[overlapping], a.high[overlapping], a.box)
 
 
 def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
-    """Return slopes (m, 2) and heights at the origin, (m,), of triangles."""
+    """Return the slopes (m, 2) of triangles and their heights at the origin (m,)."""
     edge_1, edge_2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     rise_1, rise_2 = heights[:, 1] - heights[:, 0], heights[:, 2] - heights[:, 0]
     twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
@@ -434,9 +436,10 @@ def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
 
 
 def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return unit normals (m, 7, 2) and offsets (m, 7) of what bounds where both are, and b is ahead.
+    """Return unit normals (m, 7, 2) and offsets (m, 7) of the lines that bound the region of overlap with b ahead.
 
-    Three lines are edges of a, three of b; a point is within where its product with the normal is not below the offset.
+    Three lines are edges of a, three are edges of b, and the last separates points with b ahead. A point p is inside
+    a line if normal . p >= offset.
     """
     corners = np.concatenate([a, b], axis=1)
     edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - corners
@@ -456,9 +459,9 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
 
 def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
-    """Return where lines meet, (m, 21, 2), and which of these are corners of what is within all of them, (m, 21).
+    """Return the intersections of lines, (m, 21, 2), and which of them are corners of the region inside all, (m, 21).
 
-    The edges of the triangles count a margin farther in.
+    The edges of the triangles are moved inward by the margin.
     """
     normals, offsets = lines[0], lines[1] + margin * (np.arange(7) < 6)
     normal_1, normal_2 = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]
@@ -475,7 +478,7 @@ def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tu
 
 
 def _wide(polygons: list[Array], tolerance: float) -> bool:
-    """Tell whether polygons together are anywhere wider than the tolerance."""
+    """Return whether the union of polygons is wider than the tolerance at any place."""
     import manifold3d
 
     outlines = []
@@ -484,5 +487,5 @@ def _wide(polygons: list[Array], tolerance: float) -> bool:
         outlines.append(corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]))] / tolerance)
     join: Any = manifold3d.JoinType.Miter
     union = manifold3d.CrossSection(outlines, manifold3d.FillRule.NonZero)
-    # cracks between neighbours are closed first
+    # the outward offset closes cracks between neighbours
     return not union.offset(0.01, join).offset(-0.51, join).is_empty()

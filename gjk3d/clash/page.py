@@ -1,4 +1,4 @@
-"""Write the clash report as one HTML page: a table, and the assembly in 3D, offline."""
+"""The clash report as one HTML page with a table and a 3D view of the assembly. The page works offline."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from gjk3d.clash.report.report import Report
 
 
-#: Findings that one page may list, the worst first.
+#: The largest number of findings that a page lists. The worst come first.
 MAX_ROWS = 100_000
-#: Bytes of a page; parts whose triangles do not fit are drawn as boxes.
+#: The largest size of a page in bytes. Parts whose triangles do not fit are drawn as boxes.
 MAX_BYTES = 40_000_000
-_SPARE = 2_000_000  #: bytes for the scripts and the rest
-_PART, _PLACE = 92, 16  #: bytes at most of where a part, and a finding, is
+_SPARE = 2_000_000  #: bytes reserved for the scripts, the styles and the table
+_PART, _PLACE = 92, 16  #: upper bounds of the bytes for the pose of a part and the point of a finding
 _FILES = (
     "page.html", "page.css", "rows.js", "table.js", "decisions.js", "triage.js", "stage.js", "dots.js", "motion.js",
     "view.js", "tools.js", "tree.js", "page.js",
@@ -61,27 +61,27 @@ _FILES = (
 
 
 def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "") -> Path:
-    """Write the report as one self-contained page: findings in a table, and the parts in 3D.
+    """Write the report as one self-contained page with a table of findings and a 3D view of the parts.
 
-    Nothing in the page reaches for the network, and its own policy forbids it. The 3D code (three.js) is taken from
-    the installed trimesh. A page lists at most `MAX_ROWS` findings, the worst, and has at most `MAX_BYTES`: of the
-    triangles it holds those that find room beside, the parts of the worst findings first, each shape once however
-    many copies there are. It says what it leaves out. Findings and shapes are compressed, and are unpacked when they
-    are looked at: that takes a browser of 2023 or later.
+    The page uses no network, and its content security policy forbids it. The 3D code (three.js) is taken from the
+    installed trimesh. A page lists at most `MAX_ROWS` findings, the worst first, and has at most `MAX_BYTES` bytes.
+    The triangles of parts with findings are stored first, in the order of the findings. Copies share one shape. Notes
+    on the page count what was left out. Findings and shapes are compressed, and the page unpacks them when they are
+    shown. This requires a browser of 2023 or later.
 
     Parameters
     ----------
     report : Report
-        What a clash check found, with its ``assembly`` if the parts shall be seen.
+        The result of a clash check. The parts are drawn with their triangles if it has its ``assembly``.
     path : path
-        Where to write.
+        The file to write.
     token : str, optional
-        Of `gjk3d serve`: the page sends what is decided to the server that it comes from, with this.
+        The token of `gjk3d serve`. The page sends decisions to its server with this token.
 
     Returns
     -------
     Path
-        The file written.
+        The written file.
 
     Examples
     --------
@@ -129,23 +129,23 @@ def _tile(report: Report, kind: str) -> str:
 def _notes(report: Report, frame: Frame, drawn: Drawn, packed: Packed) -> list[str]:
     notes = list(report.notes)
     if not report.complete:
-        notes.insert(0, "This check was stopped before its end: pairs are missing here.")
+        notes.insert(0, "This check was stopped before its end, so pairs are missing.")
     if report.total > packed.count:
         notes.append(f"The table has the worst {packed.count:,} of {report.total:,} findings.")
     has = drawn.which >= 0
     if drawn.left_out:
         notes.append(
-            f"{drawn.left_out:,} of {drawn.left_out + int(has.sum()):,} parts are drawn as boxes:"
-            f" with their triangles this page would have more than {MAX_BYTES / 1e6:g} MB."
+            f"{drawn.left_out:,} of {drawn.left_out + int(has.sum()):,} parts are drawn as boxes,"
+            f" because their triangles do not fit into the {MAX_BYTES / 1e6:g} MB of this page."
         )
     elif np.isfinite(frame.boxes).any() and not has.any():
-        notes.append("The parts are drawn as boxes: this report came without their triangles.")
+        notes.append("The parts are drawn as boxes, because this report came without their triangles.")
     if late := int((has & ~drawn.visible).sum()):
         words = "1 part is a box until it is" if late == 1 else f"{late:,} parts are boxes until they are"
-        notes.append(f"{words} chosen: of more than {MAX_TRIANGLES:,} triangles browsers get slow.")
+        notes.append(f"{words} chosen, because more than {MAX_TRIANGLES:,} triangles make browsers slow.")
     motion = report.motion
     if motion is not None and not motion.tracks:
-        notes.append("The parts are shown as they were drawn: this report was made without how they move.")
+        notes.append("The parts are shown in their drawn poses, because this report has no motion tracks.")
     return notes
 
 
@@ -172,7 +172,7 @@ def _inputs(report: Report) -> str:
 
 
 def _settings(report: Report) -> str:
-    """Return what was set; of what was not, as of a choice of parts or rules, there is nothing to say."""
+    """Return the rows of the settings that have a value."""
     return "\n".join(
         f"<tr><th>{html.escape(str(key).replace('_', ' '))}</th><td>"
         f"{html.escape(value if isinstance(value, str) else json.dumps(value, default=str))}</td></tr>"
@@ -182,7 +182,7 @@ def _settings(report: Report) -> str:
 
 
 def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame) -> dict[str, Any]:
-    """Return the data of the scripts: parts in the order of their names, and values of the whole report."""
+    """Return the values that the scripts read. Lists of parts are in the order of ``names``."""
     triangles = {part.name: part.triangles for part in report.parts}
     colour = {part.name: hex_of(part.colour) for part in report.parts if part.colour is not None}
     colours = {text: k for k, text in enumerate(dict.fromkeys(colour.values()))}
@@ -201,21 +201,21 @@ def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], fr
         "motion": played(report, frame.center, frame.size, names) if moves else None,
         "meaning": MEANING,
         "triage": (report.triage or Triage()).to_dict()["issues"],
-        "stem": PurePath(report.inputs[0].path).stem if report.inputs else "report",  # of the file of decisions
+        "stem": PurePath(report.inputs[0].path).stem if report.inputs else "report",  # name of the triage file
     }
 
 
-#: Triangles, those of each copy counted, that a page draws at once; browsers get slow beyond.
+#: The largest number of triangles, counted for each copy, that a page draws at once. Browsers get slow above it.
 MAX_TRIANGLES = 4_000_000
-#: Bytes of shapes that are compressed together.
+#: The number of bytes of shapes that are compressed together.
 CHUNK = 1 << 18
-_BEST = 8  #: times smaller than that floats and indices hardly ever get
+_BEST = 8  #: floats and indices are rarely compressed by a larger factor
 
 
 class Frame(NamedTuple):
-    """Where the assembly is in the page: a point p of it is at ``(p - center) / size``.
+    """The frame of the page. A point p of the assembly is at ``(p - center) / size`` in the page.
 
-    ``boxes`` (n, 2, 3) are those of the parts in the assembly, nan where one has none.
+    ``boxes`` (n, 2, 3) are the bounding boxes of the parts in the frame of the assembly, nan for parts without one.
     """
 
     center: Array
@@ -224,23 +224,23 @@ class Frame(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What a page draws.
+    """The triangles of a page.
 
     Attributes
     ----------
     shapes : list of (vertices, indices)
-        How many of them each shape has.
+        The number of vertices and of indices of each shape.
     chunks : list of (shapes, text)
-        How many shapes, and as `gjk3d.webpage.deflated` packs them: of each its float32 positions, then of each its
-        uint32 indices, little-endian.
+        The number of shapes in a chunk, and their data as `gjk3d.webpage.deflated` packs it. The data contains the
+        float32 positions of all shapes, then the uint32 indices of all shapes, little-endian.
     which : (n,) int
-        The shape of each part, -1 where it has none here.
+        The number of the shape of each part, or -1 for a part without triangles in the page.
     poses : (n, 7) float
-        Quaternion, x first, and place of each of these.
+        The quaternion of each part, x first, and its translation.
     visible : (n,) bool
-        Whether the part is drawn at once; the others are boxes until they are chosen.
+        Whether the part is drawn at once. The others are drawn as boxes until they are selected.
     left_out : int
-        Parts that have triangles, which are not here for their number.
+        The number of parts whose triangles did not fit into the page.
     """
 
     shapes: list[tuple[int, int]]
@@ -251,7 +251,7 @@ class Drawn(NamedTuple):
     left_out: int
 
     def block(self, frame: Frame, places: Array) -> str:
-        """Return the lines that scripts unpack: first where parts and findings are, then the shapes."""
+        """Return the lines that the scripts unpack. The first has the poses and the points, the others the shapes."""
         boxes = (frame.boxes - frame.center[None, None]) / frame.size
         arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.visible, "u1"))
         first = b"".join(np.ascontiguousarray(array, dtype=kind).tobytes() for array, kind in arrays)
@@ -259,7 +259,7 @@ class Drawn(NamedTuple):
 
 
 def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
-    """Return the boxes of the parts by their numbers, and the frame of the page."""
+    """Return the frame of the page, with the boxes of the parts in the order of their numbers."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
     members = report.assembly.parts if report.assembly is not None else ()
     every: tuple[Any, ...] = (*report.parts, *members)
@@ -273,18 +273,18 @@ def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
 
 
 def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: float) -> Drawn:
-    """Collect the triangles of the parts, those of the worst findings first where there are too many.
+    """Return the triangles of the parts that fit into a page. Parts of the worst findings come first.
 
     Parameters
     ----------
     report : Report
-        With its assembly, if there shall be triangles.
+        The report. The result has triangles only if the report has its assembly.
     numbers : dict of str to int
-        The place of each part, by its name, in what is returned.
+        The index of each part in the arrays of the result, by the name of the part.
     frame : Frame
-        Where they are.
+        The frame of the page.
     budget : float
-        Characters that the chunks may have together.
+        The largest number of characters of all chunks together.
     """
     ordered = _order(report, numbers, frame)
     sizes, chunks, numbers_of_shapes = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
@@ -299,7 +299,7 @@ def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: flo
 
 
 def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[AssemblyPart]:
-    """Return the parts with findings, the worst first, then the others, the smallest first."""
+    """Return the parts with findings, the worst first, then the other parts, the smallest first."""
     members = report.assembly.parts if report.assembly is not None else ()
     flat: Any = np.isfinite(frame.boxes).all(axis=(1, 2))
     sizes = {
@@ -316,7 +316,7 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
 def _packed(
     shapes: Mapping[int, Any], size: float, budget: float
 ) -> tuple[list[tuple[int, int]], list[tuple[int, str]], dict[int, int]]:
-    """Return how large each shape is, the shapes in chunks, and the number of each by its key."""
+    """Return the counts of vertices and indices of each shape, the chunks, and the number of each shape by its key."""
     sizes: list[tuple[int, int]] = []
     chunks: list[tuple[int, str]] = []
     stored: dict[int, int] = {}
@@ -332,7 +332,7 @@ def _packed(
             continue
         data = b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)])
         text = deflated(data) if len(data) < _BEST * budget else ""
-        if text and len(text) <= budget:  # else a smaller one may still go in
+        if text and len(text) <= budget:  # a later, smaller chunk may still fit
             budget -= len(text)
             chunks.append((len(waiting), text))
             stored |= {key: len(sizes) + j for j, (key, *_) in enumerate(waiting)}
@@ -342,7 +342,7 @@ def _packed(
 
 
 def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
-    """Return the quaternions and places in the page of the middles of shapes' boxes, (n, 7)."""
+    """Return a quaternion and the position of the center of the bounding box for each part, (n, 7), in the page."""
     matrices = np.array([np.eye(4) if part.pose is None else part.pose for part in parts])
     middles = np.array([part.shape.bounds.mean(axis=0) for part in parts if part.shape is not None])
     places = (matrices[:, :3, :3] @ middles[:, :, None])[:, :, 0] + matrices[:, :3, 3]
@@ -351,7 +351,7 @@ def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
 
 
 def lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
-    """Return vertices and faces, each place once if the file gave every triangle corners of its own."""
+    """Return vertices and faces. Equal vertices are merged if the file stores the corners of each triangle."""
     points: Any = mesh.vertices
     faces: Any = mesh.faces
     if len(points) <= len(faces):
@@ -362,18 +362,19 @@ def lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
     return merged, places[faces]
 
 
-#: Findings of a block.
+#: The number of findings in a block.
 ROWS = 500
-#: Characters that all blocks may have together.
+#: The largest number of characters of all blocks together.
 MAX_CHARACTERS = 26_000_000
 
 
 @dataclass(frozen=True)
 class Packed:
-    """The findings as the page has them.
+    """The findings in the format of the page.
 
-    ``index`` is JSON: the ids, columns in base64, and the texts that these point to. ``blocks`` are as
-    `gjk3d.webpage.deflated` packs JSON, `ROWS` findings each. ``count`` is how many findings found room.
+    ``index`` is JSON data with the ids, columns in base64, and the texts to which these columns refer. ``blocks`` are
+    JSON texts of `ROWS` findings each, packed by `gjk3d.webpage.deflated`. ``count`` is the number of findings that
+    fit into the page.
     """
 
     index: dict[str, Any]
@@ -382,20 +383,20 @@ class Packed:
 
 
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
-    """Pack the worst findings of a report, which is in the unit of reading.
+    """Return the worst findings of a report in the format of the page. The report is in its unit of reading.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
     names : dict of str to int
-        Parts by number.
+        The number of each part, by its name.
     causes : sequence of Cause
-        What explains several.
+        Parts that explain several findings.
     size : float
-        Of the assembly: places are told to a billionth of it.
+        The size of the assembly. Positions are rounded to a billionth of it.
     most : int
-        Findings.
+        The largest number of findings.
     """
     sentences: dict[str, int] = {}
     blocks: list[str] = []
@@ -455,7 +456,7 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
 
 
 def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
-    """Return the points of the findings in the page, (n, 3); nan where they are unknown."""
+    """Return the points of the findings in the page, (n, 3), nan for unknown points."""
     nowhere = (nan, nan, nan)
     points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
     at = np.array([*points, nowhere])
@@ -466,7 +467,7 @@ def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> 
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the fields of rows as columns, None where a row lacks one."""
+    """Return the fields of rows as columns, with None for a missing field."""
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
 
 
@@ -494,7 +495,8 @@ def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]
 
 
 def _consistent(clash: Clash, size: float) -> bool:
-    """Whether the two points are those of the distance: of points that were found on hulls only the place is true."""
+    """Return whether the distance of the witness points is the distance of the finding."""
+    # points on hulls show the place of the finding, but not its distance
     if clash.point_a is None or clash.point_b is None or clash.distance is None:
         return False
     gap = dist(clash.point_a, clash.point_b)
@@ -514,7 +516,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
-    """Return the numbers as texts for the page, since its scripts round no value that has bounds."""
+    """Return the numbers as texts for the page. The scripts never round a value that has bounds."""
     unit = report.unit
     below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
@@ -533,18 +535,18 @@ def _texts(clash: Clash, report: Report) -> dict[str, str]:
     return {label: text for label, text in texts.items() if text}
 
 
-_LEAST, _MOST = 241, 2001  #: poses of a body
-_IN_ALL = 60_000  #: poses of all bodies together
-_TURN = np.radians(2.0)  #: the most between two of them, where there is room for as many
+_LEAST, _MOST = 241, 2001  #: smallest and largest number of poses of a body
+_IN_ALL = 60_000  #: largest number of poses of all bodies together
+_TURN = np.radians(2.0)  #: largest rotation between two poses, unless this requires too many poses
 
 
 def played(report: Report, center: Array, size: float, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return the motion for the page. A point p is at ``(p - center) / size`` there, and parts have numbers."""
+    """Return the motion in the frame of the page, with parts by number."""
     motion = report.motion
     assert motion is not None
     tracks: dict[int, tuple[Track, list[int]]] = {}
     for name, track in motion.tracks.items():
-        if name in numbers:  # a file may name others
+        if name in numbers:  # a file may name parts that the report lacks
             tracks.setdefault(id(track), (track, []))[1].append(numbers[name])
     turns = [float(np.linalg.norm(track.rows[:, 15:18], axis=1).sum()) for track, _ in tracks.values()]
     most = max(2, min(_MOST, _IN_ALL // max(1, len(tracks))))
@@ -566,7 +568,8 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
-    """Return the series of a pair where it is known; a curve on a screen needs no more than six digits."""
+    """Return the intervals, the series and a summary of a pair for the page."""
     words = "they clash" if pair.intervals else f"the least is {told(*pair.least, 5, unit)}"
+    # a curve on a screen needs no more than six digits
     series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
     return {"intervals": pair.intervals, "series": series, "told": words}

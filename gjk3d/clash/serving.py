@@ -1,4 +1,4 @@
-"""Serves the page of a report to this machine alone, and keeps what is decided there in its file."""
+"""A local HTTP server for the page of a report. It saves the decisions of the page in a triage file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.clash.decisions.triage import MAX_BYTES, Triage, parse_triage, read_t
 from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"
-_SECONDS = 30.0  #: of a connection
+_SECONDS = 30.0  #: the longest time of a connection
 _JSON, _HTML, _TEXT = "application/json", "text/html; charset=utf-8", "text/plain; charset=utf-8"
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -32,7 +32,7 @@ _HEADERS = {
 
 
 class Refused(Exception):
-    """A request is not answered."""
+    """A refused request, with the status code of the response."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -40,19 +40,19 @@ class Refused(Exception):
 
 
 class Server(ThreadingHTTPServer):
-    """Answers three requests: for the page, for what is decided, and to take up what was decided.
+    """A server with three requests: get the page, get the decisions, and merge new decisions.
 
-    Who asks must have the token, ask by the name of this machine's own address, and come from no other page: so neither
-    another user, nor a page of the web in the same browser, nor one whose name was turned to 127.0.0.1, gets in.
+    A request must have the token, name this machine as its host, and come from no other page. These rules refuse other
+    users, pages of other sites in the same browser, and sites whose name resolves to 127.0.0.1 (DNS rebinding).
 
     Parameters
     ----------
     make_page : callable
-        Takes the token, and returns the page, HTML as bytes.
+        A function of the token that returns the page, HTML as bytes.
     file : path
-        Where what is decided is kept; it need not be there.
+        The triage file with the decisions. It is created by the first decision.
     port : int, optional
-        A free one by default.
+        The port. The default is any free port.
 
     Examples
     --------
@@ -73,21 +73,21 @@ class Server(ThreadingHTTPServer):
         self._lock = Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a client that went away; of all else as usual."""
+        """Print the error of a request, unless the client closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
     @property
     def url(self) -> str:
-        """Where the page is, with the token."""
+        """The address of the page, with the token."""
         return f"http://{HOST}:{self.server_port}/?token={self.token}"
 
     def current(self) -> Triage:
-        """Return what is decided so far."""
+        """Return the decisions in the file."""
         return read_triage(self.file) if self.file.exists() else Triage()
 
     def take(self, sent: Triage) -> Triage:
-        """Merge what was decided into the file, and return all of it."""
+        """Merge decisions into the file, and return all decisions."""
         with self._lock:
             before = self.current()
             merged = before.merged(sent)
@@ -102,30 +102,28 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "gjk3d", ""
 
     def setup(self) -> None:
-        """Begin a connection, which ends after the timeout whatever it sends until then.
-
-        The timeout of the socket begins anew with each byte.
-        """
+        """Open a connection that is closed after the timeout."""
+        # the timeout of the socket restarts with each byte, so a slow client could hold a thread forever
         super().setup()
         self._end = Timer(self.timeout, self._disconnect)
         self._end.daemon = True
         self._end.start()
 
     def finish(self) -> None:
-        """End a connection."""
+        """Close a connection."""
         self._end.cancel()
         super().finish()
 
     def _disconnect(self) -> None:
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the client has closed it
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
-        """Answer with the page, or with what is decided."""
+        """Send the page or the decisions."""
         self._answer(self._got)
 
     def do_POST(self) -> None:
-        """Take up what was decided."""
+        """Merge the decisions in the request, and send all decisions."""
         self._answer(self._posted)
 
     def _got(self, path: str, token: str) -> tuple[str, bytes]:
@@ -135,45 +133,45 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/triage":
             self._check_token(self.headers.get("X-Gjk3d-Token", ""))
             return _JSON, _json(self.server.current())
-        raise Refused(404, "there is no such page")
+        raise Refused(404, "this page does not exist")
 
     def _posted(self, path: str, token: str) -> tuple[str, bytes]:
         if path != "/triage":
-            raise Refused(404, "there is no such page")
-        # a form of another page can send neither this header nor this type without being asked for leave first
+            raise Refused(404, "this page does not exist")
+        # a form of another site can send this header or this type only after a preflight request, which is refused
         self._check_token(self.headers.get("X-Gjk3d-Token", ""))
         if self.headers.get_content_type() != _JSON:
-            raise Refused(415, f"expected {_JSON}")
+            raise Refused(415, f"expected the type {_JSON}")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
-            raise Refused(411, "how long is it?")
+            raise Refused(411, "the header Content-Length is missing or is not a number")
         if len(length) > 12 or int(length) > MAX_BYTES:
-            raise Refused(413, f"more than {MAX_BYTES / 1e6:g} MB")
+            raise Refused(413, f"the request has more than {MAX_BYTES / 1e6:g} MB")
         text = self.rfile.read(int(length))
         if len(text) < int(length):
-            raise Refused(400, "it ends too early")
-        return _JSON, _json(self.server.take(parse_triage(text, "what was sent")))
+            raise Refused(400, "the request is shorter than its Content-Length")
+        return _JSON, _json(self.server.take(parse_triage(text, "the request")))
 
     def _check_token(self, token: str) -> None:
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
-            raise Refused(403, "the token is not that of this run: use the address that gjk3d serve printed")
+            raise Refused(403, "the token belongs to another run. Use the address that gjk3d serve printed.")
 
     def _check_source(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         if self.headers.get_all("Host") is None or not set(self.headers.get_all("Host", [])) <= names:
-            raise Refused(403, "asked by another name than that of this machine")
+            raise Refused(403, "the request names another host than this machine")
         origins = set(self.headers.get_all("Origin", []))
         if not origins <= {f"http://{name}" for name in names}:
-            raise Refused(403, "asked by another page")
+            raise Refused(403, "the request comes from another page")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            raise Refused(403, "asked by another page")
+            raise Refused(403, "the request comes from another page")
 
     def _answer(self, respond: Callable[[str, str], tuple[str, bytes]]) -> None:
         try:
             self._check_source()
             parts = urlsplit(self.path)
             if parts.scheme or parts.netloc:
-                raise Refused(400, "this is no proxy")
+                raise Refused(400, "this server is not a proxy. Send a path without a host.")
             code, (kind, body) = 200, respond(parts.path, parse_qs(parts.query).get("token", [""])[0])
         except Refused as refused:
             code, kind, body = refused.code, _TEXT, str(refused).encode()
@@ -181,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
             code, kind, body = 400, _TEXT, str(error).encode("utf-8", "replace")
         except (Gjk3dError, OSError, ValueError) as error:
             code, kind, body = 500, _TEXT, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-        self.close_connection = True  # what was not read of a request is no next one
+        self.close_connection = True  # the unread rest of a request must not be read as the next request
         self.send_response(code)
         for name, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
@@ -189,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the log would have the token in it."""
+        """Log nothing, because the log would contain the token."""
 
 
 def _json(triage: Triage) -> bytes:

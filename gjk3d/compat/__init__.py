@@ -1,7 +1,7 @@
-"""The interfaces of other libraries, so that their scripts run with another import.
+"""Interfaces of other libraries, so that their scripts run after a change of the import.
 
-Here is the manager of `trimesh.collision`: its methods in `manager`, its numbers in `answers`. What it asks is in
-`bodies`; gjk3d's own way to many objects is `scene`.
+The only one is the manager of `trimesh.collision`: its methods are in `manager`, its queries in `answers`. gjk3d's own
+interface to many objects is `scene`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, Collisio
     Returns
     -------
     manager : CollisionManager
-        Of its nodes by their names; scale in the graph is baked into the meshes.
+        The manager of its nodes, by name; scale factors in the graph are applied to the meshes.
     objects : dict
-        What ``add_object`` returned for each node.
+        The return value of ``add_object`` for each node.
 
     Examples
     --------

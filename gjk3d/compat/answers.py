@@ -16,8 +16,8 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, Rows, Wanted, empty_answers, scratch
-from gjk3d.narrow.pairs import solve_many
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, Rows, Wanted, empty_answers, workspace_of
+from gjk3d.narrow.pairs import PairRows, Request, solve_many
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import matrices, moved, moved_back, relative
 from gjk3d.query.dispatch import handlers_of
@@ -37,18 +37,18 @@ class Nearest(NamedTuple):
     points: tuple[Array, Array]
 
 
-FARTHEST = sys.float_info.max  #: how far apart no pair at all is
+FARTHEST = sys.float_info.max  #: the distance if there are no pairs
 
 
 def no_data(names: Names) -> DistanceData:
-    """Return the data of no pair."""
+    """Return the data of a query without pairs."""
     return DistanceData(names, (-1, -1), (None, None), FARTHEST)
 
 
 def meshes_meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
-    """Yield the pairs whose surfaces intersect, or of which a solid contains the other object.
+    """Yield the pairs that intersect: their surfaces intersect, or one is a solid that contains the other.
 
-    Pairs of the same two meshes are computed in one call. With ``first``, one pair of each call is enough.
+    Pairs of the same two meshes are computed in one call. With ``first``, one pair per call is enough.
     """
     left, right = pairs.numbers[:, 0], pairs.numbers[:, 1]
     left_scene, right_scene = pairs.left.scene, pairs.right.scene
@@ -110,7 +110,7 @@ def collisions(
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return the first value alone, or a tuple of it and the requested ones."""
+    """Return the first value alone, or a tuple of it and the requested values."""
     more = ([names] if with_names else []) + ([data] if with_data else [])
     return (first, *more) if more else first
 
@@ -122,7 +122,7 @@ def _holder(pair: MeshPair, solid: bool) -> bool:
 
 
 def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
-    """Return the depth: that of the hulls, exact, where both are convex."""
+    """Return the depth: for two convex meshes the exact one of their hulls."""
     first: Any = a.mesh.hull() if convex else a.mesh
     second: Any = b.mesh.hull() if convex else b.mesh
     return signed_distance(first, second, matrices(a._row), matrices(b._row))
@@ -140,7 +140,7 @@ def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: A
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return of each of two meshes at pose rows the face nearest to a point."""
+    """Return the face nearest to a point, for each of two meshes at pose rows."""
     first, second = (
         int(from_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
@@ -149,7 +149,7 @@ def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tupl
 
 
 def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[ContactData]:
-    """Return the contacts of pairs that meet, pair by pair; those of the same two meshes are found in one call."""
+    """Return the contacts of intersecting pairs, pair by pair; pairs of the same two meshes use one call."""
     groups: dict[tuple[int, int], list[int]] = {}
     for k, (a, b) in enumerate(pairs):
         groups.setdefault((id(a.mesh), id(b.mesh)), []).append(k)
@@ -162,7 +162,7 @@ def contacts(pairs: list[tuple[CollisionObject, CollisionObject]]) -> list[Conta
 
 
 def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> Iterator[list[ContactData]]:
-    """Yield the contacts of each pair, all of the same two meshes; a convex pair has one contact."""
+    """Yield the contacts of each pair of the same two meshes; a convex pair has one contact."""
     first, second = (_rows_of([pair[side] for pair in pairs]) for side in range(2))
     a, b = pairs[0][0].mesh, pairs[0][1].mesh
     faces: Any
@@ -191,27 +191,25 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
 
 
 def _rows_of(objects: list[CollisionObject]) -> Array:
-    """Return the poses of objects of one manager, rows as they lie there."""
+    """Return the pose rows of objects of one manager, without copying them in turn."""
     rows: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
     return rows
 
 
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:
-    """Return how deep the hulls of two meshes overlap at pairs of poses.
+    """Return the depths of overlap of two hulls at pairs of poses, and the witness points.
 
-    First the point in the middle, the normal from one to the other and the depth, (k, 7), then the points of both.
+    The first array has the midpoint, the normal from the first to the second, and the depth, (k, 7). The second has the
+    points of both.
     """
     hull_a, hull_b, count = a.hull(), b.hull(), len(rows_a)
     ints, floats, row = prepared(hull_a, hull_b).packed
     pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
     pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
-    work, table, _ = scratch(FIRST_POINTS)
+    packed, workspace = PairRows(ints, floats, pair, poses), workspace_of(FIRST_POINTS)
     out, flags = empty_answers(count)
-    solve_many(
-        ints, floats, pair, NO_POSE, NO_POSE, poses, SIGNED, inf, 0.0, 0, count, False, work, table, FIRST_POINTS, out,
-        flags, NO_CACHE, NO_LOG,
-    )  # fmt: skip
-    if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or out of room
+    solve_many(packed, NO_POSE, NO_POSE, Request(SIGNED, inf, 0.0), 0, count, workspace, out, flags, NO_CACHE)
+    if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or the workspace was full
         handlers_of(hull_a, hull_b).solve(hull_a, hull_b, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
     values = np.empty((count, 7))
     np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=values[:, :3])
@@ -221,7 +219,7 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
 
 
 def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
-    """Return the contact of a pair of which one object contains the other, for meshes that are not both convex."""
+    """Return the contact of a pair with one object inside the other, for meshes that are not both convex."""
     deep = _deep(a, b, False)
     point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
     faces = _faces_at(a, point, b, point)
@@ -243,7 +241,7 @@ def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) ->
     return Nearest(float(np.linalg.norm(second - first)), pair.faces_of(gap), (first, second))
 
 
-_START = 1.0 / 64.0  #: of the size of everything: how far boxes are looked for first
+_START = 1.0 / 64.0  #: relative to the size of the whole: the first distance within which boxes are searched
 
 
 class Closest(NamedTuple):
@@ -253,22 +251,22 @@ class Closest(NamedTuple):
     a: CollisionObject
     b: CollisionObject
     points: tuple[Array, Array]
-    faces: tuple[int, int] | None  #: None where they have not been looked for
+    faces: tuple[int, int] | None  #: None if not computed yet
 
     @property
     def data(self) -> DistanceData:
-        """The same as trimesh has it."""
+        """The pair in trimesh's format."""
         a, b = self.a, self.b
         data = DistanceData((a.name, b.name), self.faces or (), self.points, self.distance)
-        if self.faces is None:  # they are looked for where they are read, at the poses of now
+        if self.faces is None:  # computed when they are read, at the current poses
             data._faces = partial(_faces_of, (a.mesh, b.mesh), (a._row.copy(), b._row.copy()), self.points)
         return data
 
 
 def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, solid: bool) -> Closest | None:
-    """Return the closest pair of all objects here, of each here and there, or of one and the rest; of equals the first.
+    """Return the closest pair of one manager, of two managers, or of one object and the rest; None without pairs.
 
-    None where there is no pair.
+    The first one is returned if several are equally close.
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
@@ -286,7 +284,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
-    """Return the closest of at least one pair, computed mesh by mesh; of equally close pairs the first.
+    """Return the closest pair, computed mesh by mesh; if several are equally close, the first one.
 
     ``find`` returns the pairs whose boxes are within a distance along each axis. All boxes are within ``size``.
     """
@@ -309,7 +307,7 @@ def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
         if low[k] >= least:
             break
         if least <= 0.0 and not (a.mesh.is_convex and b.mesh.is_convex):
-            continue  # only a convex pair is ever below zero
+            continue  # only convex pairs have a distance below 0
         candidate = nearest(a, b, max(least, 0.0), solid)
         if candidate is not None and candidate.distance < least:
             best = Closest(candidate.distance, a, b, candidate.points, candidate.faces)
@@ -317,7 +315,7 @@ def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
 
 
 def _bounds(pairs: Pairs) -> Array:
-    """Return a lower bound of the signed distance of each pair: that of their boxes."""
+    """Return a lower bound of the signed distance of each pair, the distance of its boxes."""
     a, b = pairs.left.boxes[pairs.numbers[:, 0]], pairs.right.boxes[pairs.numbers[:, 1]]
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
     gap: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)

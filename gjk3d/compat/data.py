@@ -1,4 +1,4 @@
-"""trimesh's data on a pair of objects: contacts, and nearest points."""
+"""trimesh's data of a pair of objects: contacts, and nearest points."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """Where two objects meet, or a face of each; see `CollisionManager` for what its numbers mean.
+    """A contact of two objects, or of a face of each; `CollisionManager` defines its numbers.
 
     Parameters
     ----------
     names : sequence of str
-        Of the two objects.
+        Names of the two objects.
     faces : sequence of int
-        The face of each.
+        Face of each object.
     normal, point : (3,) float
-        From the first object to the second; a point of both.
+        Normal from the first object to the second; a common point.
     depth : float
-        How far moving the second along the normal parts them.
+        Length of the translation of the second object along the normal that separates them.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class ContactData:
     """
 
     __slots__ = ("_found", "_row")
-    #: of a pair: its names, the faces, or what finds those of a row, and a point, a normal and a depth each
+    #: of a pair: its names, its faces or a function that computes the faces of a row, and points, normals and depths
     _found: tuple[Names, Any, Array]
 
     def __init__(self, names: Names, faces: Sequence[int], normal: Array, point: Array, depth: float) -> None:
@@ -59,16 +59,16 @@ class ContactData:
 
     @property
     def point(self) -> Array:
-        """A point of both, (3,): of the two faces, or of convex objects in the middle of the overlap."""
+        """Common point, (3,): of the two faces, or for convex objects in the middle of the overlap."""
         return self._found[2][self._row, :3].copy()
 
     @property
     def depth(self) -> float:
-        """How far moving the second object along the normal parts the two; not negative."""
+        """Length of the separating translation of the second object along the normal, at least 0."""
         return float(self._found[2][self._row, 6])
 
     def index(self, name: Hashable) -> int:
-        """Return which face of the object of that name it is.
+        """Return the face index for the object of this name.
 
         Parameters
         ----------
@@ -81,18 +81,18 @@ class ContactData:
 
 
 class DistanceData:
-    """The nearest points of two objects; see `CollisionManager` for what the distance is where they overlap.
+    """The nearest points of two objects; `CollisionManager` defines the distance in overlap.
 
     Parameters
     ----------
     names : sequence of str
-        Of the two objects.
+        Names of the two objects.
     faces : sequence of int
-        The face of each that its point is on.
+        Face of each object that contains its point.
     points : sequence of (3,) float
         The nearest points.
     distance : float
-        How far apart they are.
+        Distance of the objects.
 
     Examples
     --------
@@ -113,11 +113,11 @@ class DistanceData:
 
     @property
     def distance(self) -> float:
-        """How far apart the two objects are."""
+        """Distance of the two objects."""
         return self._distance
 
     def index(self, name: Hashable) -> int:
-        """Return the face of the object of that name that its nearest point is on.
+        """Return the face with the nearest point, for the object of this name.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class DistanceData:
         return self._faces[self._pair.index(name)]
 
     def point(self, name: Hashable) -> Array | None:
-        """Return the point, (3,), of the object of that name that is nearest to the other one.
+        """Return the nearest point, (3,), of the object of this name.
 
         Parameters
         ----------

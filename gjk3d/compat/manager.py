@@ -1,4 +1,4 @@
-"""`CollisionManager`: that of `trimesh.collision`, without python-fcl."""
+"""`CollisionManager`, the counterpart of `trimesh.collision.CollisionManager` without python-fcl."""
 
 from __future__ import annotations
 
@@ -18,51 +18,50 @@ from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
 from gjk3d.wording import with_article
 
-Name = Any  #: what `CollisionManager.add_object` was given
+Name = Any  #: the names that `CollisionManager.add_object` accepts
 Names = tuple[Name, Name]
 
 
 class CollisionManager:
-    """Many meshes with names and transforms; takes the place of `trimesh.collision.CollisionManager`.
+    """Many meshes with names and transforms, a replacement of `trimesh.collision.CollisionManager`.
 
-    Methods, arguments and returns are those of trimesh 5, and so are names, signs and the order of tuples; python-fcl
-    is not needed. Meshes are `trimesh.Trimesh` (anything with ``vertices`` and ``faces``) or `gjk3d.Mesh`.
+    Methods, arguments, return values, signs and the order of tuples are those of trimesh 5. python-fcl is not needed.
+    Meshes are `trimesh.Trimesh` (anything with ``vertices`` and ``faces``) or `gjk3d.Mesh`.
 
     Parameters
     ----------
     solid : bool
-        Whether a closed mesh is a solid, so that what lies inside it collides with it. False for what trimesh does:
-        only convex meshes are solids, others are surfaces with nothing inside.
+        Whether a closed mesh is a solid, which collides with objects inside it. False is the behaviour of trimesh: only
+        convex meshes are solids, and other meshes are surfaces with an empty inside.
 
     Notes
     -----
-    What differs from trimesh:
+    Differences from trimesh:
 
-    - What lies wholly inside a closed mesh collides with it, see ``solid``. Between two managers the one that is asked
-      decides.
-    - A transform with scale, shear or reflection is applied to the mesh; trimesh hands it on to fcl, which misses
-      collisions then. One that is not finite, flattens the mesh, or is no affine (4, 4) matrix is an error.
-    - Transforms keep their digits: trimesh's ``add_object`` rounds them to 32 bits.
-    - ``index`` is the face of a mesh also where it is convex; trimesh says -1 there.
-    - Convex meshes that overlap have one contact, as in trimesh: its point is in the middle between the two that the
-      depth was measured at, and its faces are those nearest to these. Of several ways out of one length fcl takes any,
-      by the order of vertices, and now and then a longer one. Others have a contact for each pair of faces that meet,
-      and where one is inside the other one, with the faces nearest to it.
-    - The normal of a contact points from the first object to the second: of two in the manager the first in the order
-      of their names, else from the object in the manager to the one given, or in the other manager. The order of fcl
-      is not documented.
-    - The depth of a contact between convex meshes is the depth of the meshes, along the normal, as in trimesh. Else it
-      is that of the two faces: how far one reaches behind the plane of the other, the lesser of both; moving the
-      second along the normal by it parts these two. fcl's depth of faces is another one. Depths of whole meshes that
-      are not convex are bounded by `gjk3d.signed_distance`.
-    - The distance of convex meshes that overlap is minus their depth, as in trimesh; of others that do it is 0, where
-      trimesh has 0 for two such meshes, and minus the depth of some face for one and a convex one. The least of all
-      pairs is returned, where trimesh stops at the first that overlaps.
-    - Without a pair the distance is the largest float, as in trimesh; names and data are None where
-      ``min_distance_internal`` of trimesh fails.
-    - ``add_object`` returns a `gjk3d.compat.CollisionObject`; moving it is the manager's work, by ``set_transform``.
-    - The mesh is taken as it was when it was added.
-    - Nothing of fcl is there: no ``mesh_to_BVH``, no ``mesh_to_convex``, and managers of trimesh cannot be passed.
+    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, the manager whose
+      method is called decides.
+    - A transform with scale, shear or reflection is applied to the mesh. trimesh passes it to fcl, which then misses
+      collisions. A transform that is not finite, flattens the mesh, or is not an affine (4, 4) matrix is an error.
+    - Transforms keep their digits. trimesh's ``add_object`` rounds them to 32 bits.
+    - ``index`` is the face of a mesh, also of a convex mesh. trimesh returns -1 for convex meshes.
+    - Overlapping convex meshes have one contact, as in trimesh. Its point is midway between the two witness points of
+      the depth, and its faces are nearest to them. If several separating translations are equally short, fcl chooses
+      one by the order of vertices, and sometimes a longer one. Other meshes have a contact for each pair of
+      intersecting faces. If one mesh is inside the other, they have one contact with the nearest faces.
+    - The normal of a contact points from the first object to the second. The first of two objects of one manager is the
+      first in the order of names. Otherwise it is the object of this manager. The order of fcl is not documented.
+    - The depth of a contact of convex meshes is the depth of the meshes, along the normal, as in trimesh. The depth of
+      other contacts is that of the two faces. It is the lesser of the two depths of one face behind the plane of the
+      other, and a translation of the second face by it along the normal separates them. fcl defines the depth of faces
+      differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
+    - The distance of overlapping convex meshes is minus their depth, as in trimesh. The distance of other overlapping
+      meshes is 0. trimesh returns minus the depth of some face if one of them is convex. The least distance of all
+      pairs is returned. trimesh stops at the first pair that overlaps.
+    - Without pairs the distance is the largest float, as in trimesh. Names and data are None. ``min_distance_internal``
+      of trimesh raises an error.
+    - ``add_object`` returns a `gjk3d.compat.CollisionObject`. Only the manager's ``set_transform`` moves it.
+    - A later change of a mesh does not change its object.
+    - fcl's own functions are missing: ``mesh_to_BVH`` and ``mesh_to_convex``. Managers of trimesh cannot be passed.
 
     Examples
     --------
@@ -100,57 +99,57 @@ class CollisionManager:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def add_object(self, name: Hashable, mesh: Any, transform: OnePose = None) -> CollisionObject:
-        """Add an object; one that has the name already is replaced.
+        """Add an object, which replaces an earlier one of the same name.
 
         Parameters
         ----------
         name : str
-            What it is called in answers.
+            Name of the object in results.
         mesh : trimesh.Trimesh or Mesh
         transform : (4, 4) float, optional
-            World from local; see `CollisionManager` for what is not rigid.
+            World from local; `CollisionManager` describes transforms that are not rigid.
 
         Returns
         -------
         CollisionObject
-            Its name, mesh and transform.
+            The object with its name, mesh and transform.
 
         Raises
         ------
         PoseError, ShapeError
-            Both ValueError; naming what is wrong with the input.
+            The input is not valid; the message names the fault. Both are ValueError.
         """
         return self._objects.place(name, mesh, transform)
 
     def remove_object(self, name: Hashable) -> None:
-        """Take an object away.
+        """Remove an object.
 
         Parameters
         ----------
         name : str
-            Of the object.
+            Name of the object.
 
         Raises
         ------
         SceneError
-            A ValueError; there is none of that name.
+            There is no object of this name. It is a ValueError.
         """
         self._objects.remove(name)
 
     def set_transform(self, name: Hashable, transform: OnePose) -> None:
-        """Give an object another transform instead of the one it has.
+        """Replace the transform of an object.
 
         Parameters
         ----------
         name : str
-            Of the object.
+            Name of the object.
         transform : (4, 4) float
             World from local.
 
         Raises
         ------
         SceneError, PoseError
-            Both ValueError; there is none of that name, or what is wrong with the transform.
+            There is no object of this name, or the transform is not valid. Both are ValueError.
         """
         self._objects.move(name, transform)
 
@@ -173,7 +172,7 @@ class CollisionManager:
     def in_collision_single(
         self, mesh: Any, transform: OnePose = None, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Tell whether a mesh collides with any object.
+        """Return whether a mesh collides with any object.
 
         Parameters
         ----------
@@ -181,15 +180,15 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_names, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         is_collision : bool
         names : set of str
-            With ``return_names``: the objects that it collides with.
+            With ``return_names``: the colliding objects.
         contacts : list of ContactData
-            With ``return_data``: where; the mesh itself is called ``"__external"``.
+            With ``return_data``: the contacts; the mesh itself is called ``"__external"``.
         """
         guest = self._objects.guest(mesh, transform)
         if not (return_names or return_data):
@@ -208,20 +207,20 @@ class CollisionManager:
     @overload
     def in_collision_internal(self, return_names: bool = False, return_data: bool = False) -> Any: ...
     def in_collision_internal(self, return_names: bool = False, return_data: bool = False) -> Any:
-        """Tell whether any two objects collide.
+        """Return whether any two objects collide.
 
         Parameters
         ----------
         return_names, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         is_collision : bool
         names : set of 2-tuple of str
-            With ``return_names``: the pairs that collide, the names of each in ascending order.
+            With ``return_names``: the colliding pairs, each in ascending order of names.
         contacts : list of ContactData
-            With ``return_data``: where.
+            With ``return_data``: the contacts.
         """
         if not (return_names or return_data):
             return any_meeting(self._objects, self._objects, self._solid)
@@ -245,21 +244,21 @@ class CollisionManager:
     def in_collision_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Tell whether any object collides with one in another manager.
+        """Return whether any object collides with an object of another manager.
 
         Parameters
         ----------
         other_manager : CollisionManager
         return_names, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         is_collision : bool
         names : set of 2-tuple of str
-            With ``return_names``: the pairs that collide, the one in this manager first.
+            With ``return_names``: the colliding pairs, the object of this manager first.
         contacts : list of ContactData
-            With ``return_data``: where.
+            With ``return_data``: the contacts.
         """
         theirs = _objects_of(other_manager)
         if not (return_names or return_data):
@@ -286,7 +285,7 @@ class CollisionManager:
     def min_distance_single(
         self, mesh: Any, transform: OnePose = None, return_name: bool = False, return_data: bool = False
     ) -> Any:
-        """Return how far a mesh is from the nearest object.
+        """Return the distance of a mesh from the nearest object.
 
         Parameters
         ----------
@@ -294,12 +293,12 @@ class CollisionManager:
         transform : (4, 4) float, optional
             World from local.
         return_name, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         distance : float
-            See `CollisionManager` for what it is where they overlap.
+            `CollisionManager` defines it in overlap.
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
@@ -327,28 +326,28 @@ class CollisionManager:
     def min_distance_internal(
         self, name: Hashable | None = None, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Return how far apart the nearest two objects are.
+        """Return the distance of the nearest two objects.
 
         Parameters
         ----------
         name : str, optional
             Only pairs with this object.
         return_names, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         distance : float
-            See `CollisionManager` for what it is where they overlap.
+            `CollisionManager` defines it in overlap.
         names : 2-tuple of str
-            With ``return_names``: the two, in ascending order.
+            With ``return_names``: both names, in ascending order.
         data : DistanceData
             With ``return_data``: the nearest points.
 
         Raises
         ------
         SceneError
-            A ValueError; there is none of that name.
+            There is no object of this name. It is a ValueError.
         """
         single = None if name is None else self._objects.find(name)
         pair = closest(self._objects, self._objects, single, self._solid)
@@ -374,20 +373,20 @@ class CollisionManager:
     def min_distance_other(
         self, other_manager: CollisionManager, return_names: bool = False, return_data: bool = False
     ) -> Any:
-        """Return how far the nearest two objects are apart, one here and one in another manager.
+        """Return the distance of the nearest two objects, one of this manager and one of another.
 
         Parameters
         ----------
         other_manager : CollisionManager
         return_names, return_data : bool
-            What to return beside it.
+            What to return in addition.
 
         Returns
         -------
         distance : float
-            See `CollisionManager` for what it is where they overlap.
+            `CollisionManager` defines it in overlap.
         names : 2-tuple of str
-            With ``return_names``: the two, the one in this manager first.
+            With ``return_names``: both names, the object of this manager first.
         data : DistanceData
             With ``return_data``: the nearest points.
         """
@@ -402,6 +401,6 @@ def _objects_of(manager: Any) -> Objects:
     if not isinstance(manager, CollisionManager):
         kind = f"{type(manager).__module__}.{type(manager).__name__}"
         raise TypeError(
-            f"other_manager is {with_article(kind)}, expected a gjk3d.CollisionManager: build it by gjk3d too"
+            f"other_manager is {with_article(kind)}, expected a gjk3d.CollisionManager. Build it with gjk3d too."
         )
     return manager._objects

@@ -17,28 +17,28 @@ from gjk3d.scene import objects as scene
 from gjk3d.typing import Array, Ints
 from gjk3d.wording import kind_of
 
-_FLAT = 1e-12  #: a transform that shrinks one way by this, next to another way, has no inverse worth the name
-_ROUND = 1e-13  #: of its greatest coordinate: a convex mesh that is off its hull by less is asked about by that
-EXTERNAL = "__external"  #: what trimesh calls the mesh that is not in the manager
-Key = tuple[Hashable, bytes]  #: of a mesh: its content, and the deformation by its transform, nothing for none
+_FLAT = 1e-12  #: least ratio of two singular values of a transform; below it the inverse is not accurate
+_ROUND = 1e-13  #: relative to its greatest coordinate: a convex mesh this close to its hull is replaced by the hull
+EXTERNAL = "__external"  #: trimesh's name of the mesh outside the manager
+Key = tuple[Hashable, bytes]  #: of a mesh: its content, and the deformation by its transform, empty if there is none
 
 
 class CollisionObject:
-    """A mesh in a manager; what ``add_object`` returns.
+    """A mesh in a manager, the return value of ``add_object``.
 
     Attributes
     ----------
     name : hashable
-        As given.
+        The name in ``add_object``.
     mesh : Mesh
-        What is asked about, with any scale of its transform baked in.
+        The mesh of the queries, with the scale of its transform applied.
     transform : (4, 4) float
-        As given last.
+        The last transform.
 
     Parameters
     ----------
     name, number, owner
-        What it is called, and where it is kept; the manager makes these.
+        Name, number and owner; the manager sets them.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class CollisionObject:
     __slots__ = ("_keys", "_number", "_owner", "mesh", "name", "transform")
     mesh: Mesh
     transform: Array
-    _keys: tuple[Key, ...]  #: of the mesh as it was given, and of what its transform made of it where that is another
+    _keys: tuple[Key, ...]  #: of the original mesh, and of the mesh deformed by its transform if it differs
 
     def __init__(self, name: Hashable, number: int, owner: Objects) -> None:
         self.name, self._number, self._owner = name, number, owner
@@ -89,20 +89,20 @@ class Pairs:
 
 
 class Objects:
-    """Objects by name, and the scene that they are asked about by; its slots are their numbers.
+    """Objects by name, and the scene for queries on them; its slots are their numbers.
 
-    In it a convex mesh is its hull; what is not convex stands there to be found, and is asked about as a mesh.
+    In the scene a convex mesh is its hull. The boxes of other meshes are searched there, and queries use the mesh.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
         self._lender = lender
         self._guest: Objects | None = None
-        self._last: tuple[Any, bytes, bytes] | None = None  #: the mesh that a guest was, and what was in it
+        self._last: tuple[Any, bytes, bytes] | None = None  #: the last guest's mesh, and its content
         self.named: dict[Hashable, CollisionObject] = {}
         self.at: dict[int, CollisionObject] = {}
         self.scene = scene.Objects()
-        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, how many objects are of it, its stand-in
-        self._local = np.zeros((0, 6))  #: by number: the middle of the box of each mesh, and half its size
+        self._meshes: dict[Key, list[Any]] = {}  #: each distinct mesh, its number of objects, its stand-in
+        self._local = np.zeros((0, 6))  #: by number: the centre of the box of each mesh, and half its size
 
     def __len__(self) -> int:
         return len(self.named)
@@ -110,7 +110,7 @@ class Objects:
     # --- changes -------------------------------------------------------------------------------------------------
 
     def place(self, name: Hashable, mesh: Any, transform: Any) -> CollisionObject:
-        """Add an object, or put it in the place of the one with that name."""
+        """Add an object, or replace the object of that name."""
         row = np.empty((1, WIDTH))
         linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
@@ -124,7 +124,7 @@ class Objects:
         return new
 
     def _place(self, new: CollisionObject, row: Array) -> None:
-        """Put an object into the scene, which has no such number; the next slot is its own."""
+        """Add an object to the scene; it gets the next slot."""
         if new._number >= len(self._local):
             self._local = np.concatenate([self._local, np.zeros((new._number + 1, 6))])
         low, high = new.mesh.bounds
@@ -133,7 +133,7 @@ class Objects:
         self.scene.insert(_label(new._number), self._meshes[new._keys[-1]][2], ALL, ALL)
 
     def remove(self, name: Hashable) -> None:
-        """Take an object away."""
+        """Remove an object."""
         old = self.find(name)
         del self.named[name]
         del self.at[old._number]
@@ -142,7 +142,7 @@ class Objects:
             self._drop(key)
 
     def move(self, name: Hashable, transform: Any) -> None:
-        """Give an object a new transform."""
+        """Set the transform of an object."""
         moved = self.find(name)
         if (
             type(transform) is np.ndarray
@@ -257,17 +257,17 @@ class Objects:
 
 
 def _label(number: int) -> str:
-    """Return what an object is called in the scene: in the order of numbers."""
+    """Return the name of an object in the scene, which sorts like its number."""
     return f"{number:012d}"
 
 
 def _stand_in(mesh: Mesh) -> Any:
-    """Return the hull of a mesh that is one but for rounding, else the mesh."""
+    """Return the hull of a mesh that is convex up to rounding, else the mesh."""
     return mesh.hull() if mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max()) else mesh
 
 
 def _content(mesh: Any) -> tuple[bytes, bytes]:
-    """Return what is in a mesh that can change."""
+    """Return the parts of a mesh that can change, as bytes."""
     return np.asarray(mesh.vertices).tobytes(), np.asarray(mesh.faces).tobytes()
 
 
@@ -292,7 +292,7 @@ def key_of(mesh: Any, what: str) -> Hashable:
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)
     if vertices is None or faces is None:
-        raise ShapeError(f"{what} is {kind_of(mesh)}: expected a trimesh.Trimesh or a gjk3d.Mesh")
+        raise ShapeError(f"{what} is {kind_of(mesh)}, expected a trimesh.Trimesh or a gjk3d.Mesh")
     digest = blake2b(digest_size=16)
     for array in (np.ascontiguousarray(vertices), np.ascontiguousarray(faces)):
         digest.update(f"{array.shape} {array.dtype}".encode())
@@ -301,7 +301,7 @@ def key_of(mesh: Any, what: str) -> Hashable:
 
 
 def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
-    """Write the pose into the row; return what is to be baked into the mesh, None for nothing, and the transform."""
+    """Write the pose to the row; return the matrix to apply to the mesh, or None, and the transform."""
     what = f"transform of {name!r}"
     matrix = as_matrices(transform, what)
     if matrix.ndim != 2:

@@ -16,11 +16,16 @@ from gjk3d.typing import Array
 from gjk3d.wording import kind_of, with_article
 
 MOST_WORKERS = 1024
-FACETS = 3  #: mode of the separating axis test, in addition to the modes of `gjk3d.narrow.solve`
+FACETS, FAST = (
+    3,
+    4,
+)  #: modes in addition to those of `gjk3d.narrow.solve`: the separating axis test, fast depth of bodies
 _FLOAT, _THREE = np.dtype(np.float64), (3,)
 _GREATEST = float(np.finfo(np.float64).max)
 _EXACT_INTEGERS = 2**53  #: smaller integers are exact in float64
-_MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+_MODES = {
+    "auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS, "tight": narrow.SIGNED, "fast": FAST,
+}  # fmt: skip
 
 
 def check_convex(a: Any, b: Any) -> None:
@@ -36,8 +41,8 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
         sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
-                f"{what} takes polytopes{', rounded ones too' if rounded else ''}, and {name} is a "
-                f"{type(shape).__name__}: use signed_distance, whose normal is the best axis of any pair"
+                f"{name} is a {type(shape).__name__}, but {what} needs polytopes{', also rounded' if rounded else ''}."
+                " Use signed_distance, whose normal is the best axis of any pair."
             )
 
 
@@ -65,16 +70,14 @@ def line_for(value: Any) -> str:
 def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for an argument that is not a convex shape, with the line that converts it."""
     if callable(getattr(value, "hull", None)):
-        return UnsupportedPair(
-            f"{name} is {kind_of(value)}, and this takes convex shapes: pass its hull() to ask about its convex hull"
-        )
+        return UnsupportedPair(f"{name} is {kind_of(value)}, expected a convex shape. Use its convex hull, hull().")
     line = line_for(value)
     if line:
         return UnsupportedPair(f"{name} is {with_article(_type_name(type(value)))}: {line}")
     if callable(getattr(value, "surface", None)):
         return UnsupportedPair(
-            f"{name} is {kind_of(value)}, which has no end, and this takes convex shapes: "
-            "pass gjk3d.ConvexHull of its surface().vertices"
+            f"{name} is {kind_of(value)}, which is unbounded, expected a convex shape. "
+            "Use gjk3d.ConvexHull(shape.surface().vertices)."
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
@@ -91,7 +94,7 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether it is one finite number in the range of float64."""
+    """Return whether a value is one finite number in the range of float64."""
     if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
@@ -111,7 +114,7 @@ def check_workers(workers: Any) -> None:
 
 
 def check_device(device: Any) -> bool:
-    """Tell whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
+    """Return whether the GPU is requested; raise if it is unavailable, or for an unknown device."""
     if device == "cpu":
         return False
     if device != "cuda":
@@ -119,11 +122,11 @@ def check_device(device: Any) -> bool:
     try:
         from gjk3d._kernels import gpu
     except ImportError:
-        why = "numba-cuda is not installed: pip install 'gjk3d[gpu]' brings it"
+        why = "numba-cuda is not installed, install it with pip install 'gjk3d[gpu]'"
     else:
         why = gpu.unavailable()
     if why:
-        raise DeviceUnavailableError(f"device='cuda': {why}; device='cpu' answers the same")
+        raise DeviceUnavailableError(f"device='cuda': {why}. device='cpu' gives the same results.")
     return True
 
 
@@ -139,8 +142,19 @@ def depth_mode(depth: str) -> int:
     """Return the mode for the name of a depth algorithm."""
     mode = _MODES.get(depth)
     if mode is None:
-        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
+        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa', 'facets', 'tight' or 'fast'")
     return mode
+
+
+def convex_mode(mode: int) -> int:
+    """Return the mode of the kernels for two convex shapes, which have one depth."""
+    return narrow.SIGNED if mode == FAST else mode
+
+
+def check_depth(depth: Any) -> None:
+    """Raise unless it names a depth of non-convex bodies."""
+    if depth not in ("fast", "tight"):
+        raise ShapeError(f"depth is {depth!r:.80}, expected 'fast' or 'tight'")
 
 
 def three(value: Any) -> Any:
@@ -162,7 +176,7 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
     try:
         raw = np.asarray(value)
     except ValueError:
-        raise ShapeError(f"{what} is ragged: expected three numbers, or rows of three") from None
+        raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
     rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)

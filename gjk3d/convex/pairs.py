@@ -10,12 +10,20 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
+from gjk3d.convex.checks import (
+    FACETS,
+    check_device,
+    check_limits,
+    check_margin,
+    check_workers,
+    convex_mode,
+    depth_mode,
+    no_shape,
+)
 from gjk3d.convex.rows import (
     FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
-    NO_LOG,
     NO_POSE,
     Rows,
     Wanted,
@@ -26,12 +34,13 @@ from gjk3d.convex.rows import (
     order_for_cache,
     scratch,
     solve_on_gpu,
+    workspace_of,
 )  # fmt: skip
 from gjk3d.convex.solve import convex_handlers, is_mapped, plane_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, collide_many, fill_table, solve_many
+from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table, solve_many
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
@@ -209,7 +218,7 @@ class Pairs:
         memory: Memory | None = None,
         device: Device = "cpu",
     ) -> NDArray[np.bool_]:
-        """Tell which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
+        """Return which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
 
         Parameters
         ----------
@@ -224,8 +233,8 @@ class Pairs:
         memory : Memory, optional
             Memory of the same pairs in the same order. Booleans are the same with and without it.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A
-            memory works on the CPU only.
+            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A memory
+            works on the CPU only.
 
         Returns
         -------
@@ -248,15 +257,14 @@ class Pairs:
         answer = np.empty(len(pairs), dtype=np.int64)
         order_for_cache(table, len(self._ints) + len(self._floats))
 
+        packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
+
         def run(start: int, stop: int) -> None:
             simplex = scratch(FIRST_POINTS)[2]
-            collide_many(
-                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, margin, start, stop, simplex, answer,
-                _memory_rows(memory),
-            )  # fmt: skip
+            collide_many(packed, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
 
         if on_gpu:
-            collide_on_gpu(self._ints, self._floats, table, rows, margin, answer)
+            collide_on_gpu(packed, margin, answer)
         else:
             in_chunks(len(pairs), workers, run)
         singly = self._are_singly(pairs)
@@ -313,7 +321,7 @@ class Pairs:
         index_pairs: Indices,
         poses: PosesLike,
         *,
-        depth: Literal["auto", "epa"] = "auto",
+        depth: Literal["auto", "epa", "tight", "fast"] = "auto",
         max_distance: float = inf,
         tol: float | None = None,
         workers: int = 1,
@@ -327,7 +335,7 @@ class Pairs:
         index_pairs, poses, max_distance, tol, workers, memory, device
             As in `distance`.
         depth : str
-            "auto" or "epa", as in `gjk3d.signed_distance`.
+            "auto", "epa", "tight" or "fast", as in `gjk3d.signed_distance`.
 
         Returns
         -------
@@ -341,7 +349,9 @@ class Pairs:
         """
         mode = depth_mode(depth)
         if mode == FACETS:
-            raise ShapeError("Pairs: depth='facets' is for one pair of shapes at a time; use 'auto' or 'epa'")
+            raise ShapeError(
+                "Pairs: depth='facets' supports one pair of shapes only. Use 'auto', 'epa', 'tight' or 'fast'."
+            )
         return self._query(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def _query(
@@ -363,19 +373,19 @@ class Pairs:
     ) -> tuple[Array, Ints]:  # fmt: skip
         """Return the distances for checked arguments, as rows of `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(pairs))
+        in_kernel = convex_mode(mode)
         order_for_cache(table, len(self._ints) + len(self._floats))
 
+        packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
+
         def run(start: int, stop: int, points: int, again: bool) -> None:
-            work, ints, _ = scratch(points)
-            solve_many(
-                self._ints, self._floats, table, NO_POSE, NO_POSE, rows, mode, max_distance, tol, start, stop, again,
-                work, ints, points, out, flags, _memory_rows(memory), NO_LOG,
-            )  # fmt: skip
+            request = Request(in_kernel, max_distance, tol, again)
+            solve_many(packed, NO_POSE, NO_POSE, request, start, stop, workspace_of(points), out, flags, cache)
 
         curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
         if on_gpu:
-            solve_on_gpu(self._ints, self._floats, table, rows, Wanted(mode, max_distance, tol), out, flags)
+            solve_on_gpu(packed, Request(in_kernel, max_distance, tol), out, flags)
         else:
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
         while flags[:, 3].any() and points < MOST_POINTS[True]:
@@ -389,7 +399,9 @@ class Pairs:
             singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
         for a, b, group, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
             answers, marks = empty_answers(len(group))
-            self._handlers(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), answers, marks)
+            convex = isinstance(a, Shape) and isinstance(b, Shape)
+            wanted = Wanted(in_kernel if convex else mode, max_distance, tol)
+            self._handlers(a, b).solve(a, b, placed, wanted, answers, marks)
             out[group], flags[group] = answers, marks
         return out, flags
 
@@ -418,7 +430,7 @@ class Pairs:
             raise ShapeError(f"index_pairs has shape {pairs.shape} and dtype {pairs.dtype}, expected (m, 2) integers")
         if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self.shapes)):
             k = int(((pairs < 0) | (pairs >= len(self.shapes))).any(axis=1).argmax())
-            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, and there are {len(self.shapes)} shapes")
+            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, but there are {len(self.shapes)} shapes")
         return pairs.astype(np.int64)
 
     def _question(
@@ -433,7 +445,7 @@ class Pairs:
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
-                raise ShapeError(f"poses has {len(matrices)} rows of two poses, and there are {len(pairs)} index_pairs")
+                raise ShapeError(f"poses has {len(matrices)} rows of two poses, but there are {len(pairs)} index_pairs")
             try:
                 rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
             except PoseError:
@@ -444,15 +456,15 @@ class Pairs:
         else:
             if matrices.ndim == 3 and len(matrices) != len(self.shapes):
                 raise ShapeError(
-                    f"poses has {len(matrices)} rows, and there are {len(self.shapes)} shapes: expected one pose a "
-                    "shape, (n, 4, 4), or two a pair, (m, 2, 4, 4)"
+                    f"poses has {len(matrices)} rows, but there are {len(self.shapes)} shapes. Pass one pose per "
+                    "shape, (n, 4, 4), or two per pair, (m, 2, 4, 4)."
                 )
             rows, stacked = pose_rows(matrices, "poses")
             if not stacked:
                 raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
             at = pairs
         if memory is not None and len(memory) != len(pairs):
-            raise ShapeError(f"memory is of {len(memory)} pairs, and there are {len(pairs)}")
+            raise ShapeError(f"memory is of {len(memory)} pairs, but there are {len(pairs)}")
         return pairs, self._table(pairs, at), rows, matrices
 
     @property
@@ -486,10 +498,10 @@ def pair_distance(
 
 
 def _uses_gpu(device: Device, memory: Memory | None) -> bool:
-    """Tell whether the GPU is requested; raise if a memory is passed as well."""
+    """Return whether the GPU is requested; raise if a memory is passed as well."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
-        raise ShapeError("device='cuda' remembers nothing: pass memory to questions of the processor")
+        raise ShapeError("device='cuda' does not support a memory. Use device='cpu' with memory=.")
     return use_gpu
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow import features, manifold
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
@@ -29,6 +30,12 @@ _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
 _RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
+def sheets_for(room: tuple[int, int]) -> manifold.Sheets:
+    """Return scratch for the corners of features and for the corners of polygons, given their greatest numbers."""
+    corners, polygon = room
+    return manifold.Sheets(np.empty((corners, 3)), np.empty((corners, 3)), np.empty((3, polygon, 2)))
+
+
 class Faces(NamedTuple):
     """The faces of shapes, concatenated."""
 
@@ -39,7 +46,7 @@ class Faces(NamedTuple):
 
 
 def faces_of(shapes: Sequence[Any]) -> Faces:
-    """Return the faces of shapes; anything that is not a convex shape has none."""
+    """Return the faces of shapes; objects that are not convex shapes have an empty list."""
     parts = [shape._faces() if isinstance(shape, Shape) else _NO_FACES for shape in shapes]
     starts = np.zeros((len(parts), 2), dtype=np.int64)
     starts[1:] = np.cumsum([(len(q), len(f)) for q, f in parts], axis=0)[:-1]
@@ -65,17 +72,16 @@ def patch_points(
     for side in range(2):  # half-spaces come first, as in the query of a single pair
         planes = np.flatnonzero(pairs.planes[shapes[:, side]])
         table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
-    loops = faces.starts[shapes].reshape(-1, 2)
+    packed = PairRows(*pairs._arena, table, rows)
+    loops = manifold.FaceLists(faces.ints, faces.floats, faces.starts[shapes].reshape(-1, 2))
     corners = faces.corners[shapes]
     capacity = int(corners.sum(axis=1).max()) + 4
     width = capacity if most is None else min(most, capacity)
     points = np.full((len(out), width if most is None else most, manifold.POINT), np.nan)
 
     def run(start: int, stop: int) -> None:
-        manifold.contact_rows(
-            *pairs._arena, faces.ints, faces.floats, loops, table, rows, out, within, width, start, stop,
-            np.empty((2, int(corners.max()), 3)), np.empty((3, capacity, 2)), points[start:stop], count,
-        )  # fmt: skip
+        sheets, limits = sheets_for((int(corners.max()), capacity)), manifold.PatchLimits(within, width)
+        manifold.contact_rows(packed, loops, out, limits, start, stop, sheets, points[start:stop], count)
 
     in_chunks(len(out), workers, run)
     return (points[:, : int(count.max())] if most is None else points), count

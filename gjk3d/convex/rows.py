@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import TURN, collide_many, solve_many
-from gjk3d.narrow.room import workspace
+from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
+from gjk3d.narrow.room import Workspace, workspace
 from gjk3d.narrow.solve import FLOATS, INTS
 from gjk3d.results import Status
 from gjk3d.shapes.base import Shape
@@ -72,6 +72,12 @@ def answers_of(result: Any, count: int) -> Array:
     answers[:, 0], answers[:, 1], answers[:, 2] = result.distance, result.lower, result.upper
     answers[:, 3:6], answers[:, 6:9], answers[:, 9:12] = result.normal, result.point_a, result.point_b
     return answers
+
+
+def workspace_of(vertices: int, log: Array = NO_LOG) -> Workspace:
+    """Return this thread's workspace for polytopes of that many vertices, with this log; see `scratch`."""
+    work, table, _ = scratch(vertices)
+    return Workspace(work, table, log)
 
 
 def scratch(vertices: int) -> tuple[Array, Ints, Array]:
@@ -186,27 +192,20 @@ def select_rows(rows: Array, which: Ints) -> Array:
     return rows[which] if len(rows) > 1 else rows
 
 
-def collide_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, margin: float, answer: Ints) -> None:
+def collide_on_gpu(pairs: PairRows, margin: float, answer: Ints) -> None:
     """Fill ``answer`` as `collide_many` does, for every row of it."""
     from gjk3d._kernels.gpu import Output, PerThread, run  # numba-cuda is loaded only for queries on the GPU
 
     simplex = PerThread(scratch(FIRST_POINTS)[2])
-    arguments = ints, floats, table, NO_POSE, NO_POSE, poses, margin, 0, len(answer), simplex, Output(answer), NO_CACHE
-    run(collide_many, arguments)
+    run(collide_many, (pairs, NO_POSE, NO_POSE, margin, 0, len(answer), simplex, Output(answer), NO_CACHE))
 
 
-def solve_on_gpu(ints: Ints, floats: Array, table: Ints, poses: Array, wanted: Wanted, out: Array, flags: Ints) -> None:
+def solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) -> None:
     """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
     from gjk3d._kernels.gpu import Output, PerThread, run
 
-    mode, most, tol, _ = wanted[:4]
-    work, places, _ = scratch(FIRST_POINTS)
-    run(
-        solve_many,
-        (
-            ints, floats, table, NO_POSE, NO_POSE, poses, mode, most, tol, 0, len(out), False, PerThread(work),
-            PerThread(places), FIRST_POINTS, Output(out), Output(flags), NO_CACHE, NO_LOG,
-        ),
-    )  # fmt: skip
-    if tol == 0.0:  # the CPU solves again what is wider than promised, like polytopes too large for the workspace
+    workspace = PerThread(workspace_of(FIRST_POINTS))
+    arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
+    run(solve_many, arguments)
+    if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
         flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1

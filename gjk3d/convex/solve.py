@@ -34,12 +34,13 @@ from gjk3d.convex.rows import (
     scratch,
     select_rows,
     solve_on_gpu,
+    workspace_of,
 )
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import SIDES, collide_many, plane_rows, solve_many
-from gjk3d.narrow.sat import axis_rows, overlap_rows
+from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
+from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
@@ -63,7 +64,7 @@ class Quick(NamedTuple):
 
 
 class Handlers(NamedTuple):
-    """The functions that answer queries on two shapes of given kinds."""
+    """The functions for queries on two shapes of given kinds."""
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
@@ -81,20 +82,17 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair, rows.joined_poses())
     most = MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
     points, again = FIRST_POINTS, False
 
     def run(start: int, stop: int, points: int, again: bool, steps: Array) -> int:
-        work, table, _ = scratch(points)
-        return solve_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, mode, max_distance, tol,
-            start, stop, again, work, table, points, out, flags, NO_CACHE, steps,
-        )  # fmt: skip
+        request, workspace = Request(mode, max_distance, tol, again), workspace_of(points, steps)
+        return solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace, out, flags, NO_CACHE)
 
     while True:
         if rows.on_gpu and log is None and not again:
-            solve_on_gpu(ints, floats, pair, poses, wanted, out, flags)
+            solve_on_gpu(pairs, Request(mode, max_distance, tol), out, flags)
         elif log is None:
             in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, steps=NO_LOG))
         else:
@@ -141,18 +139,15 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
     ints, floats, starts = pack_shapes((a, b))
-    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
-    poses = rows.joined_poses()
+    pairs = PairRows(ints, floats, pair_row(a, b, starts, len(rows.a), len(rows.b)), rows.joined_poses())
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
         simplex = scratch(FIRST_POINTS)[2]
-        collide_many(
-            ints, floats, pair, NO_POSE, NO_POSE, poses, margin, start, stop, simplex, answer, NO_CACHE
-        )  # fmt: skip
+        collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, NO_CACHE)
 
     if rows.on_gpu:
-        collide_on_gpu(ints, floats, pair, poses, margin, answer)
+        collide_on_gpu(pairs, margin, answer)
     else:
         in_chunks(rows.total, rows.workers, task)
     left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
@@ -173,16 +168,15 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
 
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
-        raise ShapeError("trace=True shows GJK and EPA: use depth='auto' or 'epa'")
+        raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
-    gauss_a, gauss_b = a._gauss_map(), b._gauss_map()
-    rotated = np.empty((len(gauss_b[1]), 9))
-    axis_rows(*a._packed, *b._packed, rows.a, rows.b, *gauss_a, *gauss_b, rotated, 0, rows.total, axes, kinds)
-    overlap_rows(
-        *a._packed, *b._packed, rows.a, rows.b, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags
-    )
+    first, second = ShapeRows(*a._packed, rows.a), ShapeRows(*b._packed, rows.b)
+    gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
+    rotated = np.empty((len(gauss_b.edges), 9))
+    axis_rows(first, second, gauss_a, gauss_b, rotated, 0, rows.total, axes, kinds)
+    overlap_rows(first, second, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)
@@ -222,13 +216,12 @@ def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
     assert isinstance(plane, Halfspace)
     mode, most = wanted.mode, wanted.max_distance
-    plane_rows(
-        *plane_core(plane), *shape._packed, rows_plane, rows_shape, plane_is_b, mode, most, 0, rows.total, out, flags
-    )
+    first, second = ShapeRows(*plane_core(plane), rows_plane), ShapeRows(*shape._packed, rows_shape)
+    plane_rows(first, second, plane_is_b, mode, most, 0, rows.total, out, flags)
 
 
 def is_mapped(shape: Any) -> bool:
-    """Tell whether a shape contains a support mapping of the user."""
+    """Return whether a shape contains a support mapping of the user."""
     return (
         isinstance(shape, Support)
         or (isinstance(shape, Composed) and len(shape._functions) > 0)
@@ -245,9 +238,9 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in question {k} of {len(out)}: by one direction they are"
-                f" at least {out[k, 1]:.6g} apart, by its points at most {out[k, 2]:.6g}; it must return"
-                " the farthest point of one convex shape, within its radius"
+                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
+                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                " the farthest point of one convex shape, within its radius."
             )
         return
     # the exception of a compiled function is lost; the same query with the Python function raises it again
@@ -255,7 +248,7 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
-    raise ShapeError(f"a support mapping returned numbers that are not finite, in question {k[0]} of {len(out)}")
+    raise ShapeError(f"a support mapping returned numbers that are not finite, in row {k[0]} of {len(out)}")
 
 
 CORES = Handlers(_solve_cores, _collide_cores)
@@ -268,8 +261,8 @@ def convex_handlers(a: Shape, b: Shape) -> Handlers:
     planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
     if planes == 2:
         raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
-            "use a large Box for one of them"
+            f"{type(a).__name__} against {type(b).__name__}: the overlap of two half-spaces or planes is unbounded. "
+            "Use a large Box for one of them."
         )
     if is_mapped(a) or is_mapped(b):
         return MAPPED
@@ -285,7 +278,7 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
 
 
 def contains(shape: Shape, points: Array) -> Bools:
-    """Tell which points are in a shape, by `collide`."""
+    """Return which points are in a shape, by `collide`."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points

@@ -1,4 +1,4 @@
-"""Queries in rational arithmetic: the last resort of the solver, and the judge of its answers.
+"""Queries in rational arithmetic: the last stage of the solver, and the judge of its results.
 
 This is pure Python on integers and fractions, and it shares no code with the kernels. Numbers of shapes and poses are
 floats, so they are integers over a power of two. Every sum and product below is exact, and each rounding is documented

@@ -1,8 +1,8 @@
-"""Certificates that can be passed on, and proofs of the bounds that an answer carries.
+"""Proofs of the bounds of a result from the certificate that it carries.
 
-Certificates are about points of A - B, given exactly. `gjk3d.exact.convex_sets` proves that they are points of A - B.
-A single normal proves a lower bound, see `Difference.height`. The numbers are floats, so the points of a curved core
-are on it only to rounding. Their greatest distance from the core is proven too, and subtracted from the bound.
+Certificates are about points of A - B, given exactly. `gjk3d.exact.convex_sets` proves that they are points of A - B. A
+single normal proves a lower bound, see `Difference.height`. The numbers are floats, so the points of a curved core are
+on it only to rounding. Their greatest distance from the core is proven too, and subtracted from the bound.
 
 `prove_depth` covers two families of ties, for which EPA in space would need a million triangles:
 
@@ -50,7 +50,7 @@ from gjk3d.results import Certificate
 from gjk3d.wording import kind_of
 
 Number = Fraction | float
-NOT_ROUND = "the surface does not go round the origin"
+NOT_ROUND = "the surface does not enclose the origin"
 
 
 class Proof(NamedTuple):
@@ -103,7 +103,7 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
     ----------
     points : iterable of three numbers
     faces : iterable of three ints
-        Triangles, all wound one way.
+        Triangles with a consistent orientation.
     """
     rows = [fractions(p) for p in points]
     scale = common_scale(rows)
@@ -111,11 +111,11 @@ def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[i
     triangles = [(int(i), int(j), int(k)) for i, j, k in faces]
     for face in triangles:
         if not all(0 <= i < len(vertices) for i in face):
-            return Proof(None, f"face {face} has no such vertices")
+            return Proof(None, f"face {face} names missing vertices")
     edges = Counter(edge for i, j, k in triangles for edge in ((i, j), (j, k), (k, i)))
     for (i, j), uses in edges.items():
         if edges[j, i] != uses:
-            return Proof(None, f"the surface is open, or turned over, along the edge {i}-{j}")
+            return Proof(None, f"the surface is open, or its orientation flips, at the edge {i}-{j}")
     corners = [(vertices[i], vertices[j], vertices[k]) for i, j, k in triangles]
     nearest = min((_distance(*abc) for abc in corners), default=Root(0))
     if nearest.num == 0:
@@ -244,10 +244,10 @@ def _form(certificate: Any, *kinds: str) -> str:
     counts["weights"] = len(certificate.points_a) if certificate.kind == "weights" else 0
     for name in ("normal", "support_a", "support_b"):
         if np.shape(getattr(certificate, name)) != (3,):
-            return f"{name} is no vector"
+            return f"{name} is not a vector"
     for name, rows in counts.items():
         if np.shape(getattr(certificate, name)) != ((rows,) if name == "weights" else (rows, 3)):
-            return f"{name} has shape {np.shape(getattr(certificate, name))}, beside {counts['points_a']} points_a"
+            return f"{name} has shape {np.shape(getattr(certificate, name))}, points_a {counts['points_a']} rows"
     for name in ("normal", "support_a", "support_b", *counts):
         if not np.isfinite(np.asarray(getattr(certificate, name), dtype=float)).all():
             return f"a number in {name} is not finite"

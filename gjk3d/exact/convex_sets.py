@@ -172,7 +172,7 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
 
 
 def body_of(shape: Shape) -> Body | None:
-    """Return a shape as an exact set in its own frame; None if its class has no model in `_MODELS`."""
+    """Return a shape as an exact set in its own frame, or None if `_MODELS` lacks its class."""
     return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 
@@ -192,7 +192,7 @@ def _to_integers(raw: tuple[list[_RawTerm], Fraction] | None) -> Body | None:
 
 
 def same_set(shape: Shape, candidate: object) -> bool:
-    """Whether two shapes are given by the same points, balls and radius, as a box and the hull of its corners are."""
+    """Return whether two shapes are defined by the same points, balls and radius, as a box and its hull are."""
     if shape == candidate:
         return True
     if not isinstance(candidate, Shape):
@@ -337,10 +337,10 @@ class Side(NamedTuple):
 
 
 _GRID = 64  #: a point of the unit ball is a multiple of 2**-64, rounded towards the centre
-_LONG, _SHORT = 112, 80  #: binary digits beyond which a direction is shortened where there are balls, and to how many
+_LONG, _SHORT = 112, 80  #: directions with more binary digits are shortened to this number if there are balls
 
 Picks = tuple[int, ...]
-Vertex = tuple[Vec, Picks]  #: a point of A - B, and the vertices it is made of
+Vertex = tuple[Vec, Picks]  #: a point of A - B, and its vertices of A and of B
 
 
 class Difference:
@@ -353,7 +353,7 @@ class Difference:
     scale : int
         The divisor of all coordinates.
     radius_low, radius_high : Fraction
-        The two radii together.
+        Bounds of the sum of both radii.
     """
 
     __slots__ = ("exact", "radius_high", "radius_low", "scale", "square", "terms")

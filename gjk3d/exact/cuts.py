@@ -165,14 +165,14 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
     while left:
         visited += 1
         if visited > _MOST:
-            return "there are more pairs of parts close to each other than the judge looks at"
+            return "the number of close pairs of parts exceeds the limit of the judge"
         a0, a1, b0, b1, hint = left.pop()
         best, direction = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
         if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
             if best < want:
                 exact = exact_direction(a.parts[a.order[a0]], b.parts[b.order[b0]], least, direction)
                 if exact is None:
-                    return "two parts of them could not be shown to be so far apart"
+                    return "the distance of two parts of them could not be proven"
                 direction = exact
             ranges.append((a0, a1, b0, b1))
             normals.append(direction)
@@ -188,7 +188,7 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
 
 
 def find_pair(a: Union, b: Union, most: Fraction, normal: Array) -> tuple[int, int] | None:
-    """Return two parts that are proven to have a signed distance of at most ``most``; None if there are none."""
+    """Return two parts with a proven signed distance of at most ``most``, or None."""
     want = float_above(most) + 16.0 * UNIT_ROUNDOFF * max(a.reach, b.reach)
     left = [(0, len(a.parts), 0, len(b.parts))]
     visited = checked = 0
@@ -294,15 +294,15 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
     """
     for name, order, union in (("order_a", cut.order_a, a), ("order_b", cut.order_b, b)):
         if np.shape(order) != (len(union.parts),) or sorted(order.tolist()) != list(range(len(union.parts))):
-            return [f"{name} does not number all {len(union.parts)} parts"]
+            return [f"{name} does not list all {len(union.parts)} parts"]
     if np.shape(cut.ranges) != (len(cut.normals), 4) or np.shape(cut.normals) != (len(cut.ranges), 3):
         return [f"{len(cut.ranges)} pairs of groups have normals of shape {np.shape(cut.normals)}"]
     if not np.isfinite(cut.normals).all() or not cut.normals.any(axis=1).all():
-        return ["a normal in it is none"]
+        return ["a normal in it is zero or not finite"]
     ranges = [tuple(row) for row in cut.ranges.tolist()]
     sizes = len(a.parts), len(b.parts)
     if not all(0 <= a0 < a1 <= sizes[0] and 0 <= b0 < b1 <= sizes[1] for a0, a1, b0, b1 in ranges):
-        return ["a group in it has parts that are not there"]
+        return ["a group in it names missing parts"]
     if not _cover(ranges, *sizes):
         return ["it leaves out a pair of parts"]
     for (a0, a1, b0, b1), normal in zip(ranges, cut.normals, strict=True):
@@ -311,7 +311,7 @@ def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> 
             len(ours) == len(theirs) == 1
             and _is_separated(a.parts[ours[0]], b.parts[theirs[0]], _integer_vector(normal), least)
         ):
-            return [f"a plane in it does not part {len(ours)} parts of a from {len(theirs)} of b"]
+            return [f"a plane in it does not separate {len(ours)} parts of a from {len(theirs)} of b"]
     return []
 
 

@@ -1,6 +1,6 @@
-"""The judge of answers: is an answer true? It works in rational arithmetic and without the solver.
+"""The judge of results: it checks the claims of a result in rational arithmetic, without the solver.
 
-A claim is an answer in fractions. The allowances are what the documented laws leave to rounding.
+A claim is a result in fractions. The allowances are the tolerances of the documented laws.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-UNIT = 1e-12  #: what a normal's length may miss of 1, and the points of the sign law, as a part of the size
-_UNSIGNED = 0  #: the first entry of `Distance.asked` of what `distance` answered
-_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, as parts of the size
-_LOOSE = 100  #: widths that the normal of an answer that is not tight may miss: its bound may be another normal's
-_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: stopped early: their normals are on the way and prove nothing
+UNIT = 1e-12  #: relative to the size: allowed error of a normal's length and of the points in the sign law
+_UNSIGNED = 0  #: first entry of `Distance.asked` for `distance`
+_PROMISED = {True: 1e-9, False: 1e-12}  #: widths of curved and of flat or rounded shapes, relative to the size
+_LOOSE = 100  #: widths that the gap along the normal may miss if the result is not tight
+_ROUGH = (Status.BEYOND, Status.UNDECIDED)  #: the search stopped early, so the normals do not prove anything
 _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
@@ -57,11 +57,11 @@ class Claim(NamedTuple):
     point_b: FractionVec
     status: Status
     tight: bool
-    unsigned: bool  #: of `distance`, whose truth is max(0, signed distance)
+    unsigned: bool  #: True for `distance`, whose true value is max(0, signed distance)
 
     @property
     def common(self) -> bool:
-        """Whether its witnesses are one point that the shapes share, anywhere in them."""
+        """Whether its witnesses are one common point of the shapes."""
         return self.unsigned and self.status == Status.OVERLAPPING
 
     @property
@@ -109,7 +109,7 @@ class Allowed(NamedTuple):
 
     error: Fraction  #: of any number of the solver
     law: Fraction  #: of the sign law
-    promised: Fraction  #: width of a tight interval, with room for another way to measure the size
+    promised: Fraction  #: width of a tight interval, with a margin for the measure of the size
     points: Fraction  #: how far outside its shape a point may be
     normal: Fraction  #: how much less than the distance the normal's own support gap may be
 
@@ -164,7 +164,7 @@ class Verdict(NamedTuple):
     proven : bool
         Every claim of the answer is proven, to the tolerances that `verify` names.
     refuted : bool
-        One of them is proven wrong. Neither means that the judge gave up.
+        One of them is proven wrong. If both are False, the judge could not decide.
     reasons : tuple of str
         The claims that are refuted or could not be proven. Empty if every claim is proven.
     lower, upper : float
@@ -242,13 +242,13 @@ class Case:
             self.wrong.append(f"the signed distance is in {proven}, not in [{lower!r}, {upper!r}]")
             return
         if not proof.low_proven:
-            self.open.append(f"lower is {lower!r}, no more than {self.lower!r} could be proven")
+            self.open.append(f"lower is {lower!r}, but only {self.lower!r} could be proven")
         if not proof.high_proven:
-            self.open.append(f"upper is {upper!r}, no less than {self.upper!r} could be proven")
+            self.open.append(f"upper is {upper!r}, but only {self.upper!r} could be proven")
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one answer about two convex shapes. `gjk3d.verify` accepts other bodies as well.
+    """Judge one result of two convex shapes. `gjk3d.verify` accepts other bodies as well.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     for name, shape in (("a", a), ("b", b)):
         queried = getattr(result, f"shape_{name}", shape)
         if not same_set(shape, queried):
-            case.wrong.append(f"the answer is about another shape: {name} is {shape!r}, there it was {queried!r}")
+            case.wrong.append(f"the result is about another shape: {name} is {shape!r}, but the query had {queried!r}")
     if claim is None:
         return case.verdict()
     judge = _judge_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _judge_cores
@@ -280,14 +280,12 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
 
 def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
     if not isinstance(result, Distance):
-        raise TypeError(f"verify() judges what distance and signed_distance return, not a {type(result).__name__}")
+        raise TypeError(f"verify() needs a result of distance or signed_distance, not a {type(result).__name__}")
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
-            raise UnsupportedPair(
-                f"verify: {name} is {kind_of(shape)}; answers about convex shapes are judged, such as gjk3d.Box"
-            )
+            raise UnsupportedPair(f"verify: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
     if isinstance(a, Halfspace) and isinstance(b, Halfspace):
-        raise UnsupportedPair("verify: two half-spaces overlap without end")
+        raise UnsupportedPair("verify: the overlap of two half-spaces is unbounded")
     row_a, row_b = one_row(result, pose_a, pose_b)
     return placement(row_a), placement(row_b)
 
@@ -295,12 +293,12 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
 def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
     """Return the rows of two poses. Raise if they, or the answer, contain more than one pair."""
     if np.ndim(result.normal) != 1:
-        raise TypeError("verify() is of one pair: take a row first, verify(result[i], ...)")
+        raise TypeError("verify() needs one pair. Take a row first: verify(result[i], ...).")
     placed_rows = []
     for name, pose in (("pose_a", pose_a), ("pose_b", pose_b)):
         rows, _ = pose_rows(pose, name)
         if len(rows) != 1:
-            raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the one of this row")
+            raise ShapeError(f"verify: {name} is a stack of {len(rows)} poses, expected the pose of this row")
         placed_rows.append(rows[0])
     return placed_rows
 
@@ -310,10 +308,10 @@ def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
     miss = [q - p - claim.distance * n for p, q, n in zip(claim.point_a, claim.point_b, claim.normal, strict=True)]
     square = sum((c * c for c in miss), Fraction(0))
     if square > allowed.law**2:
-        case.wrong.append(f"point_b - point_a misses distance * normal by {sqrt_bounds(square)[0]:.3g}")
+        case.wrong.append(f"point_b - point_a differs from distance * normal by {sqrt_bounds(square)[0]:.3g}")
     width = claim.upper - claim.lower
     if claim.tight and width > allowed.promised:
-        case.wrong.append(f"it is called tight and is {float_above(width):.3g} wide")
+        case.wrong.append(f"it is marked as tight, but is {float_above(width):.3g} wide")
 
 
 # --- two bounded bodies -----------------------------------------------------------------------------------------------
@@ -344,7 +342,7 @@ def _judge_cores(
     side_a, side_b = Side("a", core_a, at_a), Side("b", core_b, at_b)
     if certificate is not None:
         flaws = judge_carried(certificate, side_a, side_b, difference, allowed.error, proof)
-        case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
+        case.wrong += [f"its certificate is not valid: {flaw}" for flaw in flaws]
     # search for the bounds that the certificate does not prove
     if claim.upper < 0 and not difference.exact and not proof.done:
         prove_depth(side_a, side_b, proof)
@@ -376,15 +374,15 @@ def _judge_point(
 ) -> Fraction | None:
     """Prove that a point is in its shape to rounding, and return a bound on its error.
 
-    For answers about surfaces the error is the distance from the surface. A point inside the shape is at most as far
-    from the surface as from a supporting plane of the shape.
+    For results of surfaces the error is the distance from the surface. A point inside the shape is at most as far from
+    the surface as from a supporting plane of the shape.
     """
     low, high = bracket_outside(point, body, outward, allowed.error, allowed.points)
     if high is None:
         if low > allowed.points:
             case.wrong.append(f"{name} is outside its shape by {float_below(low):.3g}")
         else:
-            case.open.append(f"{name} could not be shown to be in its shape")
+            case.open.append(f"{name} could not be proven to be in its shape")
         return None
     if not claim.of_surfaces:
         return high
@@ -432,7 +430,7 @@ def _judge_plane(
         assert core is not None
         side = Side("b" if shape is b else "a", core, at_shape)
         flaws = judge_foot(certificate, side, plane.normal, body, allowed.error)
-        case.wrong += [f"its certificate is none: {flaw}" for flaw in flaws]
+        case.wrong += [f"its certificate is not valid: {flaw}" for flaw in flaws]
     case.judge_bounds(claim, proof, body.radius_low, body.radius_high)
     if not plane.is_along(n, Fraction(2 * UNIT)):
         case.wrong.append("the normal is not the half-space's")

@@ -1,4 +1,4 @@
-"""The judge of answers about unions of convex sets and closed surfaces, part by part.
+"""The judge of results of unions of convex sets and closed surfaces, part by part.
 
 - Separation is proven by a cut. A cut consists of groups of parts with planes between them, at least the claimed
   distance apart. Winding numbers prove that no piece of one body is inside a closed surface of the other.
@@ -70,14 +70,14 @@ _SIDES = 4  #: sides of a touch that a translation has to clear, at most
 _MOST_NEAR = 64  #: parts near a point that are checked, at most
 _AHEAD = 1e4  #: step along the normal of a touch, in tolerances of a witness point
 _PROMISED = {True: 1e-9, False: 1e-12}  #: widths of tight intervals, as parts of the size, by whether a part is curved
-_OUT = "one may be within a closed surface of the other"
+_OUT = "a closed surface of one body may enclose the other"
 
 
 # --- judged -----------------------------------------------------------------------------------------------------------
 
 
 def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str]) -> Verdict:
-    """Judge one answer about two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
+    """Judge one result of two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += [*a.doubts, *b.doubts]
@@ -95,11 +95,11 @@ def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str])
     carried = result.certificate
     if carried is not None:
         if not isinstance(carried, PartsCertificate):
-            case.wrong.append(f"its certificate is none: it is {kind_of(carried)}")
+            case.wrong.append(f"its certificate is not valid: it is {kind_of(carried)}")
             return case.verdict()
         flaw = _flaw_of_parts(carried, claim, a, b)
         if flaw:
-            case.wrong.append(f"its certificate is none: {flaw}")
+            case.wrong.append(f"its certificate is not valid: {flaw}")
     if claim.status == Status.TOUCHING:
         _judge_normal(case, claim, a, b, allowed)
     if claim.lower >= 0:
@@ -157,7 +157,7 @@ def judge_point(
     elif error is None and outside and None not in contained:
         case.wrong.append(f"{name} is outside of {body.name} by more than {float(allowed.points):.3g}")
     elif error is None:
-        case.open.append(f"{name} could not be shown to be in {body.name}")
+        case.open.append(f"{name} could not be proven to be in {body.name}")
     return error
 
 
@@ -205,9 +205,9 @@ def _flaw_of_parts(carried: PartsCertificate, claim: Claim, a: WorldBody, b: Wor
         return ""
     counts = len(a.union.parts), len(b.union.parts)
     if numbers.shape != (2,) or numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < counts)).all():
-        return "its nearest parts are not there"
+        return "its nearest parts do not exist"
     p, q = a.union.parts[int(numbers[0])], b.union.parts[int(numbers[1])]
-    return "" if is_near(p, q, claim.upper, _floats(claim.normal)) else "its nearest parts are not so near"
+    return "" if is_near(p, q, claim.upper, _floats(claim.normal)) else "its nearest parts do not prove upper"
 
 
 def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: PartsCertificate | None) -> None:
@@ -246,18 +246,18 @@ def _judge_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, off: list[
         # the distance of two points, one in each body
         between = sqrt_of(sub(claim.point_b, claim.point_a)) + sum((x for x in off if x is not None), Fraction(0))
         if between < claim.lower:
-            case.wrong.append(f"two points in them are {float(between)!r} apart, and lower is {float(claim.lower)!r}")
+            case.wrong.append(f"two points in them are {float(between)!r} apart, but lower is {float(claim.lower)!r}")
         if between <= claim.upper:
             case.upper = float_above(between)
             return
     if _pair_there(claim, a, b):
         case.upper = float_above(claim.upper)
         return
-    _not_so_near(case, claim, a, b, "no two parts could be shown to be so near")
+    _not_so_near(case, claim, a, b, "the upper bound could not be proven by two parts")
 
 
 def _pair_there(claim: Claim, a: WorldBody, b: WorldBody) -> tuple[int, int] | None:
-    """Return two parts at the witness points that prove the claimed upper bound; None if there are none."""
+    """Return two parts at the witness points that prove the claimed upper bound, or None."""
     ends = (claim.point_a, claim.point_b) if claim.upper > 0 else (_middle(claim),) * 2
     within = max(_noise(a, b), float_above(allowance_of(claim, a, b).points))
     for i in a.union.about(ends[0], within)[:_MOST_NEAR]:
@@ -311,7 +311,7 @@ def _judge_depth_at_most(
             case.lower = float_below(claim.lower)
             return
         flaws.append(flaw)
-    _not_so_far(case, claim, a, b, f"b moved by that along the normal: {flaws[0]}", carried)
+    _not_so_far(case, claim, a, b, f"after a move of b by upper along the normal: {flaws[0]}", carried)
 
 
 def _not_so_far(
@@ -319,12 +319,12 @@ def _not_so_far(
 ) -> None:
     """Refute a lower bound if two parts are proven to be nearer. Otherwise note the gap in its proof."""
     if carried is not None and not missing.endswith(_OUT):
-        case.wrong.append(f"its certificate is none: {missing}")
+        case.wrong.append(f"its certificate is not valid: {missing}")
         return
     most = claim.lower - Fraction(_noise(a, b))
     if find_pair(a.union, b.union, most, _floats(claim.normal)):
         case.upper = min(case.upper, float_above(most))
-        case.wrong.append(f"the signed distance is at most {float(most)!r}, and lower is {float(claim.lower)!r}")
+        case.wrong.append(f"the signed distance is at most {float(most)!r}, but lower is {float(claim.lower)!r}")
     else:
         case.open.append(f"lower is {float(claim.lower)!r}: {missing}")
 
@@ -335,12 +335,14 @@ def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None
         _pair_there(claim, a, b)
         or _holds_deep_point(claim, a, b)
         or _holds_deep_point(claim, b, a)
+        or _holds_deep_part(claim, a, b)
+        or _holds_deep_part(claim, b, a)
         or _deep_in_hulls(claim, a, b)
         or find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     ):
         case.upper = float_above(claim.upper)
         return
-    missing = "no two parts so deep in each other were found, nor a point so deep in a closed surface"
+    missing = "neither two parts nor a point inside a closed surface prove the depth"
     _not_so_near(case, claim, a, b, missing)
 
 
@@ -349,7 +351,7 @@ def _not_so_near(case: Case, claim: Claim, a: WorldBody, b: WorldBody, missing: 
     least = max(claim.upper, Fraction(0)) + Fraction(_noise(a, b))
     if not _flaw_of_apart(a, b, least, claim):
         case.lower = max(case.lower, float_below(least))
-        case.wrong.append(f"the signed distance is at least {float(least)!r}, and upper is {float(claim.upper)!r}")
+        case.wrong.append(f"the signed distance is at least {float(least)!r}, but upper is {float(claim.upper)!r}")
         return
     case.open.append(f"upper is {float(claim.upper)!r}: {missing}")
 
@@ -379,6 +381,33 @@ def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
     x, y, z = (Fraction(c, part.scale) for c in vertices[0][0])
     deep = max(Fraction(0), -claim.upper - part.radius_low)
     return any(_holds_ball(surface, (x, y, z), deep, claim) for surface in host.surfaces)
+
+
+def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
+    """Return whether a part and the largest ball about the middle inside a closed surface overlap by the depth."""
+    middle, noise = _middle(claim), _noise(host, guest)
+    parts = [guest.union.parts[k] for k in guest.union.about(middle, noise)[:_MOST_NEAR]]
+    for surface in host.surfaces if parts else ():
+        radius = Fraction(_distance_from(surface, middle) - 0.0625 * noise)
+        if radius > 0 and _holds_ball(surface, middle, radius, claim):
+            ball = at_point(middle)._replace(radius_low=radius, radius_high=radius)
+            if any(is_near(ball, part, claim.upper, _floats(claim.normal)) for part in parts):
+                return True
+    return False
+
+
+def _distance_from(surface: ClosedSurface, point: FractionVec) -> float:
+    """Return the distance of a point from a surface, to rounding."""
+    corners = np.array([[[c / surface.scale for c in corner] for corner in face] for face in surface.corners])
+    corners -= _floats(point)
+    edges = np.roll(corners, -1, axis=1) - corners
+    normals = np.cross(edges[:, 0], edges[:, 1])
+    lengths = np.linalg.norm(normals, axis=1)
+    over = (np.einsum("kij,kj->ki", np.cross(edges, -corners), normals) >= 0.0).all(axis=1) & (lengths > 0.0)
+    heights = np.abs(np.einsum("kj,kj->k", corners[over, 0], normals[over])) / lengths[over]
+    squares = np.maximum((edges**2).sum(axis=2), 1e-300)
+    feet = corners + np.clip(-(corners * edges).sum(axis=2) / squares, 0.0, 1.0)[..., None] * edges
+    return float(min(heights.min(initial=np.inf), np.linalg.norm(feet, axis=2).min()))
 
 
 def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:
@@ -433,7 +462,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
             if not isinstance(cut, str):
                 break
     if isinstance(cut, str):
-        raise UnsupportedPair(f"certificate=True: {cut}; leave it out")
+        raise UnsupportedPair(f"certificate=True: {cut}. Leave it out.")
     pair = _pair_there(claim, a, b)
     shown = claim.upper <= 0 and (
         _holds_deep_point(claim, a, b) or _holds_deep_point(claim, b, a) or _deep_in_hulls(claim, a, b)
@@ -456,7 +485,7 @@ class Span(NamedTuple):
 
 
 def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Judge an answer about a body and a half-space or a plane. The name of the body is "a" or "b"."""
+    """Judge a result of a body and a half-space or a plane. The name of the body is "a" or "b"."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += body.doubts
@@ -483,12 +512,12 @@ def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Pl
         error = max(claim.distance - _length(plane, bottom).bracket()[0], ZERO)
         case.normal_error = float_above(error)
         if error > allowed.normal:
-            case.wrong.append(f"along the normal the two are nearer than {float(claim.distance)!r}")
+            case.wrong.append(f"along the normal the distance is less than {float(claim.distance)!r}")
     off = on_plane(case, claim, plane, "point_a" if first else "point_b", points[0], halfspace, allowed)
     note_witnesses(case, [off, judge_point(case, claim, f"point_{body.name}", points[1], body, allowed)])
     carried = result.certificate
     if carried is not None and not (isinstance(carried, Certificate) and carried.kind == "plane"):
-        case.wrong.append("its certificate is none of a half-space")
+        case.wrong.append("its certificate is not one of a half-space")
     return case.verdict()
 
 

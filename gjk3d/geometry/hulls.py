@@ -121,7 +121,7 @@ class HullData:
     def angles(self) -> Array:
         """Angle between the outward normals on the two sides of each edge, (e,) float.
 
-        0 inside a face, pi round a flat polygon, 2 pi on a lone segment.
+        0 inside a face, pi on the boundary of a flat polygon, 2 pi on a single segment.
         """
         return self.measures.angles
 

@@ -25,8 +25,8 @@ _SHARP = -0.8  #: cosine between the normals of two faces, below which their edg
 class Walls(NamedTuple):
     """A polytope as edges (e, 6), one for a point, and as half-spaces (4, f): normal . x <= offset."""
 
-    edges: Array
-    planes: Array
+    edges: Array2
+    planes: Array2
     span: float  #: greatest less least number of the edges
 
 
@@ -58,19 +58,19 @@ def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> 
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
     scratch = np.empty((6, edges)), np.empty((4, planes))
-    count = common(a.edges, a.planes, b.edges, b.planes, rows, origin, tolerance, *scratch, points, index)
+    count = common(a, b, rows, origin, tolerance, *scratch, points, index)
     return np.ascontiguousarray(points[:, :count].T)
 
 
 @single_entry
 def common(
-    edges_a: Array2, planes_a: Array2, edges_b: Array2, planes_b: Array2, rows: Array2,
-    origin: tuple[float, float, float], tolerance: float, edges: Array2, planes: Array2, points: Array2, index: Ints2,
+    a: Walls, b: Walls, rows: Array2, origin: tuple[float, float, float], tolerance: float, edges: Array2,
+    planes: Array2, points: Array2, index: Ints2,
 ) -> int:  # fmt: skip
     """Write the corners of the intersection and return their number. ``edges`` to ``index`` are scratch for both."""
-    size = _move(edges_a, planes_a, rows[0], origin, edges, planes, plain(0), plain(0))
-    e, f = edges_a.shape[0], planes_a.shape[1]
-    size = max(size, _move(edges_b, planes_b, rows[1], origin, edges, planes, e, f))
+    size = _move(a.edges, a.planes, rows[0], origin, edges, planes, plain(0), plain(0))
+    e, f = a.edges.shape[0], a.planes.shape[1]
+    size = max(size, _move(b.edges, b.planes, rows[1], origin, edges, planes, e, f))
     tol = tolerance * size
     count = _inside(edges, plain(0), e, planes, f, planes.shape[1], tol, points, plain(0))
     count = _inside(edges, e, edges.shape[1], planes, plain(0), f, tol, points, count)

@@ -49,7 +49,7 @@ _ROUNDING = 128.0 * 2.0**-53  #: relative rounding of the compared products
 def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
     """Return the reach of points (n, d) along each direction (m, d), and the index of the farthest point, (m,) each.
 
-    There is at least one point. Of points that are equally far to rounding, any may be returned.
+    There is at least one point. If several points are equally far to rounding, any of them may be returned.
     """
     reach = np.empty(len(directions))
     index = np.empty(len(directions), dtype=np.int64)

@@ -25,7 +25,7 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
 
     The ints are the number of faces, the start of the corners of each (faces + 1), and the corners as rows of
     ``hull.vertices``. The floats are an outward unit normal for each face. A segment is one face with two corners and a
-    normal of zeros. A point has no faces.
+    normal of zeros. The faces of a point are empty.
     """
     if hull.dimension == 0:
         return np.array([0, 0]), np.empty(0)

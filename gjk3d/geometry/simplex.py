@@ -162,7 +162,7 @@ def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3,
 
 @kernel
 def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
-    """Return where the origin is, seen from a tetrahedron's face through A with normal n and its other vertex D."""
+    """Return the origin's side of a tetrahedron's face through A with normal n, relative to the fourth vertex D."""
     resolved = tiny * sqrt(dot(n, n))
     origin = -dot(n, a)
     fourth = dot(n, sub(d, a))

@@ -73,7 +73,7 @@ def row3(rows: Array, i: int) -> Vec3:
 
 @inlined
 def turn(m: Rigid | Array, a: Vec3) -> Vec3:
-    """Return R a, a vector of B's frame in A's where m is the pose of B in A."""
+    """Return R a, a vector of B's frame in A's, for the pose m of B in A."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -93,7 +93,7 @@ def turn_back(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @inlined
 def offset(m: Rigid | Array) -> Vec3:
-    """Return t, where B's origin is in A's frame."""
+    """Return t, the position of B's origin in A's frame."""
     return (m[9], m[10], m[11])
 
 
@@ -109,7 +109,7 @@ def place(m: Rigid | Array, a: Vec3) -> Vec3:
 
 @kernel
 def unit(a: Vec3) -> Vec3:
-    """Return a / |a|, the x axis where a is next to zero, so that a direction is never NaN."""
+    """Return a / |a|, or the x axis if a is nearly zero, so that a direction is never NaN."""
     n = sqrt(dot(a, a))
     if not n > NO_LENGTH:
         return (1.0, 0.0, 0.0)
@@ -118,7 +118,7 @@ def unit(a: Vec3) -> Vec3:
 
 @kernel
 def perpendicular(a: Vec3) -> Vec3:
-    """Return some unit vector at right angles to a."""
+    """Return a unit vector perpendicular to a."""
     x, y, z = abs(a[0]), abs(a[1]), abs(a[2])
     if x <= y and x <= z:
         return unit((0.0, -a[2], a[1]))
@@ -150,7 +150,7 @@ def product_difference(a: float, b: float, c: float, d: float) -> float:
 
 @kernel
 def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
-    """Return p x q; where its square is below a limit, the products are taken exactly."""
+    """Return p x q; if its square is below a limit, the products are computed exactly."""
     n = cross(p, q)
     if dot(n, n) < limit:
         n = (
@@ -165,7 +165,7 @@ def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return (b - a) x (c - a), from the two shortest edges (Catto, "Troublesome Triangle", 2014).
 
-    Where these are nearly parallel the products are taken exactly: the face of a slender shape gets a good normal too.
+    If these are nearly parallel the products are exact, so that the face of a slender shape has an accurate normal too.
     """
     ab = sub(b, a)
     ac = sub(c, a)

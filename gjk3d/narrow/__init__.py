@@ -1,5 +1,5 @@
-"""Two convex shapes in, numbers out: GJK, EPA and what else answers a pair; kernels only, one algorithm a file.
+"""Algorithms for two convex shapes: GJK, EPA, SAT, contact, rays, time of impact. Kernels only, one algorithm per file.
 
-`cores` says what they take, `pairs` is the way in for distances, `solve` goes from GJK to EPA and has the tolerances
-of both. How Python packs shapes and reads answers is in `gjk3d.convex`; pairs of other bodies are in `gjk3d.bodies`.
+`cores` defines their input. `pairs` is the entry for distances. `solve` combines GJK and EPA, and holds the tolerances
+of both. `gjk3d.convex` packs shapes and reads results. `gjk3d.bodies` handles other bodies.
 """

@@ -1,15 +1,15 @@
-"""The faces that ended EPA, kept for the next question about the same two cores: one support point proves them again.
+"""EPA's last faces, cached for the next query of the same two cores: one support point proves them again.
 
-EPA's last surface is closed, goes round the origin, and consists of points of A and of B. These stay points of A and of
-B wherever the two go; the surface only changes its shape. Where no point of it has moved by more than m, each of its
-faces is as far from the origin as it was, less m. So only the few nearest faces are placed again. All others were at
-least a stored distance away, and are now at least that distance less m away.
+EPA's last surface is closed, encloses the origin, and consists of points of A and of B. When the cores move, these
+points remain points of A and of B, so only the shape of the surface changes. If no point of it moved by more than m,
+each face is at most m nearer to the origin than before. Only the few nearest faces are therefore moved. All others were
+at least a stored distance away, and are now at least that distance less m away.
 
-The surface still goes round the origin: on the straight way from the old points to the new ones the origin does not
-cross a face that is far from it at both ends, more than m together.
+The surface still encloses the origin: while the points move along straight lines, the origin does not cross a face that
+is far from it at both ends, more than m in total.
 
-What the nearest face proves from below (the depth is no less) its support point proves from above. Nothing is believed
-that is not proven now; if the proof fails, the query runs again without the cache.
+The nearest face proves a lower bound of the depth, and its support point an upper bound. A cached face is never trusted
+without this proof. If the proof fails, the query runs again without the cache.
 """
 
 from __future__ import annotations
@@ -38,28 +38,29 @@ from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
 _RHO = layout.RHO
-FACES = 8  #: most that are kept
-# a row: how many faces (0: nothing), how far all others were at least, the pose of B in A, then of each face, the
-# nearest first, how far it was, and its three corners: a point of A in A's frame, and one of B in B's
+FACES = 8  #: at most
+# A row: the number of faces (0: empty), the least distance of all other faces, and the pose of B in A. Then follow the
+# distances of the faces, nearest first, and three corners per face: a point of A in A's frame, and one of B in B's
+# frame.
 _OTHER_FACES, _POSE, _KEYS = 1, 2, 14
 _CORNERS = _KEYS + FACES
 CORNER = 6
 ROW = _CORNERS + 3 * CORNER * FACES
 # in units of a pair's ``tiny``:
-_ROUNDING = 4.0  #: of a point that was taken to its own frame and back, and of m
-_WIDTH = 16.0  #: between the bounds of a depth that is proven; some 3e-14 of the pair's size
+_ROUNDING = 4.0  #: of a point that was moved to its own frame and back, and of m
+_WIDTH = 16.0  #: between the bounds of a proven depth; about 3e-14 of the pair's size
 
 
 @kernel
 def store_faces(c: Cores, room: Room, cache: Array, k: int) -> None:
-    """Keep in row k what EPA ended with, if it ended in this room with the depth, else nothing."""
+    """Store EPA's last faces in row k if EPA ended in this room with the depth, else mark the row as empty."""
     p = polytope_in(room)
     faces, count, other_faces = p.mark[room.points], 0, inf
     for f in range(faces):
         if p.fi[f, 6] != 1:
             continue
         key, r = p.ff[f, 3], min(count, FACES)
-        while r > 0 and cache[k, _KEYS + r - 1] > key:  # the farther ones go down by one place
+        while r > 0 and cache[k, _KEYS + r - 1] > key:  # move farther faces down by one place
             if r < FACES:
                 cache[k, _KEYS + r], p.stack[r] = cache[k, _KEYS + r - 1], p.stack[r - 1]
             else:
@@ -86,7 +87,7 @@ def store_faces(c: Cores, room: Room, cache: Array, k: int) -> None:
 
 @kernel
 def most_moved(c: Cores, cache: Array, k: int) -> float:
-    """Return how far a point of B has moved in A's frame at most since row k was kept."""
+    """Return an upper bound of how far a point of B has moved in A's frame since row k was stored."""
     turned, shifted = 0.0, 0.0
     for i in range(9):
         d = c.m[i] - cache[k, _POSE + i]
@@ -94,13 +95,13 @@ def most_moved(c: Cores, cache: Array, k: int) -> float:
     for i in range(9, 12):
         d = c.m[i] - cache[k, _POSE + i]
         shifted += d * d
-    # the difference of two rotations stretches by its Frobenius norm over the root of two
+    # the difference of two rotations stretches by its Frobenius norm divided by the root of two
     return float(sqrt(0.5 * turned) * c.b.floats[_RHO] + sqrt(shifted) + _ROUNDING * c.tiny)
 
 
 @kernel
 def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return a corner of a face that was kept as a point of A - B, and the points of A and of B it is made of."""
+    """Return the corner of a cached face as a point of A - B, and its points of A and of B."""
     a = (cache[k, at], cache[k, at + 1], cache[k, at + 2])
     b = place(c.m, (cache[k, at + 3], cache[k, at + 4], cache[k, at + 5]))
     return sub(a, b), a, b
@@ -108,16 +109,16 @@ def corner_of(c: Cores, cache: Array, k: int, at: int) -> tuple[Vec3, Vec3, Vec3
 
 @kernel
 def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
-    """Return how far A - B reaches from the origin in all directions at least, and the normal of the nearest face.
+    """Return a lower bound of the distance from the origin to the surface of A - B, and the normal of the nearest face.
 
-    Where the origin may be outside it is 0.
+    The bound is 0 if the origin may be outside.
     """
     moved = most_moved(c, cache, k)
     least, n = inf, (0.0, 0.0, 0.0)
     for r in range(int(cache[k, 0])):
         before = cache[k, _KEYS + r]
         if before - moved >= least:
-            break  # the faces are sorted, and each is at least that far away
+            break  # the faces are sorted, so all later ones are at least this far away
         at = _CORNERS + 3 * CORNER * r
         p0, _, _ = corner_of(c, cache, k, at)
         p1, _, _ = corner_of(c, cache, k, at + CORNER)
@@ -137,7 +138,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Put the face that the ray from the origin along n meets into the simplex; return its length, -1 if none does."""
+    """Write the face that the ray from the origin along n pierces to the simplex; return the ray's length or -1."""
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     for r in range(int(cache[k, 0])):
@@ -151,7 +152,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
             y = s[i, 0] * e2[0] + s[i, 1] * e2[1] + s[i, 2] * e2[2]
             u = s[j, 0] * e1[0] + s[j, 1] * e1[1] + s[j, 2] * e1[2]
             v = s[j, 0] * e2[0] + s[j, 1] * e2[1] + s[j, 2] * e2[2]
-            s[e, 9] = x * v - y * u  # all are positive where the ray comes from inside
+            s[e, 9] = x * v - y * u  # all are positive if the ray comes from inside
             total, least = total + s[e, 9], min(least, s[e, 9])
         if least >= 0.0 and total > 0.0:
             length = 0.0
@@ -164,7 +165,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return what `epa` would: CLOSED where the nearest of the faces in row k still is the depth, else APART."""
+    """Return the depth as `epa` does: CLOSED if the nearest face in row k still proves it, else APART."""
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)
@@ -178,7 +179,7 @@ def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
 
 @kernel
 def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
-    """Tell whether the faces in row k prove that two cores overlap, as deep as any margin from 0 asks for."""
+    """Return whether the faces in row k prove that two cores overlap, for any margin of at least 0."""
     if not margin >= 0.0:
         return False
     key, _ = nearest_face(c, cache, k)
@@ -189,7 +190,7 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, room: Room, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Answer a signed distance into a row as `solve` does, if the faces in row k prove it; else await new ones."""
+    """Write a signed distance to a row as `solve` does, if the faces in row k prove it, and return whether."""
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, room.simplex)
         if depth.code == CLOSED:

@@ -1,6 +1,6 @@
-"""Cores so simple that a formula has their distance: points, segments and boxes, a point and a cylinder.
+"""Closed forms for the distance of simple cores: points, segments and boxes, a point and a cylinder.
 
-Where rounding may tell, no answer is given, and GJK finds one.
+If rounding could change the result, the closed form does not return one, and GJK runs.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from gjk3d.typing import Array
 
 _POINT, _SEGMENT, _BOX, _CYLINDER = layout.POINT, layout.SEGMENT, layout.BOX, layout.CYLINDER
 _KIND, _HEAD, _SEGMENT, _BOX = layout.KIND, layout.FLOAT_HEAD, layout.SEGMENT, layout.BOX
-_WITNESS_GAP = 16.0  #: in units of `Cores.tiny`: how far witnesses and the vector between them may be apart
+_WITNESS_GAP = 16.0  #: in units of `Cores.tiny`: largest error of the vector between the witnesses
 
 
 class Gap(NamedTuple):
     """The signed distance of two cores in A's frame, to within `Cores.error`."""
 
-    settled: bool  #: whether it is known
-    signed: float  #: 0 where nothing is known but that a and b are one common point
-    n: Vec3  #: the normal, from A to B
-    a: Vec3  #: the witnesses
+    settled: bool  #: whether the closed form has a result
+    signed: float  #: 0 if the only result is the common point a = b
+    n: Vec3  #: from A to B
+    a: Vec3  #: witness points
     b: Vec3
 
 
 @kernel
 def has_formula(c: Cores) -> bool:
-    """Tell whether there is a formula for two cores."""
+    """Return whether two cores have a closed form."""
     a, b = c.a.ints[_KIND], c.b.ints[_KIND]
     return bool((a <= _BOX and b <= _BOX) or (min(a, b) == _POINT and max(a, b) == _CYLINDER))
 
 
 @kernel
 def gap_of(c: Cores) -> Gap:
-    """Return the signed distance of two cores that have a formula."""
+    """Return the signed distance of two cores that have a closed form."""
     if c.a.ints[_KIND] == _POINT:
         if c.b.ints[_KIND] == _POINT:
             return between_points(c)
@@ -74,9 +74,9 @@ def gap_of(c: Cores) -> Gap:
 
 @kernel
 def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction from centre to centre, and of each core a point between them, of the balls that both hold.
+    """Return the direction between the centres, and a point of A and of B on the line between them.
 
-    It is one point where these meet.
+    Each point lies in its core's inscribed ball. The two points are equal if the balls intersect.
     """
     inner_a, inner_b = c.a.floats[layout.INNER], c.b.floats[layout.INNER]
     n, t = unit(direction_between(c.m)), between_centers(c.m)
@@ -97,23 +97,21 @@ def between_points(c: Cores) -> Gap:
 
 @kernel
 def half_vector(core: Core) -> Vec3:
-    """Return the vector from the middle of a segment to an end; a point is a segment too."""
+    """Return the vector from the centre of a segment to an end; a point is a segment of length 0."""
     f = core.floats
     return (f[_HEAD], f[_HEAD + 1], f[_HEAD + 2]) if core.ints[_KIND] == _SEGMENT else (0.0, 0.0, 0.0)
 
 
 @kernel
 def clamped(x: float, y: float) -> float:
-    """Return x / y, or what is nearest to it from -1 to 1; 0 where y is 0."""
+    """Return x / y clamped to [-1, 1]; 0 if y is 0."""
     return min(max(x / y, -1.0), 1.0) if y > 0.0 else 0.0
 
 
 @kernel
 def between_segments(c: Cores) -> Gap:
-    """Return the distance of two segments (Ericson 2005, sec. 5.1.9); a support point proves it or leaves it unsettled.
-
-    Of parallel ones that lie side by side the witnesses are some pair of points.
-    """
+    """Return the distance of two segments (Ericson 2005, sec. 5.1.9), unsettled unless a support point proves it."""
+    # For parallel segments next to each other, the witnesses are one of many nearest pairs.
     e, f, t = half_vector(c.a), turn(c.m, half_vector(c.b)), offset(c.m)
     ee, ff, ef, et, ft = dot(e, e), dot(f, f), dot(e, f), dot(e, t), dot(f, t)
     x = clamped(et * ff - ef * ft, ee * ff - ef * ef)
@@ -131,7 +129,7 @@ def between_segments(c: Cores) -> Gap:
 
 @kernel
 def between_boxes(c: Cores) -> Gap:
-    """Return the distance of a box and a box or segment; a support point proves it or leaves it unsettled."""
+    """Return the distance of a box and a box or segment; one support point proves it or leaves it unsettled."""
     flipped, h, g, m = as_boxes(c)
     r, a, b = nearest_of_boxes(h, g, m, c.tiny)
     if a == b:
@@ -140,7 +138,7 @@ def between_boxes(c: Cores) -> Gap:
         return Gap(within > c.error, 0.0, unit(direction_between(c.m)), common, common)
     if flipped:
         r, a, b = seen_from_a(c, r, a, b)
-    # 16 tiny are 256 u L, so more than the error, 64 u L, of rotations; what is farther off is left to GJK
+    # 16 tiny are 256 u L, more than the error 64 u L of the rotations; larger deviations are left to GJK
     length, off = sqrt(dot(r, r)), sub(sub(b, a), r)
     most = c.error + _WITNESS_GAP * c.tiny
     if not length > TOUCHING * c.tiny or dot(off, off) > most * most:
@@ -152,10 +150,8 @@ def between_boxes(c: Cores) -> Gap:
 
 @kernel
 def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return the signed distance of a point from a box or cylinder, the normal there, and the surface's nearest point.
-
-    The normal is one of the surface at that point to the last bit, be the point as near as it likes.
-    """
+    """Return the signed distance of a point from a box or cylinder, the normal, and the nearest surface point."""
+    # The normal is exact to the last bit for that surface point, also if the query point is arbitrarily near.
     if core.ints[_KIND] == _BOX:
         return from_box(core.floats[_HEAD:], q)
     return from_cylinder(core.floats[_HEAD], core.floats[_HEAD + 1], q)
@@ -163,7 +159,7 @@ def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Do as `from_solid` does of a box with these half extents."""
+    """Return what `from_solid` does, for a box with these half extents."""
     x, y, z = q
     p = (min(max(x, -h[0]), h[0]), min(max(y, -h[1]), h[1]), min(max(z, -h[2]), h[2]))
     v = sub(q, p)
@@ -183,7 +179,7 @@ def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Do as `from_solid` does of a cylinder with this radius and half height."""
+    """Return what `from_solid` does, for a cylinder with this radius and half height."""
     x, y, z = q
     rho = sqrt(x * x + y * y)
     ux, uy = (x / rho, y / rho) if rho > NO_LENGTH else (1.0, 0.0)
@@ -192,14 +188,14 @@ def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
         length = sqrt(out * out + up * up)
         k = out / length
         return length, (k * ux, k * uy, s * (up / length)), (r * ux, r * uy, s * h)
-    if up >= out:  # above a cap, or nearer to it
+    if up >= out:  # above a cap, or nearer to it than to the side
         return up, (0.0, 0.0, s), (x, y, s * h)
     return out, (ux, uy, 0.0), (r * ux, r * uy, z)
 
 
 #: sines of the angle between two edges
 PARALLEL, CLEAR_CUT = 1e-14, 0.02
-BLURRED = 1e-5  #: below it the gap is off by up to 1e-10 of the size or more: it proves nothing
+BLURRED = 1e-5  #: below it the gap is off by 1e-10 of the size or more, so it does not prove anything
 #: error of a gap along a cross product of `CLEAR_CUT`, in units of the pair's size
 WIDTH = 1e-13
 FACE_A, FACE_B, EDGES = 0, 3, 6
@@ -207,7 +203,7 @@ FACE_A, FACE_B, EDGES = 0, 3, 6
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along a cross product with components 0, p, q, and its length; below `BLURRED` no gap."""
+    """Return the gap along a cross product (0, p, q) and its length; below `BLURRED` the gap is not valid."""
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
         return -1e300, 1.0
@@ -218,22 +214,22 @@ def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
 
 @inlined
 def half_extents(a: Core) -> Vec3:
-    """Return those of a box; of a segment the vector from its middle to an end."""
+    """Return the half extents of a box, or the vector from the centre of a segment to its end."""
     return (a.floats[_HEAD], a.floats[_HEAD + 1], a.floats[_HEAD + 2])
 
 
 @kernel
 def is_boxes(c: Cores) -> bool:
-    """Tell whether two cores are a box and a box or segment."""
+    """Return whether two cores are a box and a box or segment."""
     a, b = c.a.ints[_KIND], c.b.ints[_KIND]
     return bool(max(a, b) == _BOX and min(a, b) >= _SEGMENT)
 
 
 @kernel
 def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
-    """Return whether B comes first, as the box it is; half extents of the first and the second; the second's pose.
+    """Return whether B is the first box, the half extents of both, and the second box's pose in the first.
 
-    Of a segment's frame only the axis along it is there, see `completed`.
+    The pose of a segment has only the axis along it; see `completed`.
     """
     flipped = c.a.ints[_KIND] != _BOX
     first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
@@ -247,7 +243,7 @@ def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
 
 @kernel
 def completed(m: Rigid) -> Rigid:
-    """Return the pose of a segment with a whole frame, whose other axes are nearly parallel to none of the box."""
+    """Return a segment's pose with all axes; the two added ones are not nearly parallel to an axis of the box."""
     e = (m[0], m[3], m[6])
     y = perpendicular(e)
     z = cross(e, y)
@@ -257,17 +253,17 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Turn a direction from B to A and a point of each, in B's frame, into that from A to B, A's point and B's."""
+    """Convert a direction from B to A and a point of each from B's frame to A's, as from A to B, A's and B's point."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 
 @kernel
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
-    """Return the widest gap, which axis it is along, the widest of all, and whether they are the signed distance.
+    """Return the widest gap, its axis, the widest of all gaps, and whether the gaps are the signed distance.
 
-    Of two boxes by their half extents and the second's pose in the first. An axis is 0-2 a face of the first, 3-5 one
-    of the second, 6 + 3 i + j the first's edge i and the second's edge j. A gap of more than ``enough`` ends the
-    search. Edges win over faces only by more than rounding.
+    The input is the half extents of two boxes, and the second's pose in the first. Axes 0-2 are faces of the first box,
+    3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A gap above ``enough`` ends the
+    search. An edge axis must exceed a face axis by more than rounding.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -275,8 +271,8 @@ def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, fl
     a00, a01, a02 = abs(r00), abs(r01), abs(r02)
     a10, a11, a12 = abs(r10), abs(r11), abs(r12)
     a20, a21, a22 = abs(r20), abs(r21), abs(r22)
-    # 15 axes: 6 face normals and 9 cross products of edges (Gottschalk, Lin, Manocha, OBBTree, 1996). They are written
-    # out, since each component of such a cross product is 0 or an entry of the rotation
+    # 15 axes: 6 face normals and 9 cross products of edges (Gottschalk, Lin, Manocha, OBBTree, 1996). The loops are
+    # unrolled, because each component of such a cross product is 0 or an entry of the rotation.
     best, which = abs(t0) - h0 - (g0 * a00 + g1 * a01 + g2 * a02), 0
     gap = abs(t1) - h1 - (g0 * a10 + g1 * a11 + g2 * a12)
     if gap > best:
@@ -318,15 +314,15 @@ def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, fl
 
 @inlined
 def clamp(x: float, h: float) -> float:
-    """Return the number nearest to x in [-h, h]."""
+    """Return x clamped to [-h, h]."""
     return min(max(x, -h), h)
 
 
 @kernel
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return the normal along A's axis, from A to B, and a point of either face, one above the other.
+    """Return the normal along A's axis, from A to B, and a point of each face with the same projection on it.
 
-    False where there is none that moving along the edges of B parallel to the face finds.
+    False if moving along B's edges parallel to the face does not find such points.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -335,8 +331,8 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
     x1 = 0.0 if free1 else (-g[1] if c[1] > 0.0 else g[1])
     x2 = 0.0 if free2 else (-g[2] if c[2] > 0.0 else g[2])
     n = (s if axis == 0 else 0.0, s if axis == 1 else 0.0, s if axis == 2 else 0.0)
-    # B's coordinates along edges parallel to the face are free: they do not change the height over it. Each pass
-    # moves B's point along them toward its projection on A's face
+    # B's coordinates along edges parallel to the face are free: they do not change the height over it. Each pass moves
+    # B's point along these edges toward its projection on A's face.
     for _ in range(8):
         b = place(m, (x0, x1, x2))
         a = (
@@ -381,8 +377,8 @@ def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bo
     x0 = 0.0 if j == 0 else (-g[0] if n[0] * m[0] + n[1] * m[3] + n[2] * m[6] > 0.0 else g[0])
     x1 = 0.0 if j == 1 else (-g[1] if n[0] * m[1] + n[1] * m[4] + n[2] * m[7] > 0.0 else g[1])
     x2 = 0.0 if j == 2 else (-g[2] if n[0] * m[2] + n[1] * m[5] + n[2] * m[8] > 0.0 else g[2])
-    # nearest points of the lines of both edges (Ericson 2005, sec. 5.1.8); a point past an end is not on the edge, so
-    # that the depth of this axis belongs to another pair of features
+    # Nearest points of the lines of both edges (Ericson 2005, sec. 5.1.8). A point past an end is not on the edge, so
+    # the depth of this axis belongs to another pair of features.
     q = place(m, (x0, x1, x2))
     w = sub(q, p)
     u, ahead = e[i], dot(w, e)
@@ -405,7 +401,7 @@ def inverse(m: Rigid) -> Rigid:
 
 @kernel
 def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
-    """Return whether that settles it; then the gap, an upper bound of it, normal, A's and B's point in A's frame."""
+    """Return whether the result is settled, the gap, its upper bound, the normal, and both points in A's frame."""
     flipped, h, g, m = as_boxes(c)
     if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
         m = completed(m)
@@ -429,24 +425,23 @@ def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
 
 
 _TRIES = 16
-_NOTHING = 1e-20  #: of a square: what is left where a common point is ahead
-_FARTHER = 1.25  #: times the way there, a step goes: a point on A's surface is none that is proven
-_FULL = 1.0 - 1e-12  #: of a square of a cosine: above it an edge of B is at right angles to a face of A
+_NOTHING = 1e-20  #: squared length of a negligible rest, if a common point is near
+_FARTHER = 1.25  #: factor of the step towards a surface point of A, which alone would not prove an overlap
+_FULL = 1.0 - 1e-12  #: squared cosine above which an edge of B is perpendicular to a face of A
 
 
 @inlined
 def at_end(x: float, q: float, g: float) -> float:
-    """Return 0 where a number at its end is pushed on by a slope, or has no room; else 1: it is free."""
+    """Return 0 if a coordinate is pushed outward at its limit or its range is 0, and 1 if it is free."""
     return 0.0 if g <= 0.0 or (x >= g and q <= 0.0) or (x <= -g and q >= 0.0) else 1.0
 
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return by how much to move B's numbers that are free, to the least of this piece.
-
-    The matrix of its normal equations is I where the point is beyond faces of A along all three axes, I - u u' where
-    along two, with u the free part of the third's row of the rotation, v v' where along one, with v that of its own.
-    """
+    """Return the step of B's free coordinates to the minimum of this quadratic piece."""
+    # The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
+    # two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of
+    # its row.
     out0, out1, out2 = r[0] != 0.0, r[1] != 0.0, r[2] != 0.0
     q = (f[0] * q[0], f[1] * q[1], f[2] * q[2])
     if out0 and out1 and out2:
@@ -455,7 +450,7 @@ def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
         k = 6 if not out2 else 3 if not out1 else 0
         u = (f[0] * m[k], f[1] * m[k + 1], f[2] * m[k + 2])
         square = dot(u, u)
-        # where u is of length 1 the matrix is singular, and moving along u does nothing
+        # if u has length 1 the matrix is singular, and a step along u has no effect
         t = dot(u, q) / (1.0 - square if square < _FULL else -square)
         return (-q[0] - t * u[0], -q[1] - t * u[1], -q[2] - t * u[2])
     k = 0 if out0 else 3 if out1 else 6
@@ -467,7 +462,7 @@ def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
 
 @inlined
 def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
-    """Return the part of a step up to where the first number comes to its end."""
+    """Return the part of a step up to the first coordinate that reaches its limit."""
     t = 1.0
     for j in range(3):
         if d[j] != 0.0:
@@ -477,7 +472,7 @@ def cut_short(x: Vec3, d: Vec3, g: Vec3) -> Vec3:
 
 @kernel
 def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
-    """Return the slope, along e, of half the square of the distance of y + t e from a box."""
+    """Return the derivative in t of half the squared distance of y + t e from a box."""
     total = 0.0
     for i in range(3):
         x = y[i] + t * e[i]
@@ -487,10 +482,8 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 @kernel
 def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
-    """Return the t from 0 to 1 at which the slope is 0; it is negative at 0 and positive at 1.
-
-    The slope is linear in t between two planes of the box.
-    """
+    """Return the t in [0, 1] at which the slope is 0; it is negative at 0 and positive at 1."""
+    # The slope is linear in t between two planes of the box.
     low, high = 0.0, 1.0
     for i in range(3):
         for side in range(2):
@@ -506,10 +499,9 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 
 @kernel
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the nearest points of a box and one at a pose, by their half extents, and from the first to the second.
-
-    That vector is at right angles to the edges that may move, where the points' own difference is all cancellation.
-    """
+    """Return the nearest points of two boxes, given their half extents and a pose, and the vector between them."""
+    # The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
+    # digits.
     x = turn_back(m, offset(m))
     x = (clamp(-x[0], g[0]), clamp(-x[1], g[1]), clamp(-x[2], g[2]))
     y = offset(m)
@@ -523,7 +515,7 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
             break
         q = turn_back(m, r)
         slope_after = dot(q, s)
-        if slope_after > -0.5 * slope:  # too far: the step before ends where it is best, and the next ones at corners
+        if slope_after > -0.5 * slope:  # past the minimum: the previous step ends at its minimum, later ones at corners
             e = turn(m, s)
             t = turning_point(h, sub(y, e), e, slope, slope_after) if slope < 0.0 else 0.0
             x = along(x, s, t - 1.0)
@@ -540,7 +532,7 @@ def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec
         z = (clamp(x[0] + d[0], g[0]), clamp(x[1] + d[1], g[1]), clamp(x[2] + d[2], g[2]))
         s = sub(z, x)
         if max(abs(s[0]), max(abs(s[1]), abs(s[2]))) <= tiny:
-            if longest > tiny:  # B ends before the step does, and so does what it would lead to
+            if longest > tiny:  # B reaches its limit before the step ends, so the step and its continuation change
                 r = former
             break
         x, slope = z, dot(q, s)

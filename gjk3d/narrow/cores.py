@@ -1,7 +1,7 @@
 """The Minkowski difference A - B in A's frame: the relative pose, support points, and the rounding error of both.
 
-Nobody builds the difference: two prisms of 6 and 8 vertices would have 48. Its support point along d is the one of A
-along d less the one of B along -d, and that is all GJK and EPA ever ask.
+The difference is never built: for two prisms of 6 and 8 vertices it would have 48 vertices. Its support point along d
+is A's support point along d minus B's along -d. GJK and EPA need only these support points.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ SupportPair = tuple[Vec3, Vec3, Vec3]
 _RADIUS, _RHO, _SLACK, _CENTER, _INNER = layout.RADIUS, layout.RHO, layout.SLACK, layout.CENTER, layout.INNER
 _ROUNDING = 64.0 * UNIT_ROUNDOFF  #: see `rounding_error`
 _TWICE = 256.0 * UNIT_ROUNDOFF**2  #: see `center_error`
-_TINY = 16.0 * UNIT_ROUNDOFF  #: of the pair's size: a difference of two support points this long is rounding
+_TINY = 16.0 * UNIT_ROUNDOFF  #: relative to the pair's size: shorter differences of support points are rounding
 
 
 class Cores(NamedTuple):
-    """Two cores and how they lie: what all kernels between the entries and the support mappings take.
+    """Two cores and their relative pose: the input of all kernels between the entries and the support mappings.
 
-    Made in the first lines of an entry, by `cores_at`; a pose is one row of numbers, see `gjk3d.poses`.
+    An entry makes it in its first lines with `cores_at`. A pose is one row of numbers, see `gjk3d.poses`.
     """
 
     a: Core
     b: Core
-    m: Rigid  #: the pose of B in A, both about their centres
-    pose: Array1  #: of A in the world
+    m: Rigid  #: the pose of B in A, each with its centre as origin
+    pose: Array1  #: A's pose in the world
     size: float  #: the length that errors are relative to, see `pair_size`
     error: float  #: of any support value, witness or plane distance, see `rounding_error`
-    tiny: float  #: a length that is nothing but rounding
-    radii: float  #: of both together, which are added to what is known of the cores
+    tiny: float  #: the length below which a vector is only rounding
+    radii: float  #: the sum of both radii, which the result adds to the cores' distance
 
 
 @kernel
@@ -62,7 +62,7 @@ def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: 
 
 @kernel
 def _add_centers(p: Array, fa: Array, q: Array, fb: Array) -> Vec3:
-    """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once: far from the origin the terms cancel."""
+    """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once, because far from the origin the terms cancel."""
     a0, a1, a2 = -fa[_CENTER], -fa[_CENTER + 1], -fa[_CENTER + 2]
     b0, b1, b2 = fb[_CENTER], fb[_CENTER + 1], fb[_CENTER + 2]
     s = _add_products(_add_exact(q[9], 0.0, -p[9]), q[0], b0, q[1], b1, q[2], b2)
@@ -76,7 +76,6 @@ def _add_centers(p: Array, fa: Array, q: Array, fb: Array) -> Vec3:
 
 @kernel
 def _centered(f: Array) -> bool:
-    """Tell whether a core's centre is the origin of its shape."""
     return bool(f[_CENTER] == 0.0 and f[_CENTER + 1] == 0.0 and f[_CENTER + 2] == 0.0)
 
 
@@ -94,7 +93,7 @@ def world_center(p: Array, f: Array) -> Vec3:
 
 @inlined
 def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
-    """Return the pose q of B's core in A's at p, both about their centres: a rotation by rows, then a translation."""
+    """Return B's pose in A, each with its core's centre as origin: a rotation by rows, then a translation."""
     if _centered(fa) and _centered(fb):
         x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
     else:
@@ -112,19 +111,19 @@ def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 @single_entry
 def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
-    """Do as `relative` does, for callers in Python."""
+    """Return what `relative` does, for calls from Python."""
     return relative(p, fa, q, fb)
 
 
 @kernel
 def between_centers(m: Rigid) -> float:
-    """Return how far the centres are apart."""
+    """Return the distance of the centres."""
     return sqrt(dot(offset(m), offset(m)))
 
 
 @kernel
 def gap_of_inner(c: Cores) -> float:
-    """Return what the signed distance is at most by the balls that both cores hold; infinite where they hold none."""
+    """Return the signed distance of the cores' inscribed balls, an upper bound; infinite if a core lacks one."""
     inner_a, inner_b = c.a.floats[_INNER], c.b.floats[_INNER]
     if not (inner_a > 0.0 and inner_b > 0.0):
         return inf
@@ -133,29 +132,26 @@ def gap_of_inner(c: Cores) -> float:
 
 @kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
-    """Return L: the reach of both cores from their centres, their radii, and the distance of the centres."""
+    """Return L: the radii of both cores and of their bounding spheres, and the distance of the centres."""
     f, g = a.floats, b.floats
     return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
 
 @kernel
 def rounding_error(size: float, a: Core, b: Core, residual: float) -> float:
-    """Bound the error of any support value, witness distance or plane distance of this pair.
-
-    In units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7, the
-    translation 5, the difference 1, a dot product and its normalisation 6, a curved support point 10, the radius 1;
-    A's frame is an isometry to 4 u and what its rotation misses of orthonormal. Together under 50; 64 is used.
-    """
+    """Return a bound of the error of any support value, witness distance or plane distance of this pair."""
+    # The terms in units of u L: storing vertices about a centre 1, composing the rotations 9 and applying the result 7,
+    # the translation 5, the difference 1, a dot product and its normalisation 6, a curved support point 10, the radius
+    # 1. A's frame is an isometry up to 4 u and its rotation's deviation from orthonormal. The sum is under 50; 64 is
+    # used.
     return 1e-300 + (_ROUNDING + 2.0 * residual) * size + float(a.floats[_SLACK] + b.floats[_SLACK])
 
 
 @kernel
 def center_error(p: Array, fa: Array, q: Array, fb: Array) -> float:
-    """Bound what `relative` misses of the centres' offset: all there is where two points meet far from the origin.
-
-    The offset is a sum of eight terms an axis in twice the digits: 14 roundings of its lower half, which is at most
-    9 u of the terms' sum, in three axes: under 219 u^2; 256 is used.
-    """
+    """Return a bound of the error of the centres' offset, the main error of touching pairs far from the origin."""
+    # The offset is a sum of eight terms per axis in double-double arithmetic. It has 14 roundings of its lower half,
+    # which is at most 9 u of the terms' sum. Three axes give less than 219 u^2; 256 is used.
     total = 0.0
     for k in range(3):
         total += abs(p[9 + k]) + abs(q[9 + k]) + 2.0 * (abs(fa[_CENTER + k]) + abs(fb[_CENTER + k]))
@@ -173,14 +169,14 @@ def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
 
 @kernel
 def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
-    """Return two of many shapes that lie behind each other, each beginning at its row of starts, at its own pose."""
+    """Return two of many shapes stored one after another, each at its row of starts and its own pose."""
     core_a = Core(ints[starts[a, 0] :], floats[starts[a, 1] :])
     return cores_at(core_a, poses[a], Core(ints[starts[b, 0] :], floats[starts[b, 1] :]), poses[b])
 
 
 @kernel
 def moved(c: Cores, d: Vec3, t: float) -> Cores:
-    """Return the same cores with B moved by t d, as large and as uncertain as before."""
+    """Return the cores with B moved by t d; size and error are those of the original pose."""
     m = c.m
     x, y, z = along(offset(m), d, t)
     near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
@@ -189,13 +185,13 @@ def moved(c: Cores, d: Vec3, t: float) -> Cores:
 
 @kernel
 def is_curved(c: Cores) -> bool:
-    """Tell whether one of the cores is no polytope."""
+    """Return whether one of the cores is not a polytope."""
     return bool(c.a.ints[layout.POLYTOPE] == 0 or c.b.ints[layout.POLYTOPE] == 0)
 
 
 @kernel
 def direction_between(m: Rigid) -> Vec3:
-    """Return the direction from A's centre to B's, the x axis where they coincide."""
+    """Return the direction from A's centre to B's, or the x axis if they coincide."""
     if m[9] == 0.0 and m[10] == 0.0 and m[11] == 0.0:
         return (1.0, 0.0, 0.0)
     return offset(m)
@@ -203,7 +199,7 @@ def direction_between(m: Rigid) -> Vec3:
 
 @kernel
 def support_pair(c: Cores, d: Vec3) -> SupportPair:
-    """Return the support point of A - B along d, and the points of A and B it is made of, in A's frame."""
+    """Return the support point of A - B along d, and its points of A and B, in A's frame."""
     a = support(c.a, d)
     b = place(c.m, support(c.b, neg(turn_back(c.m, d))))
     return sub(a, b), a, b
@@ -211,5 +207,5 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Do as `support_pair` does, for callers in Python."""
+    """Return what `support_pair` does, for calls from Python."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)

@@ -1,4 +1,4 @@
-"""Distance and depth of two curved cores: Newton steps from what GJK or EPA have reached."""
+"""Distance and depth of two curved cores: Newton's method from the state of GJK or EPA."""
 
 from __future__ import annotations
 
@@ -31,40 +31,41 @@ _KIND, _HEAD, _PARTS, _INT_HEAD = layout.KIND, layout.FLOAT_HEAD, layout.PARTS, 
 _POLYTOPE, _CYLINDER, _CONE, _ELLIPSOID = layout.POLYTOPE, layout.CYLINDER, layout.CONE, layout.ELLIPSOID
 _COMPOSED, _SUPPORT = layout.COMPOSED, layout.SUPPORT
 
-#: rows of a simplex' scratch that the branches are put in
+#: rows of a simplex's scratch for the branches
 BRANCH_ROWS = 3
-#: steps of Newton's method; radians: what it turns by at most in one, and after which it is at the end: the normal is
-#: off by the square of that then, and contacts at the rim of a face need all its digits
+#: Most steps of Newton's method, the largest rotation per step in radians, and the rotation that ends it. The error of
+#: the normal is the square of the last, and contacts at the rim of a face need all its digits.
 _STEPS, _LONGEST, _LAST = 8, 0.5, 3e-6
 #: of a rim's radius: seen flatter, it is a disc
 _FLAT = 1e-2
 
 
 class Bend(NamedTuple):
-    """The second derivative of a branch's support function along two axes across a direction.
+    """The second derivative of a branch's support function along two axes orthogonal to a direction.
 
-    With q = |D n| and r the greatest stretch of D, ``sharp`` is the greatest r / q: how fast that derivative changes.
+    With q = |D n| and r the largest singular value of D, ``sharp`` is the largest r / q. It bounds how fast this
+    derivative changes.
     """
 
     xx: float
     xy: float
     yy: float
     sharp: float
-    defined: bool  #: whether there is a derivative
+    defined: bool  #: whether the derivative exists
 
 
 class StationaryPoint(NamedTuple):
-    """A direction in which branches are level, and the combination of their points that is parallel to it."""
+    """A stationary direction of a convex combination of the branches, and this combination of their points."""
 
-    branches: int  #: how many, 0 where nothing was found
+    branches: int  #: number of branches, 0 if the search failed
     n: Vec3
-    v: Vec3  #: the combination
-    bend: Bend  #: of the same combination
+    v: Vec3  #: the combination of the points, parallel to the direction
+    bend: Bend  #: of this combination
 
 
 @kernel
 def has_branches(core: Core) -> bool:
-    """Tell whether the branches of a core are known: of what is put together of several curved parts they are not."""
+    """Return whether a core's branches have formulas; sums and unions of several curved parts do not."""
     q = core.ints
     if q[_POLYTOPE] == 1:
         return True
@@ -75,7 +76,7 @@ def has_branches(core: Core) -> bool:
 
 @kernel
 def have_branches(c: Cores) -> bool:
-    """Tell whether one of two cores is curved, and the branches of both are known."""
+    """Return whether one of two cores is curved, and both have branches with formulas."""
     return (c.a.ints[_POLYTOPE] == 0 or c.b.ints[_POLYTOPE] == 0) and has_branches(c.a) and has_branches(c.b)
 
 
@@ -83,9 +84,9 @@ def have_branches(c: Cores) -> bool:
 def primitive_branch_point(
     kind: int, f: Array, stretch: float, high: bool, d: Vec3, x: Vec3, y: Vec3
 ) -> tuple[Vec3, Bend]:
-    """Return the point for d of the branch of a curved primitive, and how it bends along x and y.
+    """Return the point of a primitive's branch for direction d, and its second derivative along x and y.
 
-    A cylinder has two branches, its rims, and a cone its tip and its rim: ``high`` tells which.
+    A cylinder has two branches, its rims. A cone has its apex and its rim. ``high`` selects the upper one.
     """
     r, s, z = f[0], f[0], f[1]
     if kind == _ELLIPSOID:
@@ -108,7 +109,7 @@ def primitive_branch_point(
 
 @kernel
 def is_high(f: Array, at: int, p: Vec3) -> bool:
-    """Tell whether a point is of the upper half of what the placement at f[at:] puts there."""
+    """Return whether a point is on the upper half of the primitive that is placed at f[at:]."""
     a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
     up = cross(a, b)
     return (dot(up, sub(p, (f[at + 9], f[at + 10], f[at + 11]))) >= 0.0) == (dot(up, c) > 0.0)
@@ -116,7 +117,7 @@ def is_high(f: Array, at: int, p: Vec3) -> bool:
 
 @kernel
 def branch_point(core: Core, p: Vec3, d: Vec3, x: Vec3, y: Vec3) -> tuple[Vec3, Bend]:
-    """Return where the branch that a support point p is on has its point for d; see `primitive_branch_point`."""
+    """Return the point for d of the branch that contains the support point p; see `primitive_branch_point`."""
     q, f = core
     kind = q[_KIND]
     if q[_POLYTOPE] == 1:
@@ -147,7 +148,7 @@ def point_b(s: Array, i: int) -> Vec3:
 
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
-    """Move a row of a simplex along its branch of A - B to where it faces n; return how that bends along x and y."""
+    """Move a row of a simplex along its branch of A - B to direction n; return the bend there along x and y."""
     m, b = c.m, point_b(s, i)
     a, bend = branch_point(c.a, point_a(s, i), n, x, y)
     bend_b = Bend(0.0, 0.0, 0.0, 0.0, True)
@@ -165,7 +166,7 @@ def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
 
 @kernel
 def drop(s: Array, i: int, last: int) -> None:
-    """Put the last row in the place of row i, and leave one of no weight."""
+    """Replace row i by the last row, and set the weight of the last row to 0."""
     for j in range(10):
         s[i, j] = s[last, j]
     s[last, 9] = 0.0
@@ -173,7 +174,7 @@ def drop(s: Array, i: int, last: int) -> None:
 
 @kernel
 def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
-    """Tell whether two support points of a core are on one branch."""
+    """Return whether two support points of a core are on the same branch."""
     kind, number = core.ints[_KIND], core.ints
     if number[_POLYTOPE] == 1:
         return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
@@ -185,7 +186,7 @@ def on_same_branch(core: Core, p: Vec3, q: Vec3) -> bool:
 
 @kernel
 def merged(c: Cores, s: Array, count: int) -> int:
-    """Keep one row of each branch; return how many are left."""
+    """Keep one row per branch; return the number of rows left."""
     i = 1
     while i < count:
         duplicate = False
@@ -205,7 +206,7 @@ def merged(c: Cores, s: Array, count: int) -> int:
 
 @kernel
 def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
-    """Weigh the rows so that their combination has nothing along x and y, or the least; tell whether that can be."""
+    """Set the rows' weights so that the combination's part along x and y is 0 or least; return success."""
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     if count == 1:
         s[BRANCH_ROWS, 9] = 1.0
@@ -230,7 +231,7 @@ def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
 
 @kernel
 def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
-    """Do as `balance` does, and drop branches that would get no positive weight; return how many are left, or 0."""
+    """Balance the rows, and drop branches without a positive weight; return the number of rows left, or 0."""
     while True:
         if not balance(s, count, x, y):
             return 0
@@ -246,7 +247,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return what to turn a direction by along x and y; far too much where there is no telling."""
+    """Return Newton's rotation angles of the direction along x and y; too large if the system is singular."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
@@ -261,7 +262,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
     if count == 2:
         length = sqrt(ex * ex + ey * ey)
         ex, ey = ex / length, ey / length
-        across = -en / length  # that much along the edge makes both ends level
+        across = -en / length  # a rotation that makes both ends of the edge equally high
         ux, uy = -ey, ex
         kuu = kxx * ux * ux + 2.0 * kxy * ux * uy + kyy * uy * uy
         kue = (kxx * ux + kxy * uy) * ex + (kxy * ux + kyy * uy) * ey
@@ -279,7 +280,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Move all rows along their branches to where they face n."""
+    """Move all rows along their branches to direction n."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:
@@ -291,12 +292,13 @@ def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tupl
 
 @kernel
 def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> StationaryPoint:
-    """Return the stationary point that Newton steps reach from n on the branches of the rows from `BRANCH_ROWS` on.
+    """Return the stationary point that Newton's method finds from n on the branches in the rows from `BRANCH_ROWS` on.
 
-    The rows are moved there. If bounds may differ by ``width``, the normal may be off by the same share of the size.
+    The rows are moved to it. If the bounds may differ by ``width``, the normal may be off by the same share of the
+    size.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
-    for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # what scratch holds may be NaN, even times 0
+    for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN
         for j in range(10):
             s[i, j] = 0.0
     count, last = merged(c, s, count), inf
@@ -338,24 +340,23 @@ _LEAST_ANGLE, _WIDEST, _RISE = 0.02, 1.2, 1.2
 
 
 class Cap(NamedTuple):
-    """Directions round n, no farther from it than an angle, in which h is at least ``floor``.
+    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle with this ``cosine``."""
 
-    There, with unit n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
-    those of the stationary point the points alone give depth cos t. A branch adds to its point's share at least half of
-    its second derivative at n times sin(t)^2, less by the factor 1 / (1 + sharp t): |D n'| - D n.D n' / |D n| is the
-    square of what is across, by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp t). Across an edge or in a
-    face other weights let h grow with sin t itself, by the distance of the combination from the edge's ends or the
-    face's rim.
-    """
+    # For a unit vector n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
+    # the weights of the stationary point, the points alone give depth cos t. Each branch adds to its point's share at
+    # least half of its second derivative at n times sin(t)^2, divided by 1 + sharp t. The reason: |D n'| - D n.D n' /
+    # |D n| is the square of the orthogonal part divided by |D n'| + D n.D n' / |D n|, and |D n'| <= |D n| (1 + sharp
+    # t). Across an edge or in a face, other weights let h grow with sin t itself, by the distance of the combination
+    # from the edge's ends or the face's boundary.
 
     n: Vec3
     floor: float
-    cosine: float  #: of the angle, 2 where there is no cap
+    cosine: float  #: of the angle, 2 if there is no cap
 
 
 @kernel
 def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
-    """Return the cap of directions round a stationary point inside A - B in which no other is less deep; see `Cap`."""
+    """Return the cap of directions around a stationary point inside A - B that are all at least as deep; see `Cap`."""
     count, n, v, bend = stationary
     x = perpendicular(n)
     y = cross(n, x)
@@ -380,7 +381,7 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
             return nowhere
         share = 0.5 * (1.0 - depth / across)
         curve = (1.0 - share) * across
-        # as the bend, never negative, turns away from the edge, what it gives falls to 0 at this sine at the latest
+        # the bend is not negative and turns away from the edge, so its gain falls to 0 at this sine at the latest
         sine = (sqrt(skew * skew + across * across) - skew) / across
         slope = share * min(s[BRANCH_ROWS, 9], s[BRANCH_ROWS + 1, 9]) * length
         angle = min(angle, _RISE * slope * sine / depth)
@@ -390,7 +391,7 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
         margin = rim_of(s, x, y) - across_normal
         floor -= max(abs(dot(sub(row3(s, BRANCH_ROWS), v), n)), abs(dot(sub(row3(s, BRANCH_ROWS + 1), v), n)))
         floor -= abs(dot(sub(row3(s, BRANCH_ROWS + 2), v), n))
-        angle = min(angle, 1.8 * margin / depth)  # tan(angle / 2) is less than 1.1 times half of it
+        angle = min(angle, 1.8 * margin / depth)  # tan(angle / 2) is less than 1.1 times half of the angle
     for _ in range(12):
         spare = 0.0 if count == 3 else curve / (1.0 + bend.sharp * angle) - depth * (1.0 + angle * angle / 3.0)
         if count == 3 or spare >= 1e-3 * curve:
@@ -408,7 +409,7 @@ def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
 
 @kernel
 def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
-    """Return how far the combination of three rows is from the edges of their triangle, seen along x and y."""
+    """Return the distance of the rows' combination from the edges of their triangle, projected on x and y."""
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     x0, y0, x1, y1, x2, y2 = dot(w0, x), dot(w0, y), dot(w1, x), dot(w1, y), dot(w2, x), dot(w2, y)
     area = abs((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0))
@@ -421,10 +422,8 @@ def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
 
 @kernel
 def in_cap(cap: Cap, normal: Vec3, key: float) -> bool:
-    """Tell whether a face can show less than the cap's floor in directions of the cap only.
-
-    Where the ray along n meets the face at t, t n.normal >= key: so t is less than the floor only where n is nearer to
-    the face's normal than the angle whose cosine is key / floor.
-    """
+    """Return whether the cap contains all directions that need this face for the cap's floor."""
+    # If the ray along n meets the face at t, then t n.normal >= key. So t is less than the floor only if the angle
+    # between n and the face's normal is less than the one with cosine key / floor.
     a, b = min(dot(normal, cap.n), 1.0), min(key / cap.floor, 1.0)
     return a > 0.0 and a * b - sqrt((1.0 - a * a) * (1.0 - b * b)) >= cap.cosine

@@ -1,21 +1,21 @@
-"""EPA: how deep two cores overlap, by growing a polytope inside A - B until its face nearest to the origin is final.
+"""EPA: the depth of two overlapping cores, from a polytope inside A - B that grows until its nearest face is final.
 
-The 2D text keeps a polygon, takes its edge nearest to the origin, asks for the support point along that edge's
-normal, and splits the edge there. In 3D the edge is a triangle, and the new point may see several: those are removed,
-and the hole they leave (its rim is the horizon) is closed by a fan round the new point.
+In 2D the polygon's edge nearest to the origin is split at the support point along its normal. In 3D the edge is a
+triangle, and the new point may see several triangles. They are removed, and a fan around the new point closes the hole,
+whose rim is the horizon.
 
-Unlike the texts, nothing is asked of the origin. The first tetrahedron is made of extreme points wherever the origin
-is; faces are oriented by their winding about that tetrahedron's centre, never by the foot of the origin. While the
-origin is outside the polytope the nearest point of its surface is followed as in GJK; once inside, the least plane
-distance is. Both ends of the interval are facts:
+Unlike in the textbooks, the origin may be anywhere. The first tetrahedron consists of extreme points. Faces are
+oriented by their winding about its centre, never by the projection of the origin. While the origin is outside the
+polytope, the nearest point of its surface gives the direction, as in GJK. Once it is inside, the face with the least
+plane distance does. Both bounds are proven:
 
-- every normal n asked proves sd >= -h(n): moving B by h(n) n parts the two;
-- a closed surface of points of A - B round the origin proves sd <= -r, r the least distance of its triangles from the
-  origin, but for triangles behind which a cap of directions is proven to be as deep. The distance of a triangle is
-  bounded by the *least* of its three vertices along its normal, which holds for a poor normal too.
+- every queried normal n proves sd >= -h(n): a move of B by h(n) n separates the two;
+- a closed surface of points of A - B around the origin proves sd <= -r, where r is the least distance of its triangles
+  from the origin. Triangles inside a cap of directions with a proven depth are excluded. The distance of a triangle is
+  bounded by the *least* of its three vertices along its normal, which is valid for an inaccurate normal too.
 
-Van den Bergen 2003, sec. 4.3.8; Cameron's support bound; the winding argument needs no convexity, so slivers and
-coplanar faces do no harm.
+Van den Bergen 2003, sec. 4.3.8; Cameron's support bound. The winding argument does not require convexity, so slivers
+and coplanar faces do no harm.
 """
 
 from __future__ import annotations
@@ -46,36 +46,36 @@ from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VER
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 CLOSED, OUTSIDE, FLAT, STUCK, FULL = range(5)
-#: of a curved pair's size: what the depth is known to where nothing else is asked for
+#: precision of a curved pair's depth, relative to its size, unless the query sets one
 EPA_WIDTH = 1e-11
-#: the same of a log, whose surface a certificate keeps: it costs EPA a few steps, and a cap's answer gives away as much
+#: the same for a log, whose surface a certificate keeps: it costs a few steps, and a cap's result is wider by as much
 LOG_WIDTH = 1e-12
-#: steps after which a curved pair's nearest face is moved to the stationary point of its branches; each later trial
-#: comes after twice as many steps
+#: Steps before the first trial to move a curved pair's nearest face to the stationary point of its branches. The number
+#: of steps doubles for each later trial.
 _FIRST_TRIAL = 2
-_TIDY = 16  #: steps after which removed faces are let go
+_TIDY = 16  #: steps between removals of dead faces from the queue
 
 
 class Depth(NamedTuple):
     """Bounds of the depth of two cores, and the normal.
 
     If the origin is inside, ``front`` and ``rear`` are the distances from it to the polytope along the normal and, on
-    request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces hit there. If the origin is
-    outside, both are -1, and rows 0 to 2 are the nearest face.
+    request, along its opposite. Rows 0 to 2 and 3 to 5 of the simplex are the faces that these rays hit. If the origin
+    is outside, both are -1, and rows 0 to 2 are the nearest face.
     """
 
-    code: int  #: why it stopped
+    code: int  #: reason of the stop
     steps: int
-    least: float  #: the least h(n) seen, a bound of the depth from above
-    normal: Vec3  #: its n
-    outer: float  #: an upper bound of the signed distance
+    least: float  #: least h(n), an upper bound of the depth
+    normal: Vec3  #: its direction
+    outer: float  #: upper bound of the signed distance
     front: float
     rear: float
 
 
 @kernel
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
-    """Return the depth of a difference without volume: the lesser h(n) of both normals, which are about 0."""
+    """Return the depth of a flat difference: the lesser h(n) of its two normals, each about 0."""
     for k in range(2):
         d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
@@ -88,13 +88,13 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to an origin outside or on the polytope, the newest of those that it touches.
+    """Return the face nearest to an origin outside or on the polytope, the next direction, and the face's distance.
 
-    All faces that meet in a cone's apex touch an origin there; split one after the other, none would soon be narrow
-    enough to be a proof. It is ``top`` where no face is as low. Return also the direction of the next support point,
-    the face's distance, and whether the direction is that of its nearest point, as in GJK. Along normals of planes
-    alone the loop would go astray.
+    The last value is whether the direction is that of the nearest point, as in GJK. The face is ``top`` if no face is
+    as low. If several faces touch the origin, the newest one is returned.
     """
+    # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
+    # a proof. Directions of plane normals alone would let the loop diverge.
     face, point, least = top, (0.0, 0.0, 0.0), inf
     for f in range(faces - 1, -1, -1):
         if p.fi[f, 6] == 1 and p.ff[f, 3] <= c.error:
@@ -111,7 +111,7 @@ def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3
 
 @kernel
 def log_start(log: Array, p: Polytope) -> None:
-    """Write the tetrahedron that EPA starts from."""
+    """Log the first tetrahedron of EPA."""
     write(log, EPA_START)
     for i in range(4):
         for j in range(VERTEX_ROW):
@@ -126,7 +126,7 @@ def log_growth(
     log: Array, p: Polytope, support: tuple[Vec3, Vec3, Vec3, Vec3], face: int, bounds: tuple[float, float],
     faces: int, grown: int, removed: int,
 ) -> None:  # fmt: skip
-    """Write a step: its direction and support points, the face, both bounds, the faces added and those removed."""
+    """Log a step: its direction and support points, the face, both bounds, the added and the removed faces."""
     write(log, EPA_STEP)
     for x in support:
         write3(log, x)
@@ -144,9 +144,9 @@ def log_growth(
 
 @kernel
 def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap, float]:
-    """Return the cap round the stationary point that the branches of a face's vertices lead to, and h(n) there.
+    """Return the cap around the stationary point on the branches of a face's vertices, and h(n) there.
 
-    The cosine of its angle is 2 where there is none, or no cap of which to ``width`` the support point along n is part.
+    The cosine is 2 if there is no stationary point, or no cap that contains the support point along n to ``width``.
     """
     n = normal_of(p, face)
     for i in range(3):
@@ -165,7 +165,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Put the branches of the stationary point into the simplex; return how far along n it is, and nothing behind."""
+    """Write the branches of the stationary point to the simplex; return its distance along n, and 0 behind."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -176,15 +176,15 @@ def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
 
 @kernel
 def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tuple[bool, bool, bool, bool]) -> Depth:
-    """Return the depth with its lengths, and write the faces that `Depth` describes into the simplex.
+    """Return the depth with its lengths, and write the faces that `Depth` describes to the simplex.
 
-    ``how`` holds four flags: the origin is inside, the best normal is a stationary point's, there is a cap, the length
-    along the opposite normal is requested. The upper bound is widened by what only a cap proves, since the surface of
-    a certificate does not prove it.
+    ``how`` has four flags: the origin is inside, the best normal is a stationary point's, there is a cap, the length
+    along the opposite normal is requested. If a cap proves the depth, the upper bound is widened, because the surface
+    of a certificate does not prove it.
     """
     code, steps, least, best, outer, _, _ = depth
     inside, by_stationary, capped, two_sided = how
-    p.mark[p.mark.shape[0] - 1] = faces if inside and code == CLOSED else 0  # for `again`: no vertex has that number
+    p.mark[p.mark.shape[0] - 1] = faces if inside and code == CLOSED else 0  # read by `again`
     if capped:
         outer += LOG_WIDTH * c.size
     if inside:
@@ -198,14 +198,15 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
 
 @kernel
 def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, room: Room) -> Depth:
-    """Return how deep two cores overlap; GJK's tetrahedron in the simplex is a start where it is ``seeded``.
+    """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
     CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
-    face's nearest point is the difference's. FLAT: the difference has no volume, n is a normal of its plane. STUCK:
-    rounding stopped it. FULL: the room is too small. The bounds hold after all of them.
+    face's nearest point is the difference's. FLAT: the difference is flat, and n is the normal of its plane. STUCK:
+    rounding stopped the loop. FULL: the workspace is too small. The bounds are valid in all cases.
 
-    ``least`` and ``best`` come in as the best that GJK has seen. ``two_sided`` requests the length along the opposite
-    normal too. For curved cores a cap of directions proves what a face of chords cannot; see `gjk3d.narrow.curved`.
+    ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests the length along the
+    opposite normal too. For curved cores, a cap of directions proves what a face of chords cannot; see
+    `gjk3d.narrow.curved`.
     """
     p, log = polytope_in(room), room.log
     if seeded:
@@ -221,7 +222,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
         log_start(log, p)
     faces, points, steps = plain(4), plain(4), 0
     code, face, inside, by_stationary = FULL, -1, False, False
-    smooth = have_branches(c) and not two_sided and log.shape[0] == 0  # a trace shows EPA's own steps
+    smooth = have_branches(c) and not two_sided and log.shape[0] == 0  # a trace shows only EPA's own steps
     outer, trial, cap = inf, _FIRST_TRIAL if smooth else room.points, Cap(best, 0.0, 2.0)
     while points < room.points:
         waiting = compact(p, waiting) if steps % _TIDY == 0 else waiting
@@ -231,8 +232,8 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
         if inside and key < cap.floor and in_cap(cap, normal_of(p, face), key):
             p.keys[at] = cap.floor
             continue
-        if inside and log.shape[0] == 0 and least - key <= width:  # a log's last step has the surface that is final
-            code, outer = CLOSED, min(outer, -min(key, least))  # a face that does not wait is no lower than ``least``
+        if inside and log.shape[0] == 0 and least - key <= width:  # the last step of a log has the final surface
+            code, outer = CLOSED, min(outer, -min(key, least))  # a face outside the queue is not lower than ``least``
             break
         if inside and not by_stationary and steps >= trial:
             tried, h = stationary_cap(c, p, face, width)
@@ -252,7 +253,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
         h = dot(d, w)
         if h < (cap.floor if by_stationary else least):
             least, best, by_stationary = h, d, False
-        # nothing lies beyond a face that ends at a vertex known, whatever its rounded plane says
+        # if the support point is a vertex of the face, the face is final, in spite of its rounded plane
         clear = inside and h + length > AS_GOOD * c.tiny
         code = STUCK if not clear and is_vertex(p.v, points, w) else FULL
         if inside:
@@ -278,19 +279,19 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     return finish(c, p, depth, faces, face, (inside, by_stationary, cap.cosine <= 1.0, two_sided))
 
 
-#: square of a sine: two edges that far apart make as good a normal as any
+#: squared sine: two edges at this angle give as good a normal as any
 _WIDE = 0.01
 
 
 class Polytope(NamedTuple):
-    """EPA's polytope in the room it is lent; see `gjk3d.narrow.room`."""
+    """EPA's polytope in its workspace; see `gjk3d.narrow.room`."""
 
     simplex: Array2
     v: Array2  #: vertex rows
     ff: Array2  #: floats of faces: normal, key
-    fi: Ints2  #: ints of faces: vertices, neighbours, alive, place among those that wait
-    keys: Array1  #: of the faces that wait, inf of those removed since
-    waiting: Ints1  #: faces that may have to be split, from old to new
+    fi: Ints2  #: integers of faces: vertices, neighbours, state, index in the queue
+    keys: Array1  #: keys of the queued faces, inf for removed ones
+    waiting: Ints1  #: queue of faces that may have to be split, oldest first
     stack: Ints1
     rim: Ints2
     mark: Ints1
@@ -298,7 +299,7 @@ class Polytope(NamedTuple):
 
 @kernel
 def polytope_in(room: Room) -> Polytope:
-    """Return the views of a room that EPA works on."""
+    """Return the views of a workspace that EPA uses."""
     work, table, points = room.work, room.table, room.points
     cap = FACES_PER_POINT * points
     o = SIMPLEX + VERTEX_ROW * points
@@ -331,7 +332,7 @@ def closest_on_face(p: Polytope, f: int, tiny: float) -> Vec3:
 
 @inlined
 def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
-    """Store face f = (i, j, k) with its unit normal and key; False where it is too thin to have a normal."""
+    """Store face f = (i, j, k) with its unit normal and key; return False if it is too thin for a normal."""
     a, b, c = row3(p.v, i), row3(p.v, j), row3(p.v, k)
     ab, ac = sub(b, a), sub(c, a)
     n = cross(ab, ac)
@@ -351,7 +352,7 @@ def add_face(p: Polytope, f: int, i: int, j: int, k: int) -> bool:
 
 @kernel
 def take_simplex(p: Polytope) -> None:
-    """Take GJK's tetrahedron as the first four vertices."""
+    """Copy GJK's tetrahedron to the first four vertices."""
     for i in range(4):
         for j in range(VERTEX_ROW):
             p.v[i, j] = p.simplex[i, j]
@@ -359,10 +360,8 @@ def take_simplex(p: Polytope) -> None:
 
 @kernel
 def first_faces(p: Polytope) -> Vec3:
-    """Wind the tetrahedron of the first four vertices outward, and let its faces wait; return its centre.
-
-    That orients all faces to come, wherever the origin is.
-    """
+    """Add the faces of the first tetrahedron to the queue, wound outward; return its centre."""
+    # This orients all later faces, independent of the origin.
     p0, p1, p2, p3 = first_four(p.v)
     inner = scale(0.25, (p0[0] + p1[0] + p2[0] + p3[0], p0[1] + p1[1] + p2[1] + p3[1], p0[2] + p1[2] + p2[2] + p3[2]))
     if dot(triangle_normal(p0, p1, p2), sub(p3, p0)) > 0.0:
@@ -379,8 +378,8 @@ def first_faces(p: Polytope) -> Vec3:
 
 @inlined
 def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
-    """Let the new faces wait that are nearer than ``most``; return how many wait."""
-    nowhere = p.keys.shape[0] - 1  # as many never wait
+    """Add the new faces that are nearer than ``most`` to the queue; return its length."""
+    nowhere = p.keys.shape[0] - 1  # a slot for faces that are not queued
     for f in range(faces, grown):
         key = p.ff[f, 3]
         near = key < most
@@ -392,11 +391,9 @@ def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int
 
 @inlined
 def lowest_face_waiting(p: Polytope, count: int) -> int:
-    """Return where the face with the least key waits, the oldest of ties, -1 where none is left.
-
-    They are few, for a face above what is known of the depth never waits: to look at all costs less than a heap, whose
-    every branch is a guess.
-    """
+    """Return the queue index of the face with the least key, the oldest of ties, or -1 if the queue is empty."""
+    # The queue is short, because it has no faces beyond the known depth. A linear scan is therefore cheaper than a
+    # heap, whose branches are unpredictable.
     at, least = -1, inf
     for i in range(count):
         key = p.keys[i]
@@ -407,7 +404,7 @@ def lowest_face_waiting(p: Polytope, count: int) -> int:
 
 @kernel
 def compact(p: Polytope, count: int) -> int:
-    """Let removed faces wait no longer; return how many do."""
+    """Remove dead faces from the queue; return its length."""
     count_left = 0
     for i in range(count):
         f, key = p.waiting[i], p.keys[i]
@@ -419,10 +416,11 @@ def compact(p: Polytope, count: int) -> int:
 
 @inlined
 def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tuple[int, int, bool]:
-    """Put the faces that w sees on the stack, from ``seed`` on, marked by 2, and the edges round them on the rim.
+    """Find the faces visible from w, starting from ``seed``, and the edges around them.
 
-    Return how many faces, how many edges, and whether none begins where another does. A face counts as seen where w is
-    more than ``threshold`` above its plane. An edge is marked where it begins by the face that may stand on it.
+    The faces go to the stack and are marked by 2, the edges go to the rim. Return the number of faces, the number of
+    edges, and whether no two edges begin at the same vertex. A face is visible if w is more than ``threshold`` above
+    its plane. The start vertex of an edge is marked with the face behind that edge.
     """
     fi, ff, v, stack, rim, mark = p.fi, p.ff, p.v, p.stack, p.rim, p.mark
     fi[seed, 6] = 2
@@ -436,7 +434,7 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
             if fi[g, 6] == 2:
                 continue
             if dot(row3(ff, g), sub(w, row3(v, fi[g, 0]))) > threshold:
-                fi[g, 6] = 2  # before it is taken from the stack, so that no face is pushed twice
+                fi[g, 6] = 2  # marked before it is popped, so that no face is pushed twice
                 stack[depth] = g
                 depth += 1
             else:
@@ -452,7 +450,7 @@ def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tu
 def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
     """Add the faces between the rim and a vertex, in the rim's order.
 
-    False unless the rim is one cycle, or where a face is too thin, or wound inward about ``inner``.
+    Return False if the rim is not one cycle, or if a face is too thin or wound inward about ``inner``.
     """
     fi, rim, mark = p.fi, p.rim, p.mark
     up = sub(row3(p.v, new), inner)
@@ -472,7 +470,7 @@ def add_fan(p: Polytope, edges: int, new: int, faces: int, inner: Vec3) -> bool:
 
 @inlined
 def sew(p: Polytope, edges: int, faces: int) -> None:
-    """Make the fan's faces neighbours of those behind the rim."""
+    """Connect the fan's faces with their neighbours behind the rim."""
     fi = p.fi
     for f in range(faces, faces + edges):
         g, j = fi[f, 3], fi[f, 1]
@@ -481,9 +479,9 @@ def sew(p: Polytope, edges: int, faces: int) -> None:
 
 @inlined
 def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold: float) -> tuple[int, int]:
-    """Replace the faces that vertex ``new`` sees by a fan; return the new face count, and how many went.
+    """Replace the faces visible from vertex ``new`` by a fan; return the new face count and how many were removed.
 
-    Or -1 and 0, with nothing changed: unless the horizon is one simple cycle and every new face is wound outward.
+    Return -1 and 0, with nothing changed, unless the horizon is one simple cycle and every new face is wound outward.
     """
     p.mark[new] = -1
     depth, edges, good = horizon(p, seed, row3(p.v, new), threshold, faces)
@@ -504,7 +502,7 @@ def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold:
 
 @kernel
 def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
-    """Return the live face that a point is highest above, -1 where it is above none."""
+    """Return the live face that a point is highest above, -1 if it is above none."""
     seed, most = -1, tiny
     for g in range(faces):
         if p.fi[g, 6] == 1:
@@ -516,7 +514,7 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Do as `expand` does; keep coplanar faces, else split them, else swallow them."""
+    """Expand by a vertex: first keep coplanar faces, then split them, then remove them."""
     if seed < 0:
         return -1, 0
     for k in range(3):
@@ -528,10 +526,8 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return the areas that the origin's image spans with the edges of a face seen along e1 x e2, edge opposite each.
-
-    All are positive where the ray pierces the face from inside; this much cancels nothing.
-    """
+    """Return the areas of the triangles of the projected origin and each edge of a face, projected along e1 x e2."""
+    # All are positive if the ray pierces the face from inside. This form does not suffer from cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
     ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
     return (bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx)
@@ -539,11 +535,9 @@ def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
 
 @kernel
 def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
-    """Put the face hit by the ray from the origin along n into the simplex from a row on; return the ray's length.
-
-    The witness points of an overlap: a convex combination of points of A - B that lies on n to the last bit, whatever
-    stopped the loop. The face is ``likely``, else it is searched for.
-    """
+    """Write the face hit by the ray from the origin along n to the simplex, from a row on; return the ray's length."""
+    # Its hit point gives the witness points of an overlap: a convex combination of points of A - B that lies on n to
+    # the last bit, independent of the reason of the stop. The face ``likely`` is tried first, then all others.
     s = p.simplex
     e1 = perpendicular(n)
     e2 = cross(n, e1)
@@ -563,7 +557,7 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
                     best = worst
                     chosen = f
                     u = (max(w[0], 0.0), max(w[1], 0.0), max(w[2], 0.0))
-        if chosen < 0:  # never seen; some point of the polytope all the same
+        if chosen < 0:  # never observed; any point of the polytope is valid here
             chosen = 0
             while p.fi[chosen, 6] != 1:
                 chosen += 1
@@ -580,8 +574,8 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
 
 @kernel
 def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bool) -> tuple[float, float]:
-    """Return how far the polytope extends from an origin inside along n, and along -n if ``two_sided``, else 0."""
-    if p.fi[chosen, 6] != 1:  # the last step removed it, and left its own faces
+    """Return the polytope's extent from an inner origin along n, and along -n if ``two_sided``, else 0."""
+    if p.fi[chosen, 6] != 1:  # the last step removed it, and the faces of this step remain
         chosen = faces - 1
     front, rear = 0.0, 0.0
     for side in range(2 if two_sided else 1):
@@ -592,7 +586,7 @@ def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bo
     return front, rear
 
 
-#: of its longest edge: a tetrahedron is a sliver where it is lower, or its base narrower
+#: relative to its longest edge: a tetrahedron is a sliver if its height or its base's height is less
 _SLIVER = 1e-3
 _DIAGONAL, _SIXTH = 0.7071067811865476, 0.8660254037844386
 #: directions of the plane, an eighth of a turn apart
@@ -604,7 +598,7 @@ EIGHT = (
 
 @kernel
 def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
-    """Return which two of the first vertices are farthest apart, and the square of how far."""
+    """Return the indices of the two most distant vertices, and the square of their distance."""
     i0, i1, far = 0, 0, 0.0
     for i in range(count):
         for j in range(i + 1, count):
@@ -617,13 +611,14 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Fill v[:4] with far-apart support points: of six directions, of eight round their line, of two off their plane.
+    """Fill v[:4] with distant support points; return the dimension, the least h(n), its direction n, and a flat normal.
 
-    Return the dimension found, the least h(n) seen, its n, and a normal of a flat difference.
+    The directions are six fixed ones, then eight around the line of two points, then the two normals of three points.
+    The flat normal is the normal of a flat difference.
     """
     least = inf
     best = (1.0, 0.0, 0.0)
-    # the farthest pair of these six points is at least the diameter divided by the root of three apart
+    # the farthest pair of these six points spans at least the diameter divided by the root of three
     for k in range(6):
         s = 1.0 if k < 3 else -1.0
         d = (s if k % 3 == 0 else 0.0, s if k % 3 == 1 else 0.0, s if k % 3 == 2 else 0.0)
@@ -672,9 +667,9 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
 
 @kernel
 def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
-    """Fill v[:4] with support points of three directions an eighth of a turn off n, and of the one behind.
+    """Fill v[:4] with support points of three directions at 45 degrees to n, and of the opposite one.
 
-    Return the least h(n) seen, and its n.
+    Return the least h(n) and its direction n.
     """
     u1 = perpendicular(n)
     u2 = cross(n, u1)
@@ -691,7 +686,7 @@ def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
 
 @kernel
 def is_sliver(v: Array, tiny: float) -> bool:
-    """Tell whether the first four vertices are too flat a tetrahedron to begin with."""
+    """Return whether the tetrahedron of the first four vertices is too flat for a start."""
     p0, p1, p2, p3 = first_four(v)
     n = triangle_normal(p0, p1, p2)
     height = abs(dot(unit(n), sub(p3, p0)))

@@ -1,9 +1,9 @@
-"""The face, edge or corner with which a core looks in a direction.
+"""The face, edge or corner of a core that supports a direction.
 
-The face that has the farthest point along the direction and is turned by at most `LEAN` from it; else the edge through
-that point that is at right angles to it up to as much; else the point alone. The straight lines on the side of a
-cylinder or cone count as edges, its caps as faces: regular polygons of `CORNERS` corners on the rim. Of sums and unions
-of shapes only support points are known, and their features are found by trying.
+The feature is the face with the farthest point if the face is rotated from the direction by at most `LEAN`. Otherwise
+it is the edge through that point that is perpendicular to the direction within `LEAN`. Otherwise it is the point alone.
+The straight lines on the side of a cylinder or cone count as edges. Their caps count as faces: regular polygons of
+`CORNERS` corners on the rim. Sums and unions of shapes have only support points, so their features are sampled.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from gjk3d.typing import Array, Array1, Ints1
 
 LEAN = 5.0  #: degrees
 CORNERS = 32
-#: corners a feature of a core may have that is no hull, with the point of a rim that is farthest
+#: largest number of corners of a feature of a core other than a hull, with the farthest point of a rim
 MOST = CORNERS + 1
 _COS, _SIN = cos(radians(LEAN)), sin(radians(LEAN))
 _STEP = 2.0 * pi / CORNERS
 _CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
-_CLOSE = 1e-12  #: of the core's size: support points by less than this count as one
-#: directions, and by how much they are tilted; of the core's size: how much lower and how close points may be
+_CLOSE = 1e-12  #: relative to the core's size: support points closer than this are merged
+#: directions, their tilt, and, relative to the core's size, the tolerances of height and of merging
 TILTS, _TILT, _DROP, _BLUR = 16, 1e-8, 1e-9, 1e-5
 _ALIGNED = 1e-7  #: radians
-_RIGID = 1e-12  #: what a placement may miss of orthonormal
-_RIM = 1e-13  #: of the radius: how much lower than the rim the corners on it may be
+_RIGID = 1e-12  #: allowed deviation of a placement from orthonormal
+_RIM = 1e-13  #: relative to the radius: how much lower than the rim its corners may be
 
-#: number of corners of a feature without bounds, through the core's centre
+#: number of corners of an unbounded feature, through the core's centre
 PLANE = -1
 
 _KIND, _VERTICES, _HEAD, _RHO = layout.KIND, layout.VERTICES, layout.FLOAT_HEAD, layout.RHO
@@ -45,23 +45,23 @@ _RADIUS, _PARTS, _INT_HEAD = layout.RADIUS, layout.PARTS, layout.INT_HEAD
 
 
 class Feature(NamedTuple):
-    """A face, an edge or a corner, whose corners are in an array; behind them the centre of a cap."""
+    """A face, an edge or a corner; an array stores its corners, followed by the centre of a cap."""
 
     corners: int
-    normal: Vec3  #: unit, of a face
+    normal: Vec3  #: unit vector of a face
     cap: float  #: radius of a cap
 
 
 @inlined
 def bare(corners: int) -> Feature:
-    """Return an edge, or a lone point."""
+    """Return an edge or a single point."""
     return Feature(corners, (0.0, 0.0, 0.0), 0.0)
 
 
 class Loops(NamedTuple):
-    """The faces of a hull, or the plane of a half-space: how many, where each begins, its corners; and their normals.
+    """The faces of a hull, or the plane of a half-space: their number, the start of each, its corners, and the normals.
 
-    In ints and floats, see `gjk3d.geometry.polygon.face_loops`.
+    The data are integers and floats, see `gjk3d.geometry.polygon.face_loops`.
     """
 
     ints: Ints1
@@ -70,7 +70,7 @@ class Loops(NamedTuple):
 
 @kernel
 def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
-    """Write a row."""
+    """Write a vector to row k."""
     v[k, 0], v[k, 1], v[k, 2] = x, y, z
 
 
@@ -83,7 +83,7 @@ def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
             s = 1.0 if d[k] > 0.0 else -1.0
             for c in range(4):
                 v[c, i] = f[i] if c == 1 or c == 2 else -f[i]
-                v[c, j] = s * (f[j] if c >= 2 else -f[j])  # counter-clockwise seen from outside
+                v[c, j] = s * (f[j] if c >= 2 else -f[j])  # counter-clockwise, seen from outside
                 v[c, k] = s * f[k]
             return Feature(4, (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0), 0.0)
     along = 0
@@ -101,7 +101,6 @@ def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
-    """Return face k of a hull."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     lq, lf = loops
     first, count = lq[0] + 2 + lq[1 + k], lq[2 + k] - lq[1 + k]
@@ -113,7 +112,7 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
 
 @inlined
 def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
-    """Write an edge of a hull that climbs less along d than the least so far; return the least of both."""
+    """Write a hull's edge if it climbs less along d than ``least``; return the lesser of both."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
     climb, length = abs(dot(e, d)), sqrt(dot(e, e))
@@ -126,7 +125,7 @@ def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -
 
 @kernel
 def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a hull one of whose vertices is alone the highest: of its faces and edges."""
+    """Return a hull's feature among the faces and edges at its only highest vertex."""
     lq, lf = loops
     faces = lq[0]
     corners = faces + 2
@@ -141,7 +140,7 @@ def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Fea
         if c > most:
             best, most = k, c
         after = at + 1 if at + 1 < stop else first
-        for r in (min(at, after), max(at, after)):  # the corners where the two edges there end
+        for r in (min(at, after), max(at, after)):  # the corners at the ends of both edges
             least = _flatter_edge(core, lq[r - 1 if r > first else stop - 1], lq[r], d, least, v)
     return _face_at(core, loops, best, v) if best >= 0 else bare(2 if least < _SIN else 1)
 
@@ -159,7 +158,7 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
         highest = k if h > top else highest
         top = max(top, h)
     top -= _CLOSE * core.floats[_RHO]
-    if next_to_it < top:  # one vertex alone is highest: only faces and edges that end there can be the feature
+    if next_to_it < top:  # one vertex alone is highest, so the feature is one of its faces and edges
         return _feature_at(core, loops, highest, d, v)
     faces = lq[0]
     start = 1
@@ -190,9 +189,9 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
-    """Return the disc at height z that looks up or down.
+    """Return the disc at height z whose normal is up or down.
 
-    Its regular corners, and the one farthest along d where that is none of them.
+    Its corners are those of a regular polygon, and the point farthest along d if that is not one of them.
     """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     near, most = 0, -1.0
@@ -218,7 +217,7 @@ def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
-    """Return the straight line on the side towards d, with these radii at the heights -half and half."""
+    """Return the straight line on the side towards d; the radii at heights -half and half are ``low`` and ``high``."""
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     x, y = d[0] / flat, d[1] / flat
     put_row(v, 0, low * x, low * y, -half)
@@ -228,7 +227,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 @kernel
 def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a primitive that is no hull, with these numbers."""
+    """Return the feature of a primitive that is not a hull, with these numbers."""
     if kind == _BOX:
         return box_feature(f, d, v)
     if kind == _SEGMENT:
@@ -255,10 +254,8 @@ def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return the feature of the only part of a composed core: a primitive that is stretched or moved.
-
-    One that leans is only known where the placement is rigid, or where there is no radius to add.
-    """
+    """Return the feature of a composed core with a single part: a primitive that is stretched or moved."""
+    # The feature of a leaning primitive is exact only if the placement is rigid, or if the radius is 0.
     q, f = core
     at = q[_INT_HEAD + 4]
     local = unit(pull_back(f, at, d))
@@ -278,7 +275,7 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
         lean = abs(dot(e, d))
         normal = (0.0, 0.0, 0.0)
     else:
-        # the transposed inverse, but for a factor that keeps or turns the side
+        # the transposed inverse, up to a factor that may flip the side
         x, y, z = cross(b, c), cross(c, a), cross(a, b)
         n = g.normal
         normal = unit(along(along(scale(n[0], x), y, n[1]), z, n[2]))
@@ -293,11 +290,9 @@ def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
-    """Return what a handful of slightly tilted directions find of the flat part that faces d: an approximation.
-
-    Points that are lower than the highest are not on that part; those close together are one, on a curved part. It is
-    found where it faces d almost exactly, and at most `TILTS` of its corners.
-    """
+    """Return an approximation of the flat part that faces d, from a few slightly tilted directions."""
+    # Points that are lower than the highest are not on this part. Points close together are one, on a curved part. The
+    # part is found only if it faces d almost exactly, with at most `TILTS` of its corners.
     x = perpendicular(d)
     y = cross(d, x)
     reach = core.floats[_RHO]
@@ -311,7 +306,7 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
     count = 0
     for k in range(TILTS):
         p = row3(v, k)
-        # on a flat part all tilted directions give points of the same height; on a curved part they drop
+        # on a flat part all tilted directions give points of equal height; on a curved part they drop
         fresh = dot(p, d) >= top - _DROP * reach
         for j in range(count):
             a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]
@@ -328,7 +323,7 @@ def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
 def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
     """Return the feature of a core in the unit direction d, relative to its centre.
 
-    Corners go to ``v``, but for a lone one, which is the support point.
+    The corners are written to ``v``, except a single one, which is the support point.
     """
     if loops.ints[0] == PLANE:
         put_row(v, 0, 0.0, 0.0, 0.0)

@@ -1,16 +1,16 @@
-"""GJK: the distance of two convex cores, by walking to the point of A - B nearest to the origin.
+"""GJK: the distance of two convex cores, by stepping to the point of A - B nearest to the origin.
 
-The 2D tutorials' loop, one dimension up: ask for the support point w of A - B in the direction of the origin, add it
-to the simplex, keep the part of the simplex nearest to the origin, repeat. Three facts make it safe:
+The loop of the 2D tutorials, in 3D: compute the support point w of A - B in the direction of the origin, add it to the
+simplex, keep the part of the simplex nearest to the origin, repeat. Three facts make it safe:
 
-- every support point proves a lower bound, v.w / |v|: no point of A - B lies below that plane;
-- v, the nearest point of the simplex, is a convex combination of A - B's points: |v| is an upper bound;
-- v must get shorter at each step. On polytopes it then cannot cycle, and ends at a vertex seen before; on curved
-  shapes the two bounds meet.
+- every support point proves a lower bound, v.w / |v|: no point of A - B is below that plane;
+- v, the nearest point of the simplex, is a convex combination of points of A - B, so |v| is an upper bound;
+- v must get shorter at each step. On polytopes the loop then cannot cycle, and ends at a vertex of an earlier step. On
+  curved shapes the two bounds converge.
 
-So the loop never ends on a guess: it hands on the bounds it has. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom.
-1988; van den Bergen, Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-
-Time Collision Detection, 2005, sec. 9.5.
+So the loop always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen,
+Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection,
+2005, sec. 9.5.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from gjk3d.typing import Array
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)
 MAX_STEPS = 256
 #: in units of a pair's ``tiny``: a simplex this near to the origin touches it; directions whose bounds differ by less
-#: than that are as good as each other
+#: are equivalent
 TOUCHING, AS_GOOD = 4.0, 64.0
-#: a vertex may leave |v| as it is, or longer by this factor, and mend v's direction all the same; so many times
+#: a vertex may leave |v| equal, or increase it by this factor, if it improves v's direction; and at most this often
 _LONGER, _PATIENCE = 1.0 + 1e-15, 8
 
-#: steps after which the simplex of separated curved cores is moved to the stationary point of its branches: the first
-#: time, and between later times
+#: Steps before the simplex of separated curved cores is first moved to the stationary point of its branches, and the
+#: steps between later moves.
 _FIRST_TRIAL, _AGAIN = 3, 2
 
-#: floats that a query leaves for the next one about the same two shapes: how many points of the simplex (0: nothing
-#: yet), the axis in A's frame, then each point of A and of B in its own frame, and the error that these were found with
+#: Floats of a cache row: the number of simplex points (0: empty), the axis in A's frame, then each point of A and of B
+#: in its own frame, and the error at their computation.
 MEMORY = 29
 _STORED_ERROR = MEMORY - 1
-#: how many times the error that a query allows for the points remembered may have been found with: B's are turned back
-#: from where it was then, and a point found far away is off its shape by that distance's rounding
+#: Largest ratio of this error to the error of the new query. B's points are moved back to its frame, and a point that
+#: was computed far away is off its shape by the rounding of that distance.
 _AS_EXACT = 2.0
-AXIS = 4  #: the same without the points
+AXIS = 4  #: the length of a row without points
 
 
 class Start(NamedTuple):
-    """Where GJK starts: its first direction, and how many rows of the simplex hold points of A - B already.
+    """The start of GJK: its first direction, and the number of simplex rows that already hold points of A - B.
 
-    With such rows it starts in the direction to them. It queries ``axis`` only if they touch the origin.
+    With such rows, the first direction is the one to them. ``axis`` is used only if they touch the origin.
     """
 
     axis: Vec3
@@ -67,25 +67,25 @@ class Start(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What GJK found."""
+    """The result of GJK."""
 
-    code: int  #: why it stopped
-    rows: int  #: of the simplex
-    v: Vec3  #: the simplex' point nearest to the origin
-    lower: float  #: the greatest lower bound that a direction proved
-    axis: Vec3  #: that direction, from A to B
+    code: int  #: reason of the stop
+    rows: int  #: rows of the simplex
+    v: Vec3  #: the simplex's point nearest to the origin
+    lower: float  #: largest lower bound of all directions
+    axis: Vec3  #: its direction, from A to B
     steps: int
 
 
 @kernel
 def first_four(s: Array) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-    """Return the vertices of A - B in rows 0 to 3; rows not in use yet hold anything."""
+    """Return the vertices of A - B in rows 0 to 3; unused rows hold any numbers."""
     return row3(s, 0), row3(s, 1), row3(s, 2), row3(s, 3)
 
 
 @kernel
 def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
-    """Store a vertex of A - B with the points it is made of."""
+    """Store a vertex of A - B and its points of A and B."""
     s[i, 0], s[i, 1], s[i, 2] = w
     s[i, 3], s[i, 4], s[i, 5] = a
     s[i, 6], s[i, 7], s[i, 8] = b
@@ -99,7 +99,7 @@ def set_weights(s: Array, l4: Vec4) -> None:
 
 @kernel
 def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
-    """Drop the vertices whose coordinate is not positive; return how many are left."""
+    """Drop the vertices without a positive coordinate; return the number left."""
     count_left = 0
     for i in range(count):
         if l4[i] > 0.0:
@@ -113,7 +113,7 @@ def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
 
 @kernel
 def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
-    """Return the simplex' nearest point as a point of A and one of B."""
+    """Return the simplex's nearest point as a point of A and one of B."""
     ax, ay, az = 0.0, 0.0, 0.0
     bx, by, bz = 0.0, 0.0, 0.0
     for i in range(count):
@@ -125,7 +125,7 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
-    """Tell whether w is one of the first vertices already."""
+    """Return whether w is already one of the first vertices."""
     for i in range(count):  # noqa: SIM110, a generator does not compile
         if rows[i, 0] == w[0] and rows[i, 1] == w[1] and rows[i, 2] == w[2]:
             return True
@@ -134,7 +134,7 @@ def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
 
 @kernel
 def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
-    """Return the simplex' point nearest to the origin, its coordinates, and where the origin is."""
+    """Return the simplex's point nearest to the origin, its coordinates, and the origin's region."""
     p0, p1, p2, p3 = first_four(s)
     if count == 4:
         return closest_on_tetrahedron(p0, p1, p2, p3, tiny)
@@ -148,7 +148,7 @@ def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
 
 @kernel
 def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, count: int) -> None:
-    """Write a step: the direction, its support points, its bound, both bounds so far, the simplex before it."""
+    """Log a step: the direction, its support points, its bound, both bounds so far, the simplex before it."""
     write(log, GJK_STEP)
     write3(log, d)
     write3(log, a)
@@ -160,7 +160,7 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Move the simplex to the stationary point of its branches; return its nearest point and the number of its rows.
+    """Move the simplex to the stationary point of its branches; return its nearest point and its number of rows.
 
     The simplex is unchanged if the stationary point is not nearer.
     """
@@ -178,15 +178,15 @@ def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3,
 
 @kernel
 def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array, log: Array) -> Walk:
-    """Walk to the point of A - B nearest to the origin; the simplex stays in ``s``.
+    """Return the bounds of the distance from the origin to A - B; the simplex stays in ``s``.
 
-    ``far`` and ``near`` stop it early: once the bounds of the distance, radii taken off, prove more than ``far`` or at
-    most ``near``. ``width`` is the gap between the bounds at which it is done.
+    ``far`` and ``near`` stop the loop early, when the bounds of the distance, without the radii, prove more than
+    ``far`` or at most ``near``. The loop ends when the gap between the bounds is at most ``width``.
     """
     axis, count, code, steps, level = unit(start.axis), start.rows, LIMIT, 0, 0
     lower, v, query_axis = -inf, (0.0, 0.0, 0.0), True
-    smooth, trial = log.shape[0] == 0 and have_branches(c), _FIRST_TRIAL  # a trace shows GJK's own steps
-    if count > 0:  # from points remembered
+    smooth, trial = log.shape[0] == 0 and have_branches(c), _FIRST_TRIAL  # a trace shows only GJK's own steps
+    if count > 0:  # from cached points
         v, l4, where = nearest(s, count, c.tiny)
         if where == INSIDE:
             set_weights(s, l4)
@@ -197,7 +197,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
     if query_axis:
         w, a, b = support_pair(c, axis)
         lower, steps = -dot(axis, w), 1
-        if count == 0 or not dot(v, v) < dot(w, w):  # also where the new point is nearer than all that are remembered
+        if count == 0 or not dot(v, v) < dot(w, w):  # also if the new point is nearer than all cached ones
             set_row(s, 0, w, a, b)
             s[0, 9] = 1.0
             count, v = 1, w
@@ -216,7 +216,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         w, a, b = support_pair(c, d)
         steps += 1
         bound = -dot(d, w)
-        if bound > lower - c.tiny:  # the latest of equals: their bounds differ by rounding, their angles by its root
+        if bound > lower - c.tiny:  # the latest of equal bounds: they differ by rounding, the directions by its root
             lower = max(lower, bound)
             axis = d
         if log.shape[0] > 0:
@@ -224,8 +224,8 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
         if lower - c.error - c.radii > far:
             code = FAR
             break
-        if length - bound <= width:  # this direction's own bound: then v / |v| is as good a normal as |v| a distance
-            if bound > lower - AS_GOOD * c.tiny:  # not where a loose width lets it end: EPA goes on from the best axis
+        if length - bound <= width:  # with this direction's own bound, v / |v| is as good a normal as |v| is a distance
+            if bound > lower - AS_GOOD * c.tiny:  # not if a loose width ended the loop: EPA starts from the best axis
                 axis = d
             code = CONVERGED
             break
@@ -241,9 +241,9 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
             code = INSIDE_SIMPLEX if where == INSIDE else AT_ORIGIN
             break
         if not dot(p, p) < square:
-            # a new vertex may mend the direction by more than the length can show; a few such steps, never a cycle
+            # a new vertex may improve the direction by more than the length shows; a few such steps never make a cycle
             level += 1
-            # worse, or NaN: what is there stays
+            # worse, or NaN: keep the simplex
             if level > _PATIENCE or not l4[count - 1] > 0.0 or not dot(p, p) <= _LONGER * square:
                 count -= 1
                 code = STALLED
@@ -258,12 +258,10 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
 
 @kernel
 def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
-    """Put the points remembered in row k, if there is one, into the simplex, B's moved to where it is now.
-
-    Points of a shape stay points of it wherever it goes, so the old simplex, moved along, is one of the new A - B, and
-    the old axis is as good a first direction as any. Nothing is believed: bounds are proven by what is asked now, and
-    the points are only where GJK starts; those that were found much farther apart are left out.
-    """
+    """Copy the cached points of row k, if any, to the simplex, with B's points moved to its current pose."""
+    # Points of a shape move with it, so the old simplex is a simplex of the new A - B, and the old axis is a good first
+    # direction. Cached values are only a start: bounds are proven by new support points. Points that were computed at a
+    # much larger distance are left out, because of their rounding.
     if cache.shape[0] == 0 or not cache[k, 0] > 0.0:
         return Start(direction_between(c.m), 0)
     axis = (cache[k, 1], cache[k, 2], cache[k, 3])
@@ -280,11 +278,9 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Keep the axis and the simplex in row k, if there is one, which holds the points that it began with.
-
-    A point that is remembered again keeps its numbers: turned there and back each time, it would wander off. A narrow
-    row has the axis alone, and only one that parts the two.
-    """
+    """Store the axis and the simplex in row k, if any."""
+    # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
+    # drift. A narrow row has only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:
         return
     cache[k, 0] = float(walk.rows)
@@ -292,7 +288,7 @@ def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Wa
     if cache.shape[1] == AXIS:
         cache[k, 0] = 1.0 if walk.code == FAR else 0.0
         return
-    old = 0  # the points kept are in the order they were given, and new ones come after them
+    old = 0  # cached points keep their order, and new ones follow
     for i in range(walk.rows):
         r = 4 + 6 * i
         b = (s[i, 6], s[i, 7], s[i, 8])

@@ -1,9 +1,9 @@
-"""Where two shapes touch: the part of two supporting features that lie over each other along the normal.
+"""Contact manifolds: the overlap of two supporting features, projected along the normal.
 
-Both features are looked at along the normal, where they are convex polygons in the plane; these are intersected, cut
-where the gap between their planes is too wide, and every corner is lifted back onto both. So no side is the reference
-of the other, and exchanging the shapes changes nothing. Gregorius: Robust contact creation for physics simulations,
-GDC 2015 clips one against the sides of the other instead.
+Both features are projected along the normal to convex polygons in a plane. The polygons are intersected, and cut where
+the gap of their planes is too wide. Every corner is then lifted back onto both features. Neither feature is the
+reference, so exchanging the shapes changes nothing. Gregorius: Robust contact creation for physics simulations, GDC
+2015 clips one feature against the side planes of the other instead.
 """
 
 from __future__ import annotations
@@ -16,40 +16,55 @@ from gjk3d.geometry.polygon import cut, cut_by, farthest_row, nearest_row, thin,
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, bare, feature
-from gjk3d.narrow.pairs import cores_of_row, marks_of, mirror, take_poses
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.pairs import PairRows, cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
-# of the pair's size: points this close are one; faces that lie on each other up to this much touch everywhere
+# relative to the pair's size: points closer than this are merged; faces whose gap is this small touch everywhere
 NEARLY_EQUAL, FLUSH = 1e-12, 1e-9
 
 _RADIUS, _KIND, _POINT = layout.RADIUS, layout.KIND, layout.POINT
-_STILL = 1e-15  #: of the radius: a step of Newton's method that ends it
-_NEWTON = 30  #: steps of Newton's method, which take one or two but where the surface bends away
+_STILL = 1e-15  #: relative to the radius: a Newton step below this ends the iteration
+_NEWTON = 30  #: most Newton steps; one or two are usual, unless the surface bends away
 
-# floats of a point in the answer: on A, on B, gap
+# floats of a contact point: on A, on B, gap
 POINT = 7
 
 
 class Sheets(NamedTuple):
-    """Scratch: the corners of both features, and polygons in the plane."""
+    """Scratch for the corners of both features, and for polygons in the plane."""
 
-    va: Array
-    vb: Array
-    plane: Array
+    va: Array2
+    vb: Array2
+    plane: Array3
+
+
+class FaceLists(NamedTuple):
+    """The faces of shapes in joined arrays, see `Loops`."""
+
+    ints: Ints1
+    floats: Array1
+    starts: Ints2  #: two rows for each pair row: where the faces of A begin in both arrays, and those of B
+
+
+class PatchLimits(NamedTuple):
+    """The limits of a contact patch."""
+
+    within: float  #: greatest gap of a point
+    most: int  #: greatest number of points
 
 
 class Flat(NamedTuple):
-    """Two features seen along the normal."""
+    """Two features projected along the normal."""
 
     u: Vec3  #: the axes of the plane
     w: Vec3
     ga: Feature
     gb: Feature
-    ha: Vec3  #: their heights along the normal, see `heights`
+    ha: Vec3  #: heights along the normal, see `heights`
     hb: Vec3
 
 
@@ -80,7 +95,7 @@ def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
 
 @kernel
 def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
-    """Return (c, a, b): over the point (x, y) the feature is at height c + a x + b y along n."""
+    """Return (c, a, b): the feature's height along n above the point (x, y) is c + a x + b y."""
     p = row3(v, 0)
     if g.corners == 2:
         e = sub(row3(v, 1), p)
@@ -96,7 +111,7 @@ def heights(g: Feature, v: Array, n: Vec3, u: Vec3, w: Vec3) -> Vec3:
 
 @inlined
 def height_at(h: Vec3, x: float, y: float) -> float:
-    """Return what `heights` says of a point."""
+    """Return the height of a feature's plane above a point; see `heights`."""
     return h[0] + h[1] * x + h[2] * y
 
 
@@ -127,7 +142,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
         e = sub(row3(v, k), p)
         r = sub(foot, p)
         last = k
-        # the foot is inside if it is left of every edge; else the nearest point is on an edge that it is right of
+        # the projection is inside if it is left of every edge; else the nearest point is on an edge that it is right of
         if inside and g.corners > 2 and dot(cross(e, r), normal) >= 0.0:
             continue
         inside = False
@@ -142,10 +157,9 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return how far along the unit direction n from p, on a feature, the surface at this radius round it is.
-
-    Newton's method on the distance from the feature, which is convex along a line, from the side where it is safe.
-    """
+    """Return the distance along the unit direction n from p, on a feature, to the rounded feature's surface."""
+    # The surface is at this radius around the feature. Newton's method runs on the distance from the feature, which is
+    # convex along a line, from the side where it converges.
     if radius == 0.0:
         return 0.0
     if g.corners == 2:
@@ -166,7 +180,7 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
-    """Write the ends of what two parallel edges share, seen along the normal; return 0 where they are not parallel."""
+    """Write the ends of the common part of two parallel edges, projected along n; return 0 if not parallel."""
     ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
     ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
@@ -188,11 +202,11 @@ def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) ->
 
 @kernel
 def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol: float, plane: Array) -> int:
-    """Write to plane[0] where two features lie over each other, seen along the normal; return how many corners."""
+    """Write the overlap of two features, projected along the normal, to plane[0]; return its number of corners."""
     p, q, ring = plane[0], plane[1], plane[2]
     if a.corners == 2 and b.corners == 2:
         return shared_line(va, vb, u, w, tol, p)
-    # an edge is cut by the face, not the face by the edge
+    # a face cuts an edge, never the reverse
     turned = b.corners == 2 or a.corners == PLANE
     n, m = (b.corners, a.corners) if turned else (a.corners, b.corners)
     flatten(vb if turned else va, n, u, w, p)
@@ -204,7 +218,7 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
-    """Leave at most ``most`` of n corners, with one of the least gap g[0] + g[1] x + g[2] y; return how many."""
+    """Keep at most ``most`` of n corners, one with the least gap g[0] + g[1] x + g[2] y; return their number."""
     least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
         least = min(least, height_at(g, p[k, 0], p[k, 1]))
@@ -228,7 +242,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
 
 @kernel
 def across(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return unit vectors u, w with u x w = n; axes of the frame where n is one, so that numbers stay round."""
+    """Return unit vectors u, w with u x w = n; if n is an axis they are axes, so that numbers stay round."""
     u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
     if abs(n[0]) > 0.8:  # any bound well below 1 keeps u from vanishing
         u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
@@ -238,7 +252,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write point r, in world axes: a on the first shape, and the one ``gap`` further along n."""
+    """Write point r in world axes: a on the first shape, and the point ``gap`` further along n."""
     b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
@@ -248,7 +262,7 @@ def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool)
 
 @inlined
 def is_lone(core: Core, loops: Loops) -> bool:
-    """Tell whether the features of a core are lone points, whatever the direction."""
+    """Return whether all features of a core are single points."""
     return bool(core.ints[_KIND] == _POINT and loops.ints[0] != PLANE)
 
 
@@ -256,9 +270,10 @@ def is_lone(core: Core, loops: Loops) -> bool:
 def common_part(
     c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
 ) -> tuple[Flat, int, Array2]:
-    """Return both features as seen along n, how many corners the part where both lie over each other has, and these.
+    """Return both features projected along n, the number of corners of their overlap, and these corners.
 
-    But for where their gap is wider than ``within``, and at most ``most``; none where one is a lone point.
+    Only the part whose gap is at most ``within`` counts, and at most ``most`` corners. The number is 0 if one feature
+    is a single point.
     """
     va, vb, plane = sheets
     tol = NEARLY_EQUAL * c.size
@@ -293,7 +308,7 @@ def common_part(
 def lift(
     c: Cores, flat: Flat, n: Vec3, p: Array, corners: int, sheets: Sheets, world: Vec3, turned: bool, points: Array
 ) -> float:
-    """Write the points of both shapes over each corner, in world axes; return the least gap."""
+    """Write the points of both shapes for each corner, in world axes; return the least gap."""
     u, w, pose = flat.u, flat.w, c.pose
     ra, rb = c.a.floats[_RADIUS], c.b.floats[_RADIUS]
     center = world_center(pose, c.a.floats)
@@ -317,7 +332,7 @@ def patch(
     c: Cores, turned: bool, loops_a: Loops, loops_b: Loops, out: Array, k: int, within: float, most: int,
     sheets: Sheets, points: Array,
 ) -> int:  # fmt: skip
-    """Fill ``points`` from the signed distance in row k of ``out``; return how many there are."""
+    """Fill ``points`` from the signed distance in row k of ``out``; return their number."""
     if out[k, 1] > within:
         return 0
     s = -1.0 if turned else 1.0
@@ -327,7 +342,7 @@ def patch(
     least = lift(c, flat, n, p, corners, sheets, world, turned, points)
     if corners > 0 and least <= max(out[k, 0], out[k, 2]) + NEARLY_EQUAL * c.size:
         return corners
-    # the nearest points, where nothing else is as near
+    # the nearest points, if no corner is as near
     side = 9 if turned else 6
     r = min(corners, most - 1)
     a = (out[k, side], out[k, side + 1], out[k, side + 2])
@@ -336,49 +351,46 @@ def patch(
 
 
 @kernel
-def loops_of_row(lq: Ints, lf: Array, loops: Ints, row: int, turned: bool) -> tuple[Loops, Loops]:
-    """Return the faces of both shapes of a pair row, in the order the kernels see them."""
-    la, lb = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
-    return Loops(lq[loops[la, 0] :], lf[loops[la, 1] :]), Loops(lq[loops[lb, 0] :], lf[loops[lb, 1] :])
+def loops_of_row(faces: FaceLists, row: int, turned: bool) -> tuple[Loops, Loops]:
+    """Return the faces of both shapes of a pair row, in the order of the kernels."""
+    q, f, starts = faces.ints, faces.floats, faces.starts
+    a, b = (2 * row + 1, 2 * row) if turned else (2 * row, 2 * row + 1)
+    return Loops(q[starts[a, 0] :], f[starts[a, 1] :]), Loops(q[starts[b, 0] :], f[starts[b, 1] :])
 
 
 @single_entry
 def contact_rows(
-    q: Ints1, f: Array1, lq: Ints1, lf: Array1, loops: Ints2, pairs: Ints2, poses: Array2, out: Array2, within: float,
-    most: int, start: int, stop: int, corners: Array3, plane: Array3, points: Array3, count: Ints1,
+    pairs: PairRows, faces: FaceLists, out: Array2, limits: PatchLimits, start: int, stop: int, sheets: Sheets,
+    points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
-    """Fill rows of ``points`` and ``count`` for the questions start to stop, from their signed distances in ``out``.
+    """Fill rows of ``points`` and ``count`` for queries start to stop, from their signed distances in ``out``.
 
-    ``loops`` says for each pair row where the faces of A begin in ``lq`` and ``lf``, and in the next row those of B;
-    ``corners`` and ``plane`` are scratch, (2, room, 3) and (3, room, 2). Rows of points are counted from ``start``.
+    Rows of points are counted from ``start``.
     """
-    sheets = Sheets(corners[0], corners[1], plane)
     for k in range(start, stop):
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        loops_a, loops_b = loops_of_row(lq, lf, loops, k if pairs.shape[0] > 1 else 0, turned)
-        count[k] = patch(c, turned, loops_a, loops_b, out, k, within, most, sheets, points[k - start])
+        c, turned = cores_of_row(pairs, k)
+        loops_a, loops_b = loops_of_row(faces, k if pairs.table.shape[0] > 1 else 0, turned)
+        count[k] = patch(c, turned, loops_a, loops_b, out, k, limits.within, limits.most, sheets, points[k - start])
 
 
 @single_entry
 def contact_once(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, within: float, most: int, work: Array1,
-    table: Ints1, room: int, out: Array2, flags: Ints2, cache: Array2, log: Array1, lq: Ints1, lf: Array1, loops: Ints2,
-    corners: Array3, plane: Array3, points: Array1,
+    pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
+    faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Answer the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
+    """Solve the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
 
-    Returns what `solve_many` returns, and how many points there are. They are written flat: many rows would be many
-    questions to what decides whether a call is answered interpreted.
+    Returns the return value of `solve_many`, and the number of points. The points are written flat, because the number
+    of rows decides whether a call runs interpreted.
     """
     first = plain(0)
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1, 0
-    c, turned = cores_of_row(q, f, pairs, poses, first)
-    solve(c, SIGNED, within, 0.0, room_in(work, table, room, log), cache, out, flags, first)
+    c, turned = cores_of_row(pairs, first)
+    solve(c, SIGNED, limits.within, 0.0, room_of(workspace), out[:0], out, flags, first)
     if turned:
         mirror(out, first)
     marks = marks_of(flags, first)
-    loops_a, loops_b = loops_of_row(lq, lf, loops, first, turned)
-    sheets = Sheets(corners[0], corners[1], plane)
-    rows = points.reshape(most, POINT)
-    return marks, patch(c, turned, loops_a, loops_b, out, first, within, most, sheets, rows)
+    loops_a, loops_b = loops_of_row(faces, first, turned)
+    rows = points.reshape(limits.most, POINT)
+    return marks, patch(c, turned, loops_a, loops_b, out, first, limits.within, limits.most, sheets, rows)

@@ -1,7 +1,7 @@
-"""Rows of numbers that say how bodies move: made from what a caller says, and asked where a body is.
+"""Rows of numbers that describe motions of bodies: built from a caller's arguments, and evaluated at a time.
 
-A row is the first rotation by rows, the reference point's place, its whole way, the whole rotation vector, and the
-reference point in the body's frame.
+A row is the first rotation by rows, the reference point's first position, its whole translation, the whole rotation
+vector, and the reference point in the body's frame.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from gjk3d.typing import Array, Array1, Array2, Array3
 
 MOTION = 21
 CENTER, WAY, TURN, REFERENCE = 9, 12, 15, 18
-#: of a rotation vector: a thousand turns
+#: largest rotation vector: a thousand turns
 MOST_TURN = 6283.2
-#: below this angle a screw's axis is farther away than its way is long, by as much: it is a straight line
+#: below this angle the axis of a screw motion is so far away that the path is a straight line
 _STRAIGHT = 1e-8
-_SMALL = 1e-3  #: of an angle, up to which its quotient with a sine is taken from the series
+_SMALL = 1e-3  #: angle up to which its quotient with a sine uses the series
 
 
 @kernel
 def place(motion: Array, t: float, pose: Array) -> None:
-    """Write where a body is at time t into a pose row."""
+    """Write a body's pose at time t to a pose row."""
     x, y, z = t * motion[TURN], t * motion[TURN + 1], t * motion[TURN + 2]
     angle = sqrt(x * x + y * y + z * z)
     if angle == 0.0:
@@ -51,10 +51,10 @@ def place(motion: Array, t: float, pose: Array) -> None:
 
 @kernel
 def write_matrix(motion: Array, t: float, m: Array) -> None:
-    """Write where a body is at time t into the 16 numbers of a matrix."""
+    """Write a body's pose at time t to the 16 numbers of a matrix."""
     place(motion, t, m)
     x, y, z = m[9], m[10], m[11]
-    for row in range(2, -1, -1):  # from the end, so that nothing is written over before it was read
+    for row in range(2, -1, -1):  # from the end, so that no number is overwritten before it is read
         for column in range(2, -1, -1):
             m[4 * row + column] = m[3 * row + column]
     m[3], m[7], m[11] = x, y, z
@@ -63,23 +63,21 @@ def write_matrix(motion: Array, t: float, m: Array) -> None:
 
 @single_entry
 def matrix_at(motions: Array2, time: float, out: Array2) -> None:
-    """Write where one body is at a time, (4, 4)."""
+    """Write the pose of one body at a time, (4, 4)."""
     write_matrix(motions[0], time, out.reshape(16))
 
 
 @single_entry
 def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
-    """Write where each body is at its time, (n, 4, 4)."""
+    """Write the pose of each body at its time, (n, 4, 4)."""
     for k in range(times.shape[0]):
         write_matrix(motions[k if motions.shape[0] > 1 else 0], times[k], out[k].reshape(16))
 
 
 @kernel
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write what comes behind the pose in a motion row; ``center`` is in world axes, or the body's origin.
-
-    It is that where the body does not turn: of a far centre the row would keep what rounding leaves of its distance.
-    """
+    """Write the part of a motion row after the pose; ``center`` is in world axes, or the body's origin."""
+    # If the body does not rotate the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
     at = (0.0, 0.0, 0.0)
@@ -91,13 +89,13 @@ def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) ->
 
 @kernel
 def within(a: Vec3, most: float) -> bool:
-    """Tell whether no number is larger than ``most``, and none is NaN."""
+    """Return whether all numbers are at most ``most``, and none is NaN."""
     return abs(a[0]) <= most and abs(a[1]) <= most and abs(a[2]) <= most
 
 
 @single_entry
 def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
-    """Fill the one row of ``out``; False where the matrix is no pose or a vector is not as it must be."""
+    """Fill the one row of ``out``; return False if the matrix is not a pose or a vector is not valid."""
     good = within(shift, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
     if not good or check_row(m, out, plain(0)) != 0:
         return False
@@ -107,7 +105,7 @@ def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool
 
 @single_entry
 def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
-    """Fill the rows of ``out``; of each of the others there are as many, or one."""
+    """Fill the rows of ``out``; the other arrays have as many rows, or one."""
     for k in range(out.shape[0]):
         pose = poses[k if poses.shape[0] > 1 else 0]
         for j in range(12):
@@ -119,17 +117,15 @@ def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, cent
 
 @kernel
 def entry_of_turn(p: Array, q: Array, i: int, j: int) -> float:
-    """Return an entry of the rotation that turns pose p into pose q."""
+    """Return an entry of the rotation from pose p to pose q."""
     return float(q[3 * i] * p[3 * j] + q[3 * i + 1] * p[3 * j + 1] + q[3 * i + 2] * p[3 * j + 2])
 
 
 @kernel
 def turn_between(p: Array, q: Array) -> Vec3:
-    """Return the rotation vector that turns pose p into pose q, by the shorter way.
-
-    By the quaternion, made from its largest part so that none of it cancels (Shepperd, Quaternion from rotation
-    matrix, 1978).
-    """
+    """Return the rotation vector from pose p to pose q, of the shorter rotation."""
+    # The quaternion is computed from its largest part, so that no part suffers from cancellation (Shepperd, Quaternion
+    # from rotation matrix, 1978).
     x, y, z = plain(0), plain(1), plain(2)
     xx, yy, zz = entry_of_turn(p, q, x, x), entry_of_turn(p, q, y, y), entry_of_turn(p, q, z, z)
     xy, yx = entry_of_turn(p, q, x, y), entry_of_turn(p, q, y, x)
@@ -151,7 +147,7 @@ def turn_between(p: Array, q: Array) -> Vec3:
     a, w = divide(a, norm), w / norm
     angle = 2.0 * atan2(sqrt(dot(a, a)), w)
     if angle <= _SMALL:
-        # the series of angle / sin(angle / 2), whose quotient of small numbers would lose digits
+        # the series of angle / sin(angle / 2), because a quotient of small numbers would lose digits
         square = angle * angle
         return scale(2.0 + square / 12.0 + 7.0 * square * square / 2880.0, a)
     return scale(angle / sin(0.5 * angle), a)
@@ -159,7 +155,7 @@ def turn_between(p: Array, q: Array) -> Vec3:
 
 @kernel
 def join(p: Array, q: Array, screw: bool, row: Array) -> None:
-    """Write the motion from pose p to pose q; as a screw turns, or with the origin going straight."""
+    """Write the motion from pose p to pose q: a screw motion, or one with a straight path of the origin."""
     for j in range(12):
         row[j] = p[j]
     turn = turn_between(p, q)
@@ -178,7 +174,7 @@ def join(p: Array, q: Array, screw: bool, row: Array) -> None:
 
 @single_entry
 def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2) -> bool:
-    """Fill the one row of ``out``; False where a matrix is no pose; ``poses`` is scratch for two."""
+    """Fill the one row of ``out``; return False if a matrix is not a pose. ``poses`` is scratch."""
     if check_row(ma, poses, plain(0)) != 0 or check_row(mb, poses, plain(1)) != 0:
         return False
     join(poses[0], poses[1], screw, out[0])
@@ -187,6 +183,6 @@ def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2
 
 @single_entry
 def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
-    """Fill the rows of ``out``; of each of the others there are as many, or one."""
+    """Fill the rows of ``out``; the other arrays have as many rows, or one."""
     for k in range(out.shape[0]):
         join(first[k if first.shape[0] > 1 else 0], last[k if last.shape[0] > 1 else 0], screw, out[k])

@@ -1,33 +1,69 @@
-"""Distances and booleans of many pairs, and the only way in: one kernel a question, however many shapes and poses.
+"""Distances and booleans of many pairs: one entry per query, for any number of shapes and poses.
 
-Rows are independent, so bits do not depend on how they are cut into chunks. One way in, because each would be
-compiled with everything below it.
+Rows are independent, so the bits do not depend on the chunks. There is one entry per query, because each entry is
+compiled with all its callees.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, neg
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
 from gjk3d.poses import check_row
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-# Shapes lie behind each other in an array of ints and one of floats; see `gjk3d.shapes.layout`. A pair is a row of
-# ints: of shape A where its ints and its floats begin, its rank, its pose row, and by how much that grows from one
-# question to the next; then the same of B. A single pair row serves all questions. Ranks are the order the kernels
-# see shapes in, so that (b, a) mirrors (a, b) to the last bit; equal shapes have one rank, and leave it to their poses.
-# Last, how far behind this row the one is whose question is asked in this row's turn; see `order_for_cache`.
+# Shapes are stored one after another in an array of integers and one of floats; see `gjk3d.shapes.layout`. A pair is a
+# row of integers. For shape A they are the start of its integers and of its floats, its rank, its pose row, and the
+# increment of the pose row per query. The same five follow for B. A single pair row serves all queries. Kernels see
+# shapes in the order of rank, so that (b, a) mirrors (a, b) to the last bit. Equal shapes have one rank, and their
+# poses decide. The last integer is the offset to the row that is solved at this row's turn; see `order_for_cache`.
 PAIR = 11
 RANK, _POSE, _STEP, TURN = 2, 3, 4, 10
-SIDES = FLOAT_HEAD + 4  #: of the floats of a half-space behind its normal and offset: 1, or 2 of a plane that is solid
+SIDES = FLOAT_HEAD + 4  #: after the normal and offset: 1 for a half-space, 2 for a plane, which is free on both sides
+
+
+class Packed(NamedTuple):
+    """Shapes in joined arrays, and rows of their pairs."""
+
+    ints: Ints1
+    floats: Array1
+    table: Ints2
+
+
+class PairRows(NamedTuple):
+    """Pairs of shapes in joined arrays, and their poses."""
+
+    ints: Ints1
+    floats: Array1
+    table: Ints2  #: a row for each pair, or one for all
+    poses: Array2
+
+
+class ShapeRows(NamedTuple):
+    """A shape and its pose rows, one for each query, or one for all."""
+
+    ints: Ints1
+    floats: Array1
+    poses: Array2
+
+
+class Request(NamedTuple):
+    """The settings of `solve_many`; with ``again`` it solves only the queries whose workspace was too small."""
+
+    mode: int  #: of `gjk3d.narrow.solve`
+    max_distance: float
+    tol: float
+    again: bool = False
 
 
 @single_entry
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
-    """Fill rows of ``table``: pairs of shapes, which begin and rank as their ``columns`` say, at pose rows ``at``."""
+    """Fill rows of ``table``: ``pairs`` of shapes with the start and rank in ``columns``, at the pose rows ``at``."""
     for k in range(pairs.shape[0]):
         for side in range(2):
             for c in range(3):
@@ -38,7 +74,7 @@ def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
 
 @kernel
 def comes_later(p: Array, q: Array) -> bool:
-    """Tell whether a pose row comes after another, number by number."""
+    """Return whether a pose row is lexicographically greater than another."""
     for c in range(p.shape[0]):
         if p[c] != q[c]:
             return bool(p[c] > q[c])
@@ -47,7 +83,7 @@ def comes_later(p: Array, q: Array) -> bool:
 
 @kernel
 def mirror(out: Array, k: int) -> None:
-    """Turn the answer of (b, a) in row k into that of (a, b)."""
+    """Change the result of (b, a) in row k to that of (a, b)."""
     out[k, 3], out[k, 4], out[k, 5] = 0.0 - out[k, 3], 0.0 - out[k, 4], 0.0 - out[k, 5]
     ax, ay, az = out[k, 6], out[k, 7], out[k, 8]
     out[k, 6], out[k, 7], out[k, 8] = out[k, 9], out[k, 10], out[k, 11]
@@ -56,19 +92,19 @@ def mirror(out: Array, k: int) -> None:
 
 @inlined
 def in_turn(pairs: Ints, turn: int) -> int:
-    """Return which question has this turn."""
+    """Return the index of the query that has this turn."""
     return int(turn + pairs[turn if pairs.shape[0] > 1 else 0, TURN])
 
 
 @kernel
 def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
-    """Return the pose row of one side of pair row r in question k."""
+    """Return the pose row of one side of pair row r in query k."""
     return int(pairs[r, side + _POSE] + k * pairs[r, side + _STEP])
 
 
 @kernel
 def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
-    """Tell whether question k, of pair row r, is to be turned round."""
+    """Return whether query k, of pair row r, is solved with A and B swapped."""
     first, second = pairs[r, RANK], pairs[r, 5 + RANK]
     if first != second:
         return bool(first > second)
@@ -82,24 +118,32 @@ def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
 
 
 @inlined
-def cores_of_row(q: Ints, f: Array, pairs: Ints, poses: Array, k: int) -> tuple[Cores, bool]:
-    """Return the cores of question k in the order the kernels see them, and whether that is turned round."""
-    r = k if pairs.shape[0] > 1 else 0
-    turned = exchanged(pairs, r, k, poses)
+def cores_of_row(pairs: PairRows, k: int) -> tuple[Cores, bool]:
+    """Return the cores of query k in the order of the kernels, and whether A and B are swapped."""
+    q, f, table, poses = pairs.ints, pairs.floats, pairs.table, pairs.poses
+    r = k if table.shape[0] > 1 else 0
+    turned = exchanged(table, r, k, poses)
     a, b = (5, 0) if turned else (0, 5)
-    core_a, core_b = side_of(pairs, r, a, q, f), side_of(pairs, r, b, q, f)
-    return cores_at(core_a, poses[pose_of(pairs, r, a, k)], core_b, poses[pose_of(pairs, r, b, k)]), turned
+    core_a, core_b = side_of(table, r, a, q, f), side_of(table, r, b, q, f)
+    return cores_at(core_a, poses[pose_of(table, r, a, k)], core_b, poses[pose_of(table, r, b, k)]), turned
+
+
+@inlined
+def cores_in_row(a: ShapeRows, b: ShapeRows, k: int) -> Cores:
+    """Return the cores of two shapes in query k."""
+    row_a, row_b = a.poses[k if a.poses.shape[0] > 1 else 0], b.poses[k if b.poses.shape[0] > 1 else 0]
+    return cores_at(Core(a.ints, a.floats), row_a, Core(b.ints, b.floats), row_b)
 
 
 @kernel
 def marks_of(flags: Ints, k: int) -> int:
-    """Return an answer's flags in one number: status, then 8 if tight, 16 if the workspace was full, and 32 a step."""
+    """Return a result's flags in one number: status, plus 8 if tight, 16 if the workspace was full, 32 per step."""
     return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
 
 
 @kernel
 def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
-    """Turn two matrices into the first two pose rows, where there are any; False where one is no pose."""
+    """Convert up to two matrices to the first two pose rows; return False if one is not a pose."""
     if ma.shape[0] == 0:
         return True
     for side in range(2):  # noqa: SIM110, a generator does not compile
@@ -110,28 +154,27 @@ def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
 
 @single_entry
 def solve_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, mode: int, max_distance: float,
-    tol: float, start: int, stop: int, again: bool, work: Array1, table: Ints1, points: int, out: Array2, flags: Ints2,
-    cache: Array2, log: Array1,
+    pairs: PairRows, ma: Array2, mb: Array2, request: Request, start: int, stop: int, workspace: Workspace,
+    out: Array2, flags: Ints2, cache: Array2,
 ) -> int:  # fmt: skip
-    """Answer the questions whose turn is from start to stop; with ``again`` only those that ran out of workspace.
+    """Solve the queries at turns start to stop.
 
-    Returns the log's length, or where there is none `marks_of` the last answer. It is -1 where ``ma`` or ``mb`` is no
-    pose; they may be of no rows.
+    Returns the log's length, or without a log `marks_of` the last result. It is -1 if ``ma`` or ``mb`` is not a pose.
+    Both may be empty.
     """
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
-    room = room_in(work, table, points, log)
+    room = room_of(workspace)
     for turn in range(start, stop):
-        k = in_turn(pairs, turn)
-        if again and flags[k, 3] == 0:
-            continue  # the result of the first call is final
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        solve(c, mode, max_distance, tol, room, cache, out, flags, k)
+        k = in_turn(pairs.table, turn)
+        if request.again and flags[k, 3] == 0:
+            continue  # keep the result of the first call
+        c, turned = cores_of_row(pairs, k)
+        solve(c, request.mode, request.max_distance, request.tol, room, cache, out, flags, k)
         if turned:
             mirror(out, k)
-    if log.shape[0] > 0:
-        return int(log[0])
+    if room.log.shape[0] > 0:
+        return int(room.log[0])
     if stop == start:
         return 0
     return marks_of(flags, stop - 1)
@@ -139,16 +182,16 @@ def solve_many(
 
 @single_entry
 def collide_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, margin: float, start: int, stop: int,
-    simplex: Array2, answer: Ints1, cache: Array2,
+    pairs: PairRows, ma: Array2, mb: Array2, margin: float, start: int, stop: int, simplex: Array2, answer: Ints1,
+    cache: Array2,
 ) -> int:  # fmt: skip
-    """Answer questions by turns as `quick_collide` does; return the last answer, or -1 as `solve_many` does."""
-    if not take_poses(ma, mb, poses):
+    """Solve the queries at turns as `quick_collide` does; return the last result, or -1 as `solve_many` does."""
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     last = 0
     for turn in range(start, stop):
-        k = in_turn(pairs, turn)
-        c, _ = cores_of_row(q, f, pairs, poses, k)
+        k = in_turn(pairs.table, turn)
+        c, _ = cores_of_row(pairs, k)
         last = quick_collide(c, margin, simplex, cache, k)
         answer[k] = last
     return last
@@ -156,15 +199,15 @@ def collide_many(
 
 @inlined
 def normal_of(plane: Core) -> Vec3:
-    """Return the normal of a half-space, which stands behind a point core on its plane."""
+    """Return the normal of a half-space; it follows a point core on the boundary plane."""
     return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
 
 
 @inlined
 def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
-    """Return how far a core B is above the plane through A's centre with normal n, and B's lowest point.
+    """Return the height of a core B above the plane through A's centre with normal n, and B's lowest point.
 
-    The point is that of B's core without its radius.
+    The point belongs to B's core without its radius.
     """
     _, _, b = support_pair(c, n)
     return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], b
@@ -172,9 +215,9 @@ def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
 
 @inlined
 def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
-    """Return how far a core B is above a half-space A at a pose row, the error of that, B's lowest point, the normal.
+    """Return a core B's height above a half-space A at a pose row, its error, B's lowest point, and the normal.
 
-    A is as `gjk3d.convex.solve.plane_core` makes it. Of a plane it is the side on which B is, or is mostly.
+    A is as `gjk3d.convex.solve.plane_core` makes it. For a plane the normal is that of the side with most of B.
     """
     n = normal_of(c.a)
     error = rounding_error(c.size, c.a, c.b, row[12])
@@ -191,11 +234,10 @@ def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
 def solve_plane(
     c: Cores, row: Array, flip: bool, mode: int, max_distance: float, out: Array, flags: Ints, k: int
 ) -> None:
-    """Answer a half-space, at a pose row, against a convex core: one support point along the plane's normal is all.
+    """Solve a half-space, at a pose row, against a convex core with one support point along the plane's normal.
 
-    Of a plane that is solid on neither side there are two, of which the one farther up on its side counts.
-
-    ``flip`` says that the half-space is B.
+    A plane counts as two half-spaces, and the one with the greater distance is the result. ``flip``
+    is whether the half-space is B.
     """
     distance, error, b, n = above_plane(c, row)
     lower, upper = distance - error, distance + error
@@ -211,7 +253,7 @@ def solve_plane(
         status = OVERLAPPING
     else:
         status = TOUCHING
-    a = along(b, n, -distance)  # the foot of B's point on the plane, so that both points and n agree exactly
+    a = along(b, n, -distance)  # B's point projected on the plane, so that both points and n agree exactly
     if flip:
         a, b = b, a
         n = (-n[0], -n[1], -n[2])
@@ -222,11 +264,10 @@ def solve_plane(
 
 @single_entry
 def plane_rows(
-    qp: Ints1, fp: Array1, q: Ints1, f: Array1, poses_plane: Array2, poses: Array2, flip: bool, mode: int,
-    max_distance: float, start: int, stop: int, out: Array2, flags: Ints2,
+    plane: ShapeRows, shape: ShapeRows, flip: bool, mode: int, max_distance: float, start: int, stop: int,
+    out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Answer questions start to stop of a half-space, as `solve_plane` takes it, and a convex core."""
+    """Solve queries start to stop of a half-space, as `solve_plane` takes it, and a convex core."""
     for k in range(start, stop):
-        row = poses_plane[k if poses_plane.shape[0] > 1 else 0]
-        c = cores_at(Core(qp, fp), row, Core(q, f), poses[k if poses.shape[0] > 1 else 0])
-        solve_plane(c, row, flip, mode, max_distance, out, flags, k)
+        row = plane.poses[k if plane.poses.shape[0] > 1 else 0]
+        solve_plane(cores_in_row(plane, shape, k), row, flip, mode, max_distance, out, flags, k)

@@ -1,14 +1,15 @@
-"""Where a ray enters a convex core: closed forms, each in the core's frame, about its centre.
+"""The entry point of a ray into a convex core: closed forms, each in the core's frame, about its centre.
 
-A ray is in a convex body for one stretch of its way, or for none. Of slabs and planes that is the stretch between the
-last entry and the first exit (Cyrus, Beck, Generalized two- and three-dimensional clipping, 1978); of round bodies it
-is measured from the point nearest to the centre, so that far origins cost no more digits than they must. A ray that
-grazes to within rounding hits.
+A ray is inside a convex body on one interval, or nowhere. For slabs and planes the interval is between the last entry
+and the first exit (Cyrus, Beck, Generalized two- and three-dimensional clipping, 1978). For round bodies it is measured
+from the point nearest to the centre, so that a far origin loses as few digits as possible. A ray that grazes the body
+within rounding hits it.
 """
 
 from __future__ import annotations
 
 from math import inf, nan, sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
@@ -17,19 +18,19 @@ from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
 MISS, HIT, INSIDE, GENERAL = range(4)
-#: rounding of a ray's place, in units of how far it comes and of the body's size
+#: rounding error of a point on a ray, in units of its distance and of the body's size
 _SLACK = 64.0 * UNIT_ROUNDOFF
 _KIND, _HEAD, _RADIUS, _CENTER, _RHO = layout.KIND, layout.FLOAT_HEAD, layout.RADIUS, layout.CENTER, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 _CYLINDER, _CONE, _ELLIPSOID = layout.CYLINDER, layout.CONE, layout.ELLIPSOID
 
-#: what happens, how far along, the normal there
+#: code, distance, normal at the hit
 Entry = tuple[int, float, Vec3]
 
 
 @kernel
 def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
-    """Enter the ball round the origin."""
+    """Return the entry into the ball around the origin."""
     if dot(p, p) <= radius * radius:
         return INSIDE, 0.0, neg(d)
     near = -dot(p, d)
@@ -47,7 +48,7 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
 
 @kernel
 def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> Entry:
-    """Enter the points within a radius of the segment from -half to half."""
+    """Return the entry into the points within a radius of the segment from -half to half."""
     reach = sqrt(dot(half, half))
     if not reach > NO_LENGTH:
         return enter_ball(p, d, radius, slack)
@@ -57,7 +58,8 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
     off = along(p, a, -s)
     if dot(off, off) <= radius * radius:
         return INSIDE, 0.0, neg(d)
-    # the union of two balls and a cylinder: the first entry of the three. The cylinder's counts only between the ends
+    # The capsule is the union of two balls and a cylinder. Its entry is the first of the three.
+    # The cylinder's entry counts only between the ends.
     best, t, n = enter_ball(along(p, a, -reach), d, radius, slack)
     code, entry, normal = enter_ball(along(p, a, reach), d, radius, slack)
     if code == HIT and entry < t:
@@ -81,7 +83,7 @@ def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> 
 
 @kernel
 def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entry:
-    """Enter what is below the plane through the origin with normal n, or the plane alone where it is ``thin``."""
+    """Return the entry into the half-space below the plane through the origin, or into the plane if ``thin``."""
     if thin and dot(n, p) < 0.0:
         n = neg(n)
     above, speed = dot(n, p), -dot(n, d)
@@ -94,7 +96,7 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Narrow a stretch to where height + t speed <= limit; return it, and whether this is now where it begins."""
+    """Return the part of an interval with height + t speed <= limit, and whether this limit is its new begin."""
     if speed < 0.0:
         t = (limit - height) / speed
         if t > enter:
@@ -108,7 +110,7 @@ def clip(height: float, speed: float, limit: float, enter: float, leave: float) 
 
 @kernel
 def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry:
-    """Say what a stretch inside means for the ray that begins at 0."""
+    """Return the entry of the ray that begins at 0, from the interval inside."""
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d
     if enter <= 0.0:
@@ -118,7 +120,7 @@ def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry
 
 @kernel
 def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
-    """Enter the box with half extents f[o:o+3]."""
+    """Return the entry into the box with half extents f[o:o+3]."""
     enter, leave = -inf, inf
     n = neg(d)
     for k in range(3):
@@ -132,7 +134,7 @@ def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
-    """Enter the solid behind planes, rows of a unit normal and its limit."""
+    """Return the entry into an intersection of half-spaces, rows of a unit normal and its limit."""
     enter, leave = -inf, inf
     best = -1
     for k in range(planes.shape[0]):
@@ -142,7 +144,7 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
             if height > planes[k, 3]:
                 enter, leave = inf, -inf
             continue
-        # as `clip` does; which way the ray crosses a plane cannot be guessed, so both ends are made without a branch
+        # as in `clip`; the crossing direction is unpredictable, so both ends are computed without a branch
         t = (planes[k, 3] - height) / speed
         first, last = (t if speed < 0.0 else -inf), (t if speed > 0.0 else inf)
         best = k if first > enter else best
@@ -156,7 +158,7 @@ def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
 
 @kernel
 def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Enter the cylinder along z."""
+    """Return the entry into the cylinder along z."""
     enter, leave = -inf, inf
     n = neg(d)
     for side in range(2):
@@ -168,7 +170,7 @@ def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -
     if square > 0.0:
         near = -(p[0] * d[0] + p[1] * d[1]) / square
         x, y = p[0] + near * d[0], p[1] + near * d[1]
-        # from the point nearest to the axis, since the quadratic formula cancels for origins far away
+        # from the point nearest to the axis, because the quadratic formula cancels for far origins
         off = sqrt(x * x + y * y)
         if off > radius + slack:
             return MISS, inf, d
@@ -186,7 +188,7 @@ def enter_cylinder(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -
 
 @kernel
 def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> Entry:
-    """Enter the cone along z with its apex at half and its base at -half."""
+    """Return the entry into the cone along z with its apex at half and its base at -half."""
     k = radius / (2.0 * half)
     w = half - p[2]  # below the apex
     off = sqrt(p[0] * p[0] + p[1] * p[1])
@@ -198,7 +200,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
         x, y = p[0] + first * d[0], p[1] + first * d[1]
         if sqrt(x * x + y * y) <= radius + slack:
             best, t, n = HIT, first, (0.0, 0.0, -1.0)
-    # x^2 + y^2 = k^2 w^2, from where the ray is nearest to the apex
+    # x^2 + y^2 = k^2 w^2, from the ray's point nearest to the apex
     q = (p[0], p[1], p[2] - half)
     near = -dot(q, d)
     q = along(q, d, near)
@@ -236,7 +238,7 @@ def enter_cone(p: Vec3, d: Vec3, radius: float, half: float, slack: float) -> En
 
 @kernel
 def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
-    """Enter the ellipsoid with radii f[o:o+3]: a ball in stretched space."""
+    """Return the entry into the ellipsoid with radii f[o:o+3], a ball in scaled space."""
     least = min(f[o], f[o + 1], f[o + 2])
     q = (p[0] / f[o], p[1] / f[o + 1], p[2] / f[o + 2])
     e = (d[0] / f[o], d[1] / f[o + 1], d[2] / f[o + 2])
@@ -251,9 +253,9 @@ def enter_ellipsoid(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
-    """Enter a shape by the closed form of its core, where it has one; d is a unit vector, p is from the centre.
+    """Return the entry into a shape whose core has a closed form; d is a unit vector, p is relative to the centre.
 
-    A half-space is a point on its plane, with its normal and offset as the one plane; a plane is two of them.
+    A half-space is a point on its plane, with its normal and offset as the one plane; a plane has two of them.
     """
     kind, radius = q[_KIND], f[_RADIUS]
     slack = _SLACK * (sqrt(dot(p, p)) + f[_RHO] + radius)
@@ -264,7 +266,7 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
         return enter_ball(p, d, radius, slack)
     if kind == _SEGMENT:
         return enter_capsule(p, d, (f[_HEAD], f[_HEAD + 1], f[_HEAD + 2]), radius, slack)
-    if radius > 0.0:  # a rounded core has a closed form only for points and segments
+    if radius > 0.0:  # of rounded cores only points and segments have a closed form
         return GENERAL, inf, d
     if kind == _BOX:
         return enter_box(p, d, f, _HEAD, slack)
@@ -281,7 +283,7 @@ def enter(q: Ints, f: Array, planes: Array, p: Vec3, d: Vec3) -> Entry:
 
 @kernel
 def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction: Vec3, most: float) -> Entry:
-    """Enter a shape at a pose, in world axes; what is farther than ``most`` is a miss."""
+    """Return the entry into a shape at a pose, in world axes; a hit farther than ``most`` is a miss."""
     p = sub(turn_back(pose, sub(origin, offset(pose))), (f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]))
     code, t, n = enter(q, f, planes, p, turn_back(pose, direction))
     if code == HIT and t > most:
@@ -289,17 +291,25 @@ def cast(q: Ints, f: Array, planes: Array, pose: Array, origin: Vec3, direction:
     return code, t, turn(pose, n)
 
 
+class RayCore(NamedTuple):
+    """A packed shape and its planes, see `enter`."""
+
+    ints: Ints1
+    floats: Array1
+    planes: Array2
+
+
 @single_entry
 def rays(
-    q: Ints1, f: Array1, planes: Array2, poses: Array2, origins: Array2, directions: Array2, most: float,
-    start: int, stop: int, out: Array2, codes: Ints1,
+    shape: RayCore, poses: Array2, origins: Array2, directions: Array2, most: float, start: int, stop: int,
+    out: Array2, codes: Ints1,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop: distance and world normal; a general shape's rays are left to others."""
+    """Fill rows start to stop with distance and world normal; rays at shapes without a closed form are left out."""
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)
         direction = row3(directions, k if directions.shape[0] > 1 else 0)
         pose = poses[k if poses.shape[0] > 1 else 0]
-        codes[k], out[k, 0], n = cast(q, f, planes, pose, origin, direction, most)
+        codes[k], out[k, 0], n = cast(shape.ints, shape.floats, shape.planes, pose, origin, direction, most)
         out[k, 1], out[k, 2], out[k, 3] = n
 
 
@@ -319,7 +329,7 @@ def write_ray(entry: Entry, origin: Vec3, d: Vec3, out: Array, k: int) -> None:
 
 @kernel
 def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
-    """Return a unit vector, and whether the direction is none: zero."""
+    """Return a unit vector, and whether the direction is zero."""
     largest = max(abs(direction[0]), abs(direction[1]), abs(direction[2]))
     if largest == 0.0:
         return direction, True
@@ -329,7 +339,7 @@ def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
 
 @inlined
 def is_ray(origin: Vec3, direction: Vec3) -> bool:
-    """Tell whether all numbers are finite."""
+    """Return whether all numbers are finite."""
     return bool(dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) == 0.0)
 
 
@@ -339,8 +349,8 @@ def ray_once(
 ) -> int:
     """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
 
-    Planes come flat: many rows would be many questions to what decides whether a call is answered interpreted.
-    Returns what happens, -1 where the matrix is no pose or the numbers are no ray.
+    Planes are flat, because the number of rows decides whether a call runs interpreted. Returns the code of the entry,
+    -1 if the matrix is not a pose or the ray is not valid.
     """
     if not is_ray(origin, direction):
         return -1

@@ -1,7 +1,8 @@
-"""Scratch that a caller lends to the kernels, which allocate nothing: the simplex, EPA's polytope, the log of a trace.
+"""Scratch memory that a caller provides to the kernels: the simplex, EPA's polytope, the log of a trace.
 
-A log's first float says where the next record goes; a record that does not fit is counted, not written, so that the
-caller sees the length needed and asks again. A log of no length means no trace.
+Kernels do not allocate memory. A log's first float is the offset of the next record. A record that does not fit is
+counted, but not written, so that the caller can repeat the query with a log of the needed length. A log of length 0
+means that no trace is written.
 """
 
 from __future__ import annotations
@@ -13,19 +14,27 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: a row of the simplex: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
-SIMPLEX = 60  #: floats of its scratch: six rows
-# The polytope has room for so many vertices, and for FACES_PER_POINT times as many faces; dead faces keep their place.
-# work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the keys of those that wait
-# table: face rows (three vertices, three neighbours over edges 01 12 20, alive, place among those that wait), those
-#        that wait, stack, horizon, marks
+SIMPLEX = 60  #: floats of the simplex and its scratch: six rows
+# The polytope has this many vertices, and FACES_PER_POINT times as many faces; dead faces keep their rows.
+# work:  the simplex, vertex rows (w, a, b), face rows (normal, key), the keys of the queue
+# table: face rows (three vertices, three neighbours over edges 01 12 20, alive, index in the queue), the queue, stack,
+# horizon, marks
 FACES_PER_POINT = 12
 VERTEX_ROW = 9
-#: what a record of a log begins with
+#: first float of a record of a log
 GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
 
 
+class Workspace(NamedTuple):
+    """Scratch memory of a solver in plain arrays, of the lengths of `workspace`, and the log of a trace."""
+
+    floats: Array1
+    ints: Ints1
+    log: Array1
+
+
 class Room(NamedTuple):
-    """All scratch of one question; ``points`` is how many vertices of a polytope it has room for."""
+    """All scratch memory of one query; its polytope has at most ``points`` vertices."""
 
     simplex: Array2
     work: Array1
@@ -44,20 +53,27 @@ class Solver(NamedTuple):
 
 @single_entry
 def workspace(points: int) -> tuple[int, int]:
-    """Return how many floats and ints a workspace for a polytope of this many vertices takes."""
+    """Return the number of floats and integers in a workspace for a polytope of this many vertices."""
     cap = FACES_PER_POINT * points
     return SIMPLEX + VERTEX_ROW * points + 5 * cap, 10 * cap + 3 * (2 * points + 16) + points + 1
 
 
 @kernel
 def room_in(work: Array, table: Ints, points: int, log: Array) -> Room:
-    """Return the room in a workspace."""
+    """Return the views of a workspace."""
     return Room(work[:SIMPLEX].reshape(6, 10), work, table, points, log)
 
 
 @kernel
+def room_of(x: Workspace) -> Room:
+    """Return the views of a workspace, whose number of vertices follows from its length."""
+    points = (x.floats.shape[0] - SIMPLEX) // (VERTEX_ROW + 5 * FACES_PER_POINT)
+    return room_in(x.floats, x.ints, points, x.log)
+
+
+@kernel
 def solver_in(work: Array, table: Ints, points: int, one: Array, marks: Ints) -> Solver:
-    """Return the solver in a workspace."""
+    """Return the solver whose scratch is in a workspace."""
     return Solver(room_in(work, table, points, one[0, :0]), one, marks)
 
 
@@ -80,7 +96,7 @@ def write3(log: Array, p: Vec3) -> None:
 
 @kernel
 def write_rows(log: Array, s: Array, count: int) -> None:
-    """Write the first rows of a simplex, and zeros for the rest of four."""
+    """Write the first rows of a simplex, and zeros for the rest of four rows."""
     for i in range(4):
         for j in range(10):
             write(log, s[i, j] if i < count else 0.0)

@@ -1,14 +1,14 @@
 """Facets of A - B over the Gauss map: the separating axis test in 3D, exact for polytopes.
 
-The 2D text tries the normals of every edge of both polygons. In 3D the facets of A - B are the faces of A, the faces
-of B reversed, and the pairs of edges whose arcs cross on the sphere of directions: there the cross product of the
-edges is a facet's normal, and nowhere else. Each candidate n costs one support scan h(n); apart, the largest -h(n) is
-the best separating axis; in overlap the least h(n) is the depth.
+In 2D the candidates are the normals of the edges of both polygons. In 3D the facets of A - B are the faces of A, the
+faces of B reversed, and the pairs of edges whose arcs cross on the sphere of directions. Only for these pairs the cross
+product of the edges is a facet's normal. Each candidate n costs one support scan h(n). If the shapes are apart, the
+largest -h(n) is the best separating axis; in overlap the least h(n) is the depth.
 
-A candidate too many does no harm, since each h(n) is a bound by itself; so every test lets pass what it is not sure
-of. One too few would: near-parallel edges are skipped only below 1e-14, where h along their arcs is a single
-sinusoid, least at its ends, and those are face normals. Gottschalk 1996; Gregorius, GDC 2013 (arcs); Hornus, Inria
-RR-8730, 2015.
+An extra candidate is harmless, since each h(n) is a bound by itself. So every test keeps the candidates that it cannot
+decide. A missing candidate would be an error: near-parallel edges are skipped only below 1e-14, where h along their
+arcs is a single sinusoid, whose minimum is at an end, the normal of a face. Gottschalk 1996; Gregorius, GDC 2013
+(arcs); Hornus, Inria RR-8730, 2015.
 """
 
 from __future__ import annotations
@@ -18,19 +18,25 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
-from gjk3d.narrow.cores import Cores, cores_at, direction_between, moved, support_pair
+from gjk3d.narrow.cores import Cores, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
-from gjk3d.narrow.pairs import cores_of_row, take_poses
+from gjk3d.narrow.pairs import PairRows, ShapeRows, cores_in_row, cores_of_row, take_poses
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Estimate, Query, report
 from gjk3d.shapes import layout
-from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints2
 
 FACE_A, FACE_B, EDGES, POINTS = range(4)
 _RADIUS = layout.RADIUS
-_SURE = 1e-12  #: products of unit vectors above this have a sign
-_PARALLEL = 1e-28  #: square of the sine of an angle between edges, below which there is no facet to miss
-_SURELY_PARALLEL = 1e-30  #: the same before products are taken exactly: rounding adds no more than 1e-15 to the sine
+_SURE = 1e-12  #: products of unit vectors above this have a certain sign
+_PARALLEL = 1e-28  #: squared sine of the angle between edges, below which no facet is missed
+_SURELY_PARALLEL = 1e-30  #: the same bound for rounded products; rounding adds at most 1e-15 to the sine
+
+
+class GaussMap(NamedTuple):
+    """The face normals and the edges of a polytope, see `gjk3d.geometry.hulls.gauss_map`."""
+
+    normals: Array2
+    edges: Array2
 
 
 class Facet(NamedTuple):
@@ -39,9 +45,9 @@ class Facet(NamedTuple):
     least: float  #: h(n)
     normal: Vec3  #: from A to B
     kind: int
-    first: int  #: the face, or A's edge
+    first: int  #: index of the face, or A's edge
     second: int  #: B's edge
-    tried: int  #: candidates
+    tried: int  #: number of candidates
 
 
 @kernel
@@ -55,7 +61,7 @@ def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
-    """Try the faces of A, and those of B reversed."""
+    """Return the best facet among the faces of A, and those of B reversed."""
     facet = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
     tried = 0
     for k in range(normals_a.shape[0] + normals_b.shape[0]):
@@ -77,13 +83,13 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
     """Return how many sides of the plane along two edges may be a facet, and the first one's normal.
 
-    Each edge comes with the normals of its faces, the ends of an arc on the sphere of directions. Signs are believed
-    where they are clear of rounding; the other side's normal is the opposite.
+    Each edge has the normals of its faces, the ends of an arc on the sphere of directions. A sign counts only if it
+    exceeds rounding. The second side's normal is the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
     if u1 * u2 > 0.0 and min(abs(u1), abs(u2)) > _SURE:
-        return 0, n  # both ends of A's arc on one side of B's great circle
+        return 0, n  # both ends of A's arc are on one side of B's great circle
     w1, w2 = dot(b1, ea), dot(b2, ea)
     if w1 * w2 > 0.0 and min(abs(w1), abs(w2)) > _SURE:
         return 0, n
@@ -95,28 +101,30 @@ def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tupl
     if square < _PARALLEL:
         return 0, n
     n = divide(n, sqrt(square))
-    # the crossing is on both arcs or opposite to them: the side that faces both pairs of normals, both where unsure
+    # the crossing is on both arcs or opposite to them: take the side that faces both pairs of normals, or both if
+    # unsure
     over_a = dot(n, a1) + dot(n, a2)
     over_b = dot(n, b1) + dot(n, b2)
     clear = min(abs(over_a), abs(over_b)) > _SURE
     if over_a * over_b < 0.0 and clear:
-        return 0, n  # one arc crosses the other's antipode
+        return 0, n  # one arc crosses the antipode of the second
     if over_a < 0.0:
         n = neg(n)
     return 1 if clear else 2, n
 
 
 @kernel
-def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, edges_b: Array, turned: Array) -> Facet:
-    """Return the facet of A - B with the least h(n); ``turned`` is room for B's edges in A's frame, (edges, 9)."""
-    facet = least_face(c, normals_a, normals_b)
+def facet_depth(c: Cores, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array) -> Facet:
+    """Return the facet of A - B with the least h(n); ``turned`` is scratch for B's edges in A's frame, (edges, 9)."""
+    edges_a, edges_b = gauss_a.edges, gauss_b.edges
+    facet = least_face(c, gauss_a.normals, gauss_b.normals)
     tried = facet.tried
     for j in range(edges_b.shape[0]):
         for k in range(3):
             s = 1.0 if k == 0 else -1.0  # the faces of -B
             e = turn(c.m, (s * edges_b[j, 3 * k], s * edges_b[j, 3 * k + 1], s * edges_b[j, 3 * k + 2]))
             turned[j, 3 * k], turned[j, 3 * k + 1], turned[j, 3 * k + 2] = e
-    last_pos, _, _ = support_pair(c, direction_between(c.m))  # what was asked last, of either side
+    last_pos, _, _ = support_pair(c, direction_between(c.m))  # the last support points of both sides
     last_neg = last_pos
     for i in range(edges_a.shape[0]):
         ea, a1, a2 = triple(edges_a, i)
@@ -126,7 +134,7 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
             for side in range(sides):
                 tried += 1
                 w = last_pos if side == 0 else last_neg
-                # else a point of A - B shows that h(n) is no less; the error is that of the products,
+                # otherwise a point of A - B proves that h(n) is not less; the error is that of the products,
                 # and without it h(n) is missed by no more than `overlap_rows` allows for
                 if not dot(n, w) > facet.least + c.error:
                     w, _, _ = support_pair(c, n)
@@ -144,44 +152,40 @@ def facet_depth(c: Cores, normals_a: Array, edges_a: Array, normals_b: Array, ed
 
 @single_entry
 def axis_rows(
-    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2,
-    normals_a: Array2, edges_a: Array2, normals_b: Array2, edges_b: Array2, turned: Array2, start: int, stop: int,
+    a: ShapeRows, b: ShapeRows, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop.
+    """Fill rows start to stop with the best axis.
 
-    Out with the gap, its error, n in A's frame and in world axes; kinds as in `Facet`.
+    ``out`` has the gap, its error, and n in A's frame and in world axes. ``kinds`` is as in `Facet`.
     """
     for k in range(start, stop):
-        pose = pa[k if pa.shape[0] > 1 else 0]
-        c = cores_at(Core(qa, fa), pose, Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
-        facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, turned)
+        c = cores_in_row(a, b, k)
+        facet = facet_depth(c, gauss_a, gauss_b, turned)
         n = facet.normal
-        out[k, 0] = -facet.least - fa[0] - fb[0]
+        out[k, 0] = -facet.least - a.floats[0] - b.floats[0]
         out[k, 1] = c.error
         out[k, 2], out[k, 3], out[k, 4] = n
-        out[k, 5], out[k, 6], out[k, 7] = turn(pose, n)
+        out[k, 5], out[k, 6], out[k, 7] = turn(c.pose, n)
         kinds[k, 0], kinds[k, 1], kinds[k, 2], kinds[k, 3] = facet.kind, facet.first, facet.second, facet.tried
 
 
 @single_entry
 def axis_many(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, normals_a: Array2, edges_a: Array2,
-    normals_b: Array2, edges_b: Array2, room: Array2, start: int, stop: int, out: Array2, kinds: Ints2,
+    pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, room: Array2, start: int, stop: int,
+    out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
-    """Answer questions start to stop, as `gjk3d.narrow.pairs` numbers them: the best axis of each, from A to B.
+    """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.pairs`.
 
-    Out with the world normal, the gap and its error; kinds with that of `Facet`, and what the gap proves. ``room`` is
-    scratch for the edges of either, (edges, 9). Returns -1 where ``ma`` or ``mb`` is no pose; they may be of no rows.
+    ``out`` has the world normal, the gap and its error. ``kinds`` has the kind of the `Facet`, and the status that the
+    gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or ``mb`` is not a
+    pose. Both may be empty.
     """
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     for k in range(start, stop):
-        c, turned = cores_of_row(q, f, pairs, poses, k)
-        if turned:
-            facet = facet_depth(c, normals_b, edges_b, normals_a, edges_a, room)
-        else:
-            facet = facet_depth(c, normals_a, edges_a, normals_b, edges_b, room)
+        c, turned = cores_of_row(pairs, k)
+        facet = facet_depth(c, gauss_b, gauss_a, room) if turned else facet_depth(c, gauss_a, gauss_b, room)
         n = turn(c.pose, facet.normal)
         sign = -1.0 if turned else 1.0
         out[k, 0], out[k, 1], out[k, 2] = sign * n[0] + 0.0, sign * n[1] + 0.0, sign * n[2] + 0.0
@@ -194,27 +198,27 @@ def axis_many(
 
 @single_entry
 def overlap_rows(
-    qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, pa: Array2, pb: Array2, axes: Array2, kinds: Ints2, start: int,
-    stop: int, simplex: Array2, out: Array2, flags: Ints2,
+    a: ShapeRows, b: ShapeRows, axes: Array2, kinds: Ints2, start: int, stop: int, simplex: Array2, out: Array2,
+    flags: Ints2,
 ) -> None:  # fmt: skip
-    """Answer the rows whose cores certainly overlap, from their axes; flags[k, 3] is 1 for those left to `solve_many`.
+    """Fill the rows whose cores certainly overlap from their axes; flags[k, 3] is 1 for rows left to `solve_many`.
 
-    The witnesses are where the two touch once B is moved out by the depth: GJK's nearest points there.
+    The witness points are GJK's nearest points after a move of B by the depth, where the cores touch.
     """
     for k in range(start, stop):
         error = axes[k, 1]
-        least = -axes[k, 0] - fa[0] - fb[0]
+        least = -axes[k, 0] - a.floats[0] - b.floats[0]
         flags[k, 3] = 1
         if not least > 2.0 * error:
             continue
-        c = cores_at(Core(qa, fa), pa[k if pa.shape[0] > 1 else 0], Core(qb, fb), pb[k if pb.shape[0] > 1 else 0])
+        c = cores_in_row(a, b, k)
         n = (axes[k, 2], axes[k, 3], axes[k, 4])
         walk = gjk(moved(c, n, least), Start(n, 0), 0.0, inf, -inf, simplex, simplex[0, :0])
         if walk.code == INSIDE_SIMPLEX or dot(walk.v, walk.v) > error * error:
             continue
-        a, b = witnesses(simplex, walk.rows)
+        p, q = witnesses(simplex, walk.rows)
         # the enumeration misses no facet by more than a few roundings, given the faces and edges of the hulls
         query = Query(SIGNED, inf, 0.0, False, WIDTH_POLYTOPE * c.size + 5.0 * error)
         steps = walk.steps + kinds[k, 3]
-        estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, a, b, steps, False)
+        estimate = Estimate(-least, -least - error, -least + 4.0 * error, True, walk.v, n, p, q, steps, False)
         report(c, query, estimate, out, flags, k)

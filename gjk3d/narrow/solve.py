@@ -1,6 +1,7 @@
-"""One pair from start to end.
+"""The full solution of one pair.
 
-GJK on the cores, EPA where that leaves a question, then the radii, and the interval both leave behind.
+GJK runs on the cores, then EPA if the result is not decided. The radii are added at the end, with the interval of the
+result.
 """
 
 from __future__ import annotations
@@ -48,52 +49,55 @@ from gjk3d.typing import Array, Ints
 SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, BEYOND = range(5)
 UNSIGNED, SIGNED, EPA_ALWAYS = range(3)
 
-# out rows: distance, lower, upper, normal, point a, point b; and status, steps, tight, workspace was full
+# columns of out: distance, lower, upper, normal, point a, point b; of flags: status, steps, tight, workspace full
 FLOATS, INTS = 12, 4
 
 _RADIUS, _RHO, _KIND = layout.RADIUS, layout.RHO, layout.KIND
 _POINT, _BOX = layout.POINT, layout.BOX
 # in units of the pair's size:
-WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10  #: promised widths
-#: at which GJK and EPA leave off where a core is curved. Polytopes end where no support point is new: there the normal
-#: is good too, not only the distance
+WIDTH_POLYTOPE, WIDTH_CURVED = 1e-12, 4e-10  #: largest widths of a tight interval
+#: Width at which GJK and EPA stop for curved cores. For polytopes they stop when no support point is new; then the
+#: normal is accurate too, not only the distance.
 _GJK_WIDTH = 1e-13
-OFF_AXIS, CLOSE = 5e-13, 1e-11  #: of polytopes' witnesses: how far off the normal, how far apart they are asked again
-ASKEW = 1e-6  #: up to here nearly parallel axes cost less than the tie that EPA meets
+OFF_AXIS, CLOSE = (
+    5e-13,
+    1e-11,
+)  #: least deviation and distance for a second GJK run of polytopes
+ASKEW = 1e-6  #: up to this sine nearly parallel axes widen the bounds less than EPA's tie does
 
 
 class Query(NamedTuple):
-    """A query of two cores."""
+    """The settings of a query of two cores."""
 
     mode: int
-    max_distance: float  #: farther apart than that need only be proven
-    tol: float  #: of the pair's size: an interval as wide as that will do
+    max_distance: float  #: larger distances need only be proven
+    tol: float  #: relative to the pair's size: an interval of this width ends the search
     curved: bool
-    promised: float  #: how wide a tight interval is at most
+    promised: float  #: largest width of a tight interval
 
 
 class Estimate(NamedTuple):
-    """The state of a query of two cores, in A's frame; distances are signed, and without the radii."""
+    """The state of a query of two cores, in A's frame; distances are signed, and exclude the radii."""
 
     distance: float
     lower: float
     upper: float
-    proven: bool  #: that they have a common point
-    v: Vec3  #: A's witness less B's, as GJK and EPA found them
-    normal: Vec3  #: what proved the lower bound: near contact v is all rounding, even its sign
-    a: Vec3  #: the witnesses
+    proven: bool  #: whether a common point is proven
+    v: Vec3  #: A's witness minus B's, as GJK and EPA computed them
+    normal: Vec3  #: the direction that proved the lower bound; near contact v is only rounding, even its sign
+    a: Vec3  #: witness points
     b: Vec3
     steps: int
-    full: bool  #: the room was
+    full: bool  #: whether the workspace was full
 
 
 @inlined
 def solve(
     c: Cores, mode: int, max_distance: float, tol: float, room: Room, cache: Array, out: Array, flags: Ints, k: int
 ) -> float:
-    """Answer one pair into row k of ``out`` and ``flags``; return an upper bound of the signed distance in any mode.
+    """Solve one pair into row k of ``out`` and ``flags``; return an upper bound of the signed distance in any mode.
 
-    A ``cache`` of any rows is where to start from, and is left for the next time.
+    A ``cache`` with rows provides the start, and stores the end for the next query.
     """
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
@@ -107,12 +111,12 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Tell whether an answer needs no search, and what is known then; a trace is one of a search."""
+    """Return whether a closed form gives the result, and its estimate; a trace always needs the search."""
     searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
         if settled and (signed != 0.0 or query.mode == UNSIGNED):
-            if signed < 0.0 and query.mode == UNSIGNED:  # the point is a common one
+            if signed < 0.0 and query.mode == UNSIGNED:  # the point is common to both
                 a = b = a if c.a.ints[_KIND] == _POINT else b
             return True, Estimate(signed, signed - c.error, signed + c.error, signed <= 0.0, n, n, a, b, 1, False)
     elif not searched and query.mode == UNSIGNED:
@@ -129,13 +133,13 @@ def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
 
 @kernel
 def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate:
-    """Return what GJK and EPA find."""
+    """Return the estimate of GJK and EPA."""
     mode, curved, promised = query.mode, query.curved, query.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
     start = load_start(cache, k, c, room.simplex)
     if room.log.shape[0] > 0:
         room.log[0] = 1.0
-    # not of curved cores: EPA has no end there, and the surface that proves a depth must come from the same start
+    # not for curved cores: EPA does not end there, and the surface that proves a depth must have the same start
     deep = mode == SIGNED and not curved and start.rows == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
     if deep:
         walk, estimate = from_within(c, room.simplex)
@@ -144,7 +148,7 @@ def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate
         estimate = separate(c, end_log(c, walk, room), room)
     store_start(cache, k, c, room.simplex, start, walk)
     if needs_epa(c, query, estimate):
-        # a cap's answer is wider by as much; see `left_behind`
+        # a cap's result is wider by the same amount; see `left_behind`
         cap_width = LOG_WIDTH * c.size
         near = max(width - cap_width, EPA_WIDTH * c.size) if curved else max(width, c.tiny)
         depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
@@ -155,10 +159,10 @@ def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate
                 settled, depth = meridian(c, near, ASKEW * c.size, depth.least, depth.normal, room)
         a, b = first_face(room.simplex)
         by_section = False
-        # a section is wide where axes are only nearly parallel: EPA may know better
+        # a section has a wide interval if the axes are only nearly parallel; EPA may be better
         if not settled or depth.least + depth.outer > promised - 2.0 * c.error:
             least, axis = depth.least, depth.normal
-            if settled and -walk.lower < least:  # GJK's direction, which is none of the section's plane, is better
+            if settled and -walk.lower < least:  # GJK's direction outside the section's plane is better
                 least, axis = -walk.lower, walk.axis
             seeded = walk.code == INSIDE_SIMPLEX and not settled
             if curved and room.log.shape[0] > 0:
@@ -171,7 +175,7 @@ def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate
 
 @kernel
 def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
-    """Return what is known where the balls that both cores hold meet, and EPA's tetrahedron in place of GJK's."""
+    """Return the estimate from inscribed balls that intersect, and replace GJK's tetrahedron by EPA's."""
     n, a, b = inside_both(c)
     least, best = tetrahedron_round(c, n, s)
     walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
@@ -180,7 +184,7 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 
 @kernel
 def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
-    """Write why GJK stopped, and its simplex, moved to the stationary point as the steps were not; return the walk."""
+    """Log the reason of GJK's stop and its simplex at the stationary point, which no step logged; return the walk."""
     log, s = room.log, room.simplex
     if log.shape[0] == 0:
         return walk
@@ -196,7 +200,7 @@ def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
 
 @kernel
 def separate(c: Cores, walk: Walk, room: Room) -> Estimate:
-    """Return what GJK proves: the cores' signed distance lies between its bounds."""
+    """Return the estimate of GJK, whose bounds enclose the cores' signed distance."""
     length = sqrt(dot(walk.v, walk.v))
     a, b = witnesses(room.simplex, walk.rows)
     inside = walk.code == INSIDE_SIMPLEX
@@ -205,7 +209,7 @@ def separate(c: Cores, walk: Walk, room: Room) -> Estimate:
 
 @kernel
 def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
-    """Tell whether GJK left a question that EPA answers."""
+    """Return whether GJK left the result undecided, so that EPA must run."""
     if estimate.lower - c.radii > query.max_distance:
         return False
     if query.mode == EPA_ALWAYS:
@@ -216,13 +220,13 @@ def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
             return False
         if width <= query.promised and estimate.lower > 0.0:
             return False
-    # of what overlaps a distance asks no more: be it that the cores do, or that their radii bridge what is between
+    # the unsigned distance is decided by an overlap of the cores, or by radii that exceed the gap
     return query.mode != UNSIGNED or not (estimate.proven or estimate.upper - c.radii <= 0.0)
 
 
 @kernel
 def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
-    """Return EPA's depth, or that of a section where its interval is narrower; and whether it is the section's."""
+    """Return the narrower of a section's and EPA's depth, and whether it is the section's."""
     steps, outer = by_section.steps + by_epa.steps, by_epa.outer
     shown = by_epa.least - by_epa.front if by_epa.front >= 0.0 else inf
     if settled and mode != UNSIGNED and by_section.least + by_section.outer < shown:
@@ -238,10 +242,10 @@ def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tup
 def penetrate(
     c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
 ) -> Estimate:
-    """Return what families of ties and EPA know better than GJK; ``section`` are the witnesses that a section has."""
+    """Return the estimate improved by ties and EPA; ``section`` has the witnesses of a section."""
     distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
     lower, upper = -depth.least - c.error, estimate.upper
-    if not by_section:  # what another direction proves is no bound along the section's
+    if not by_section:  # a bound of another direction is not valid along the section's
         lower = max(lower, estimate.lower)
     if depth.outer < inf:
         upper = min(upper, depth.outer + c.error)
@@ -274,7 +278,7 @@ def first_face(s: Array) -> tuple[Vec3, Vec3]:
 
 @kernel
 def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
-    """Return the origin as a point of A and one of B: between where the ray through it enters and leaves."""
+    """Return the origin as a point of A and one of B, between the ray's entry and exit."""
     for r in range(6):
         s[r, 9] *= (rear if r < 3 else front) / (front + rear)
     return witnesses(s, plain(6))
@@ -282,7 +286,7 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
-    """Return what is known with the better normal: the witnesses' own, or the one that proved the lower bound."""
+    """Return the estimate with the better normal: that of the witnesses, or the one that proved the lower bound."""
     if estimate.proven:
         return at_common_point(c, query, estimate)
     n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance
@@ -292,18 +296,19 @@ def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
     wide = width > query.promised
     d = divide(v, -length)
     x = along(v, n, length)
-    askew = sqrt(dot(x, x))  # as far is a witness off its shape
+    askew = sqrt(dot(x, x))  # this is also the distance of a witness from its shape
     if wide and (query.tol > 0.0 or estimate.lower - c.radii > query.max_distance):
-        n = d  # stopped early: the witnesses are what is known
+        n = d  # stopped early: keep the witnesses' normal
     elif (query.curved or wide) and askew > 0.25 * query.promised:
         w, _, _ = support_pair(c, d)
         if length + dot(d, w) <= (width if wide else 0.5 * query.promised):
-            n = d  # as good a normal, to what is known, and the witnesses' own
+            n = d  # as good a normal within the bounds, and that of the witnesses
         elif wide:
-            a = along(a, x, -0.5)  # half of it for each
+            a = along(a, x, -0.5)  # half of the error for each
     elif askew > OFF_AXIS * c.size and length > CLOSE * c.size and not query.curved:
-        # between faces far apart GJK ends where |v| is least to rounding, and v is still askew by the root of that: so
-        # the gap is closed along n, and GJK run again, where the same rounding leaves v askew by next to nothing
+        # Between distant faces GJK ends where |v| is least to rounding, and the error of v's direction is the root of
+        # that. So the gap is closed along n, and GJK runs again. There the same rounding leaves almost no error of the
+        # direction.
         t = length - CLOSE * c.size
         walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, room.simplex, room.log[:0])
         most = 4.0 * CLOSE * c.size
@@ -315,11 +320,11 @@ def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
 
 @kernel
 def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
-    """Return what is known of cores with a common point; a distance asks for one such point, and is 0."""
+    """Return the estimate of cores with a common point; the unsigned distance is 0."""
     a, b, distance = estimate.a, estimate.b, estimate.distance
     if query.mode == UNSIGNED:
         distance = 0.0
-        # a point has no other common point; a simplex of a needle's would miss it by the rounding of its weights
+        # a point has only one common point; the simplex of a needle would miss it by the rounding of its weights
         if c.a.ints[_KIND] == _POINT:
             a = b = (0.0, 0.0, 0.0)
         elif c.b.ints[_KIND] == _POINT:
@@ -332,12 +337,12 @@ def at_common_point(c: Cores, query: Query, estimate: Estimate) -> Estimate:
 
 @inlined
 def report(c: Cores, query: Query, estimate: Estimate, out: Array, flags: Ints, k: int) -> None:
-    """Add the radii to the cores' answer, name its status, and write it in world axes."""
+    """Add the radii to the cores' estimate, set its status, and write it in world axes."""
     n, a, b, proven = estimate.normal, estimate.a, estimate.b, estimate.proven
     ra = c.a.floats[_RADIUS]
     lower, upper, distance = estimate.lower - c.radii, estimate.upper - c.radii, estimate.distance - c.radii
     if query.mode == UNSIGNED and (proven or upper <= 0.0):
-        # one common point: on the segment between the cores' witnesses, within ra of one and rb of the other
+        # a common point: on the segment between the cores' witnesses, within ra of one and rb of the other
         proven = True
         t = ra / c.radii if c.radii > 0.0 else 0.5
         a = along(a, sub(b, a), t)
@@ -376,12 +381,12 @@ def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> N
 
 @kernel
 def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int) -> int:
-    """Return 0 where sd > margin is proven, 1 where sd <= margin is, 2 where only `solve` can tell.
+    """Return 0 if sd > margin is proven, 1 if sd <= margin is proven, 2 if only `solve` can decide.
 
-    The same GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval never
-    disagree. Asked first are the balls round both, and what row k of a ``cache`` remembers: where these part the two
-    by more than the width of an answer, or four points are round the origin, the long way has no other answer left.
-    It is taken cold.
+    This is GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval always agree.
+    The balls around both cores and row k of a ``cache`` are tried first. If they separate the cores by more than the
+    width of a result, or if four points enclose the origin, `solve` can only give the same boolean. The function never
+    starts from the cached simplex.
     """
     m, fa, fb = c.m, c.a.floats, c.b.floats
     clear = margin + c.radii + 4.0 * c.error + WIDTH_CURVED * c.size
@@ -394,7 +399,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         gap, _, widest, sure = best_axis(half_extents(c.a), half_extents(c.b), m, clear)
         if gap > clear:
             return 0
-        # the error keeps this from passing what `solve` proves; without it the lower bound there is still no greater
+        # the error keeps this from exceeding the bound of `solve`; without it that bound is still not greater
         depth = -widest - BOX_WIDTH * c.size - c.error
         if sure and depth > 0.0 and -depth - c.radii <= margin:
             return 1
@@ -412,7 +417,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
         formula = gap_of(c)
         if formula.settled and (formula.signed != 0.0 or -c.radii <= margin):
             return 0 if formula.signed - c.error - c.radii > margin else 1
-    if inner <= 0.0:  # the long way asks no GJK, whose bound may be a hair above EPA's
+    if inner <= 0.0:  # `solve` skips GJK here, whose bound may be slightly above EPA's
         return 2
     width = _GJK_WIDTH * c.size if is_curved(c) else 0.0
     start = Start(direction_between(m), 0)
@@ -427,11 +432,11 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Answer what `quick_collide` cannot by the distance, cold as every boolean is: 0, 1, or 2 where it is too wide."""
+    """Return what `quick_collide` could not decide, from the distance without a cache: 0, 1, or 2 if too wide."""
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.room, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:
         return 0
-    # what is wider than promised is settled in rational numbers of polytopes, and stands of what is curved
+    # polytopes with a wider interval than promised go to the rational stage; curved cores keep the result
     unsure = marks[0, 3] != 0 or (marks[0, 2] == 0 and not is_curved(c))
     return 2 if unsure else 1

@@ -1,19 +1,19 @@
-"""Depth where families of directions tie: concentric ellipsoids, and solids of revolution with parallel axes.
+"""Depth for tied directions: concentric ellipsoids, and solids of revolution with parallel axes.
 
 With unit n, h(n) = sqrt(sum a_i^2 n_i^2) + sqrt(sum b_i^2 n_i^2) is a sum of square roots of linear functions of the
-three n_i^2: concave, so its least value over n_1^2 + n_2^2 + n_3^2 = 1 is at a corner, an axis. Similar ellipsoids
-that are nearly balls are so many ties to EPA.
+three n_i^2. It is concave, so its least value over n_1^2 + n_2^2 + n_3^2 = 1 is at a corner, an axis. For EPA, similar
+ellipsoids that are nearly balls have a very large number of ties.
 
-Such a difference is itself a solid of revolution, so the ball round the origin that just fits in it is found in the
-plane through its axis and the origin, where the tie of a whole circle of best directions (pin in its bore, sphere on
-a cone's axis) is two edges of a polygon. In the plane EPA is what the 2D texts teach: a polygon, its edge nearest to
-the origin, the support point along that edge's normal, the edge split there.
+The difference of solids of revolution with a common axis direction is a solid of revolution. Its largest inscribed ball
+around the origin is found in the plane through its axis and the origin. There a tie of a whole circle of best
+directions (pin in its bore, sphere on a cone's axis) becomes two edges of a polygon. In the plane EPA is the 2D
+algorithm: a polygon, its edge nearest to the origin, the support point along that edge's normal, the edge split there.
 
-Every direction asked lies in the plane and is a direction of space: its support value proves a lower bound as ever.
-The polygon proves the upper bound because the plane's section of A - B is also its projection. Where the axes are only
-nearly parallel, that holds of A and a B turned upright, from which B is no farther than `shared_axis` says; B's points
-are turned about A's axis and lie as far beside the upright one. So the bound pays this length twice: once for the
-points, once for the shape.
+Every queried direction lies in the plane and is a direction in space, so its support value proves a lower bound. The
+polygon proves the upper bound, because the plane's section of A - B is also its projection. If the axes are only nearly
+parallel, this is true for A and an upright copy of B, at most the length of `shared_axis` away from B. B's points are
+rotated about A's axis and have the same distance from the upright copy. So the bounds include this length twice: once
+for the points, once for the shape.
 """
 
 from __future__ import annotations
@@ -33,42 +33,42 @@ _HEAD, _KIND, _ELLIPSOID = layout.FLOAT_HEAD, layout.KIND, layout.ELLIPSOID
 _AXIS, _RHO, _SYMMETRY = layout.AXIS, layout.RHO, layout.SYMMETRY
 _REVOLVED, _BALL = layout.REVOLVED, layout.BALL
 
-#: polygon rows: the point of A across and along the axis, that of B, and of the edge to the next: normal and key
+#: polygon rows: the point of A across and along the axis, that of B, and the normal and key of the edge to the next
 _ROW = 7
-_OUT_OF_PLANE = 1e-12  #: what a unit vector's square loses in the plane, if it is none of it
-_MOST = 120  #: vertices; the scratch of EPA's smallest workspace has room for them
+_OUT_OF_PLANE = 1e-12  #: decrease of a unit vector's squared length by the projection, if it is outside the plane
+_MOST = 120  #: most vertices; the scratch of EPA's smallest workspace is large enough
 
 
 @kernel
 def half_width(radii: Array, d: Vec3) -> float:
-    """Return how far an ellipsoid reaches along d."""
+    """Return an ellipsoid's support value along d."""
     a, b, c = radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]
     return sqrt(a * a + b * b + c * c)
 
 
 @kernel
 def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
-    """Return how much an ellipsoid is skew to two axes, as a squared length."""
+    """Return the mixed term of an ellipsoid for two axes, a squared length: 0 for its own axes."""
     a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
 
 @kernel
 def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
-    """Return how much an ellipsoid is skew to three axes, as a squared length."""
+    """Return the sum of an ellipsoid's mixed terms for three axes, as a squared length."""
     return mixed(radii, axes[0], axes[1]) + mixed(radii, axes[1], axes[2]) + mixed(radii, axes[2], axes[0])
 
 
 @kernel
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
-    """Return whether the pair is of this family to ``allowed``, and then how deep it is, as `epa` does."""
+    """Return whether the pair is of this family within ``allowed``, and its depth as `epa` does."""
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
     if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
         return False, Depth(CLOSED, 0, least, best, inf, -1.0, -1.0)
     rows = ((m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8]))
     columns = ((m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]))
-    # a spheroid takes its axes from the other one: each is tried in the other's frame
+    # a spheroid may take the axes of the second ellipsoid, so each is tried in the frame of the other
     skew_b = skewness(fb, rows) / min(fb[0], fb[1], fb[2])
     skew_a = skewness(fa, columns) / min(fa[0], fa[1], fa[2])
     in_a = skew_b <= skew_a
@@ -92,7 +92,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
         sign = 1.0 if i < 3 else -1.0
         d = (sign * n[0], sign * n[1], sign * n[2])
         w, p, q = support_pair(c, d)
-        # the foot on the axis, to which the support point is bent by no more than the skew
+        # the projection on the axis; the skew moves the support point by at most its root
         set_row(s, i, w, scale(dot(d, p), d), scale(dot(d, q), d))
         s[i, 9] = 1.0 if i % 3 == 0 else 0.0
         if i == 0:
@@ -104,14 +104,14 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
 
 @kernel
 def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
-    """Return whether A - B is a solid of revolution, the axis' direction, and how far B is from that, as a length."""
+    """Return whether A - B is a solid of revolution, its axis, and B's deviation from it as a length."""
     fa, fb = c.a.floats, c.b.floats
     sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]
     u = (fa[_AXIS], fa[_AXIS + 1], fa[_AXIS + 2])
     w = turn(c.m, (fb[_AXIS], fb[_AXIS + 1], fb[_AXIS + 2]))
     if sa == _REVOLVED and sb == _REVOLVED:
         sine = cross(u, w)
-        return True, u, 1.01 * sqrt(dot(sine, sine)) * fb[_RHO]  # a hundredth for the rounding of short sines
+        return True, u, 1.01 * sqrt(dot(sine, sine)) * fb[_RHO]  # one percent for the rounding of short sines
     if sa == _REVOLVED and sb == _BALL:
         return True, u, 0.0
     return sa == _BALL and sb == _REVOLVED, w, 0.0
@@ -119,10 +119,8 @@ def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
 
 @kernel
 def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
-    """Put the support point along x e + y u into row k, both points turned into the plane; return its h and direction.
-
-    Where the direction is along the axis a whole disc ties, and the support mappings choose any of its points.
-    """
+    """Write the support point along x e + y u to row k, rotated into the plane; return its h and direction."""
+    # If the direction is along the axis a whole disc ties, and the support mappings return any of its points.
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
     w, a, b = support_pair(c, d)
     t = offset(c.m)
@@ -144,27 +142,27 @@ def set_edge(p: Array, k: int, nxt: int) -> None:
     x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
     x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
     dx, dy = x1 - x0, y1 - y0
-    length = sqrt(dx * dx + dy * dy)  # no powers: Python's are rounded otherwise than compiled ones
+    length = sqrt(dx * dx + dy * dy)  # no powers, because Python rounds them differently from compiled code
     p[k, 4], p[k, 5] = (y1 - y0) / length, (x0 - x1) / length
     p[k, 6] = min(p[k, 4] * x0 + p[k, 5] * y0, p[k, 4] * x1 + p[k, 5] * y1)
 
 
 @kernel
 def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
-    """Tell whether two rows are one point of A - B to rounding."""
+    """Return whether two rows are the same point of A - B within rounding."""
     x, y = p[i, 0] - p[i, 2] - p[j, 0] + p[j, 2], p[i, 1] - p[i, 3] - p[j, 1] + p[j, 3]
     return not sqrt(x * x + y * y) > tiny
 
 
 @kernel
 def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
-    """Put the edge that the ray from the origin along (x, y) crosses into s[row : row + 3]; return the ray's length."""
+    """Write the edge that the ray along (x, y) crosses to s[row : row + 3]; return the ray's length."""
     best, chosen, t = -inf, 0, 0.5
     for k in range(count):
         nxt = k + 1 if k + 1 < count else 0
         x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
         x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
-        c0, c1 = x0 * y - y0 * x, y1 * x - x1 * y  # how far the ends are to either side of the ray, times its length
+        c0, c1 = x0 * y - y0 * x, y1 * x - x1 * y  # signed distances of the edge's ends from the ray, times its length
         forward = (x0 + x1) * x + (y0 + y1) * y
         if forward > 0.0 and c0 + c1 > 0.0:
             worst = min(c0, c1) / (c0 + c1)
@@ -187,7 +185,7 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 
 @kernel
 def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
-    """Put the distinct support points of eight directions into rows; return how many, the least h seen, its n."""
+    """Write the distinct support points of eight directions; return their number, the least h, and its n."""
     count = plain(0)
     for k in range(8):
         x, y = EIGHT[k]
@@ -206,7 +204,7 @@ def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array
 
 @kernel
 def split_edge(p: Array, count: int, near: int) -> None:
-    """Put row ``count`` between row ``near`` and the next."""
+    """Insert row ``count`` between row ``near`` and the next."""
     new = (p[count, 0], p[count, 1], p[count, 2], p[count, 3])
     for k in range(count, near + 1, -1):
         for j in range(_ROW):
@@ -218,10 +216,10 @@ def split_edge(p: Array, count: int, near: int) -> None:
 
 @kernel
 def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
-    """Return whether the depth was found in the plane through both axes, and then what it is, as `epa` does.
+    """Return whether the plane through both axes gives the depth, and the depth as `epa` does.
 
-    False where the axes are askew by more than ``allowed``, as a length, or the origin is not well inside. Axes that
-    are only nearly parallel widen the bounds, and leave B's witness as far from its surface as these are wide.
+    False if the axes deviate by more than ``allowed``, as a length, or if the origin is not well inside. Nearly
+    parallel axes widen the bounds, and move B's witness off its surface by at most the width.
     """
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:
@@ -232,7 +230,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     e = perpendicular(u)
     if off > c.tiny:
         e = divide(across, off)
-        e = unit(cross(u, cross(e, u)))  # short vectors are less at right angles to u than floats allow
+        e = unit(cross(u, cross(e, u)))  # for short vectors the rounding breaks the right angle to u
         off = 0.0
     extra = 2.0 * askew + off
     p = room.work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
@@ -259,10 +257,10 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
             break
         split_edge(p, count, near)
         count += 1
-    if not key > c.error + extra:  # else what the section shows need not hold beside it
+    if not key > c.error + extra:  # otherwise the section does not prove an overlap of the nearby shapes
         return False, Depth(CLOSED, steps, least, best, inf, -1.0, -1.0)
     x, y = dot(best, e), dot(best, u)
-    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is none of the plane
+    if abs(x * x + y * y - 1.0) > _OUT_OF_PLANE:  # GJK's own direction was as good, and is outside the plane
         x, y = p[near, 4], p[near, 5]
         best = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
         w, _, _ = support_pair(c, best)

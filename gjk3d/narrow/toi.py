@@ -1,20 +1,20 @@
-"""When two moving cores first come close: conservative advancement whose steps are proven.
+"""Time of impact of two moving cores: conservative advancement with proven steps.
 
-Each body turns at a constant rate about a point that moves straight. With the direction n from A to B fixed in the
-world, a point at r from its reference point moves along n by s n.v + s (n x w).r to first order, and its acceleration
-along n is never more than sin(n, w) |w|^2 rho, rho being its distance from the axis. So for the time s from now
+Each body rotates at a constant rate about a reference point that moves straight. Let the direction n from A to B be
+fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first order. Its
+acceleration along n is at most sin(n, w) |w|^2 rho, where rho is its distance from the axis. So for the time s from now
 
-    phi(s) = min_B r.(n + s n x w_B) - max_A r.(n + s n x w_A) + n.(c_B - c_A + s (v_B - v_A)) - K s^2 / 2,
-    K = sin(n, w_A) |w_A|^2 rho_A + sin(n, w_B) |w_B|^2 rho_B
+    phi(s) = min_B r.(n + s n x w_B) - max_A r.(n + s n x w_A) + n.(c_B - c_A + s (v_B - v_A)) - K s^2 / 2, K = sin(n,
+    w_A) |w_A|^2 rho_A + sin(n, w_B) |w_B|^2 rho_B
 
-is below the true distance, and it is concave: the least of linear functions less a square. Where phi is enough now and
-at s, it is enough all the way between, which proves the whole step free. Two support points evaluate it. For bodies
-that only translate it is van den Bergen's ray cast step (Ray Casting against General Convex Objects, 2004); the first
-order form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
+is below the true distance, and it is concave: the minimum of linear functions minus a square. If phi is large enough
+now and at s, it is large enough in between, so the whole step is free. Two support points evaluate it. For bodies that
+only translate it is van den Bergen's ray cast step (Ray Casting against General Convex Objects, 2004); the first order
+form is Mirtich's (Impulse-based Dynamic Simulation, 1996, sec. 2.3).
 
-Along a direction that is fixed in the world phi fears for all of a face that turns, far as it may reach from where the
-two are close: then steps shrink as the face's length does. So where there were many steps the direction turns with A,
-or with B, whose support point then stays where it is; only points of the other one are bent, see `bound_to`.
+Along a fixed direction, phi accounts for every point of a rotating face, also those far from the nearest points. The
+steps then shrink with the length of the face. So after many steps the direction rotates with A, or with B. The support
+point of that body is then constant, and only the points of the other body bend, see `bound_to`.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from gjk3d.narrow.motion import MOTION, place
 from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.pairs import RANK, SIDES, comes_later, side_of
+from gjk3d.narrow.pairs import RANK, SIDES, Packed, comes_later, side_of
 from gjk3d.narrow.room import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints2
 
 FREE, HIT, UNRESOLVED, STARTED = range(4)
-#: a way of so many steps that each are proven and none gets anywhere is given up, and said to be so
+#: after this many proven steps without progress the search stops, and the status is UNRESOLVED
 MAX_STEPS = 2000
-_MANY_STEPS, _MANY_ROUGH = 24, 4  #: after so many directions that turn with a body are tried, too
-#: floats of scratch: two poses, what GJK remembers, its simplex
+_MANY_STEPS, _MANY_ROUGH = 24, 4  #: number of steps after which directions that rotate with a body are tried too
+#: floats of scratch: two poses, GJK's cache row, its simplex
 WORK = 2 * WIDTH + MEMORY + SIMPLEX
-PART_WORK = WORK + 2 * MOTION  #: and the motions of two parts
-#: of a step, how well its end is known
+PART_WORK = WORK + 2 * MOTION  #: with the motions of two parts
+#: relative to a step: the precision of its end
 CLOSE_ENOUGH = 0.05
 _RADIUS, _RHO, _CENTER = layout.RADIUS, layout.RHO, layout.CENTER
 _U = UNIT_ROUNDOFF
-#: of the gap: at which width GJK may leave off, and which its bounds must show in the end
+#: relative to the gap: the width at which GJK may stop, and the largest width of the final bounds
 _LOOSE, _GOOD = 1e-2, 0.1
-_LEAST_WIDTH = 1e-13  #: of the pair's size, between GJK's bounds
+_LEAST_WIDTH = 1e-13  #: relative to the pair's size: least width of GJK's bounds
 
 
 class Flight(NamedTuple):
@@ -60,13 +60,13 @@ class Flight(NamedTuple):
 
     a: Core
     b: Core
-    solid: bool  #: or A is the half-space below the plane through its centre, or that plane, and does not turn
-    normal: Vec3  #: of that plane, to the side that B is on
+    solid: bool  #: False if A is the half-space below the plane through its centre, or that plane, and does not rotate
+    normal: Vec3  #: of that plane, towards B's side
     ma: Array1
     mb: Array1
-    target: float  #: how far apart the cores are to stay
-    turn: float  #: bound of the angles of both turns
-    lost: float  #: what the motions' own rounding may miss
+    target: float  #: required distance of the cores
+    turn: float  #: bound of the angles of both rotations
+    lost: float  #: bound of the motions' own rounding
     begin: float  #: of the queried time interval
     end: float
     poses: Array2
@@ -74,19 +74,26 @@ class Flight(NamedTuple):
     simplex: Array2
 
 
-class Gap(NamedTuple):
-    """How far apart two cores are at a time."""
+class Motions(NamedTuple):
+    """Motion rows of two bodies, one for each query, or one for all; see `gjk3d.narrow.motion`."""
 
-    separated: bool  #: proven, by more than the target
+    a: Array2
+    b: Array2
+
+
+class Gap(NamedTuple):
+    """The distance of two cores at a time."""
+
+    separated: bool  #: proven to exceed the target
     low: float
     high: float
     normal: Vec3
-    a: Vec3  #: their witness points, which a half-space has none of
+    a: Vec3  #: witness points, not defined for a half-space
     b: Vec3
 
 
 class Advance(NamedTuple):
-    """How two cores move along n: all that phi takes beside the support points."""
+    """The motion of two cores along n: the data of phi besides the support points."""
 
     normal: Vec3
     tilt_a: Vec3
@@ -103,7 +110,7 @@ def _norm(v: Vec3) -> float:
 
 @kernel
 def arm(motion: Array, f: Array) -> Vec3:
-    """Return the core's centre from the reference point, in the body's frame."""
+    """Return the core's centre relative to the reference point, in the body's frame."""
     return (
         f[_CENTER] - motion[_REFERENCE],
         f[_CENTER + 1] - motion[_REFERENCE + 1],
@@ -113,7 +120,7 @@ def arm(motion: Array, f: Array) -> Vec3:
 
 @kernel
 def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
-    """Bound how fast any point of a core within ``rho`` of r can gain speed along n, turning by w."""
+    """Return a bound of the acceleration along n of a core's points within ``rho`` of r, for the rotation w."""
     square = dot(w, w)
     if square == 0.0:
         return 0.0
@@ -137,7 +144,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return where spare + slope h - k h^2 / 2 passes zero downwards; infinite or NaN where it never does."""
+    """Return the zero of spare + slope h - k h^2 / 2 with a falling sign; infinite or NaN if there is none."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k
@@ -146,18 +153,16 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return the longest step found with phi >= enough all along, at most ``most``; and phi's slope at its beginning.
-
-    All but the square is concave: tangents of it bound phi's root from the right, chords from the left. They go for
-    ``aim``, which is more than enough by the rounding of phi.
-    """
+    """Return the longest step found with phi >= enough throughout, at most ``most``, and phi's first slope."""
+    # All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
+    # search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
     left, right, k = 0.0, 0.0, advance.k
     low, first = phi(c, solid, advance, left)
     if not low > aim:
         return 0.0, first
     value, slope = low, first
     for _ in range(8):
-        # the root lies between both: a proof comes from the left, and a jump past the root is undone by the bracket
+        # the root is between both; a proof comes from the left, and the bracket corrects a jump past the root
         tangent = right + root(value - aim, slope, k)
         if right > 0.0 and not left < tangent < right:
             break
@@ -178,7 +183,7 @@ def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float,
 
 @kernel
 def drift(motion: Array) -> float:
-    """Bound by how much a body is not quite where `place` says, but for what its size makes of its turn's rounding."""
+    """Return a bound of a body's deviation from `place`, except the part that grows with its size."""
     still = True
     total = 0.0
     for c in range(3):
@@ -189,17 +194,15 @@ def drift(motion: Array) -> float:
 
 @kernel
 def turning(motion: Array) -> float:
-    """Bound the angle of a body's whole turn."""
+    """Return a bound of the angle of a body's whole rotation."""
     return float(abs(motion[_TURN]) + abs(motion[_TURN + 1]) + abs(motion[_TURN + 2]))
 
 
 @kernel
 def swing_error(motion: Array, f: Array) -> float:
-    """Bound the error of a core's centre from the rounding of its body's rotation about the reference point.
-
-    The matrix has an error of a few units, plus that of the angle, which is relative to the angle. Both move the centre
-    in proportion to its distance from the reference point.
-    """
+    """Return a bound of the centre's error from the rounding of its body's rotation about the reference point."""
+    # The matrix has an error of a few units, plus that of the angle, which is relative to the angle. Both move the
+    # centre in proportion to its distance from the reference point.
     angle = turning(motion)
     if angle == 0.0:
         return 0.0
@@ -208,7 +211,7 @@ def swing_error(motion: Array, f: Array) -> float:
 
 @kernel
 def cores_in_flight(x: Flight, t: float) -> Cores:
-    """Return the cores where they are at time t, with the error of how they got there."""
+    """Return the cores at time t, with the error of their motions."""
     place(x.ma, t, x.poses[0])
     place(x.mb, t, x.poses[1])
     c = cores_at(x.a, x.poses[0], x.b, x.poses[1])
@@ -219,7 +222,7 @@ def cores_in_flight(x: Flight, t: float) -> Cores:
 
 @kernel
 def probe(x: Flight, c: Cores, near: float) -> Gap:
-    """Return how far apart the cores are; ``near`` says how far they were last."""
+    """Return the distance of the cores; ``near`` is their last distance."""
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
         n = x.normal
@@ -238,12 +241,12 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
             return Gap(False, low, low, walk.axis, zero, zero)
         high = sqrt(dot(walk.v, walk.v))
         separated = low - c.error > x.target
-        # a loose width is for what is far, by the bounds it leaves
+        # a loose width is used for distant cores, if the bounds allow it
         if (separated and high - low <= _GOOD * (high - x.target)) or width <= least:
             a, b = witnesses(x.simplex, walk.rows)
             if separated:
                 return Gap(True, low, high, walk.axis, a, b)
-            # along the direction of the step that led here phi has kept them apart; GJK has not asked it
+            # along the direction of the previous step phi proved them apart; GJK has not tried it
             w, _, _ = support_pair(c, former)
             return Gap(-dot(former, w) - c.error > x.target, max(low, -dot(former, w)), high, former, a, b)
         width = max(least, min(0.1 * width, _LOOSE * (high - x.target)))
@@ -251,7 +254,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
-    """Return how the two move along n from now on; the reference points' arms, and their speed, in A's frame."""
+    """Return the cores' motion along n from now on, the reference points' arms, and their speed, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
     wb = turn_back(pose, (mb[_TURN], mb[_TURN + 1], mb[_TURN + 2]))
@@ -270,13 +273,11 @@ def _less(a: Vec3, b: Vec3) -> Vec3:
 
 @kernel
 def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, r: Vec3, rho: float) -> float:
-    """Bound how fast points of a core gain speed along n while n turns with the other body, by ``spin``.
-
-    The core turns by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the other
-    body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the second
-    derivative n''.q + 2 n'.q' + n.q'', where
-    n' = spin x n; q is r(t) + between + t v, the length of spin x (between + t v) greatest at an end of the step.
-    """
+    """Return a bound of a core's acceleration along n, while n rotates with the other body by ``spin``."""
+    # The core rotates by w and is within ``rho`` of r from its reference point. That point is at ``between`` from the
+    # other body's reference point, and moves away from it by v. With q from there to a point of the core, n.q has the
+    # second derivative n''.q + 2 n'.q' + n.q'', where n' = spin x n. Here q is r(t) + between + t v, and the length of
+    # spin x (between + t v) is greatest at an end of the step.
     later = (between[0] + most * v[0], between[1] + most * v[1], between[2] + most * v[2])
     far = max(_norm(cross(spin, between)), _norm(cross(spin, later))) + _norm(spin) * (_norm(r) + rho)
     speed = _norm(cross(w, r)) + _norm(w) * rho
@@ -286,10 +287,8 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return a way whose direction turns with A, and one whose turns with B; all in A's frame at the step's beginning.
-
-    With r a point of the one that bends, from where the other turns about, n.r changes by n'.r + n.r'.
-    """
+    """Return one motion whose direction rotates with A, and one with B; all in A's frame at the step's beginning."""
+    # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
     wb = turn_back(pose, (x.mb[_TURN], x.mb[_TURN + 1], x.mb[_TURN + 2]))
@@ -308,9 +307,9 @@ def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> 
 
 @kernel
 def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
-    """Return what happens, the time up to which it is proven not to, a time at which it does, and the steps taken.
+    """Return the code, the proven end of the free time, a time of contact, and the number of steps.
 
-    It leaves off, UNRESOLVED, after a step from where the two are no farther apart than ``coarse``; 0 for never.
+    The search stops, UNRESOLVED, after a step from a distance of at most ``coarse``; 0 turns this off.
     """
     near, many = inf, _MANY_ROUGH if coarse > 0.0 else _MANY_STEPS
     t = x.begin
@@ -319,7 +318,7 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
         gap = probe(x, c, near)
         if not gap.separated and (t == x.begin or gap.high - x.target <= 2.0 * c.error):
             return STARTED if t == x.begin else HIT, t, t, step
-        near = gap.low - c.error - x.target  # says how to go on, and bounds nothing
+        near = gap.low - c.error - x.target  # sets the width of the next step, and is not a bound
         advance, ra, rb, v = ahead_of(x, c, gap.normal)
         enough, aim, most = x.target + 2.0 * c.error, x.target + 3.0 * c.error, x.end - t
         ahead, slope = farthest(c, x.solid, advance, enough, aim, most)
@@ -333,15 +332,15 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
         if coarse > 0.0 and near <= coarse:
             return UNRESOLVED, t + ahead, t + ahead, step
         if near <= 8.0 * c.error or not t + ahead > t:
-            # as close as floats can tell: a proof of contact is looked for, past where it should be by as much
-            if x.solid:  # how fast the witness points close in; phi has to fear for whole faces
+            # at the limit of floats: search for a proof of contact at, and a little after, the expected time
+            if x.solid:  # the approach speed of the witness points; phi is limited by whole faces
                 a, b, m = gap.a, gap.b, c.m
                 pa = (a[0] + ra[0], a[1] + ra[1], a[2] + ra[2])
                 pb = (b[0] - m[9] + rb[0], b[1] - m[10] + rb[1], b[2] - m[11] + rb[2])
                 slope = dot(gap.normal, v) + dot(advance.tilt_b, pb) - dot(advance.tilt_a, pa)
             remaining = gap.high - x.target
             remaining = max(2.0 * ahead, remaining / max(-slope, sqrt(advance.k * remaining)))
-            for tries in range(2):  # what is flat or thin may be through it by then
+            for tries in range(2):  # flat or thin shapes may have passed through each other by then
                 later = min(t + remaining * (1.0 + tries), x.end)
                 if not probe(x, cores_in_flight(x, later), near).separated:
                     return HIT, t + ahead, later, step
@@ -353,18 +352,19 @@ def impact(x: Flight, coarse: float) -> tuple[int, float, float, int]:
 
 @single_entry
 def impact_many(
-    q: Ints1, f: Array1, pair: Ints2, solid: bool, normal: Array1, ma: Array2, mb: Array2, clearance: float, start: int,
-    stop: int, work: Array1, out: Array2, flags: Ints2,
+    shapes: Packed, solid: bool, normal: Array1, motions: Motions, clearance: float, start: int, stop: int,
+    work: Array1, out: Array2, flags: Ints2,
 ) -> int:  # fmt: skip
-    """Answer motions start to stop: out with the time up to which they are free, and the bracket of the first contact.
+    """Solve motions start to stop: ``out`` has the end of the free time, and the bracket of the first contact.
 
-    Where the shapes begin, and which of them is seen first, is in the first row of ``pair``, see `gjk3d.narrow.pairs`;
-    ``work`` is scratch of `WORK` floats. Not ``solid``: A is the half-space below the plane through its centre with
-    that normal, and does not turn; of a plane it is the one whose surface B has ahead.
-    Returns the last answer's code and 4 for each of its steps; flags have both.
+    The first row of the table has the starts of the shapes and their order. ``work`` is scratch of `WORK` floats. If
+    ``solid`` is False, A is the half-space below the plane through its centre with that normal, and does not rotate.
+    For a plane it is the side that B moves towards. Returns the code of the last result plus 4 per step; flags have
+    both.
     """
-    first, second = side_of(pair, plain(0), plain(0), q, f), side_of(pair, plain(0), plain(5), q, f)
-    order = pair[0, RANK] - pair[0, 5 + RANK] if solid else -1
+    q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b
+    first, second = side_of(table, plain(0), plain(0), q, f), side_of(table, plain(0), plain(5), q, f)
+    order = table[0, RANK] - table[0, 5 + RANK] if solid else -1
     n = (normal[0], normal[1], normal[2])
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)
     simplex = work[WORK - SIMPLEX : WORK].reshape(6, 10)
@@ -395,7 +395,7 @@ def impact_many(
 
 @kernel
 def part_of(motion: Array, pose: Array, f: Array, out: Array) -> float:
-    """Write how a part moves that is at a pose row in its body, and bound what that misses by rounding."""
+    """Write the motion of a part at a pose row in its body; return a bound of its rounding error."""
     reach = f[_RHO] + f[_RADIUS]
     for i in range(3):
         for j in range(3):
@@ -413,9 +413,9 @@ def flight_of_parts(
     a: Core, row_a: Array, b: Core, row_b: Array, motions: Array, clearance: float, begin: float, end: float,
     work: Array,
 ) -> Flight:  # fmt: skip
-    """Return two parts, each at a pose row in its body, on their ways from one time to another.
+    """Return two parts, each at a pose row in its body, with their motions from one time to another.
 
-    Two rows of motions are those of the bodies; ``work`` is scratch of `PART_WORK` floats.
+    The two rows of motions are those of the bodies; ``work`` is scratch of `PART_WORK` floats.
     """
     moves = work[WORK:PART_WORK].reshape(2, MOTION)
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)

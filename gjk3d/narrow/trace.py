@@ -1,4 +1,4 @@
-"""The reading of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.room`."""
+"""The reader of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.room`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from gjk3d.narrow.room import EPA_START, GJK_END, GJK_STEP
 from gjk3d.results import EpaStep, GjkStep, Trace
 from gjk3d.typing import Array
 
-#: why GJK stopped, by the codes of `gjk3d.narrow.gjk`
+#: reason of GJK's stop, by the codes of `gjk3d.narrow.gjk`
 ENDINGS = ("converged", "beyond", "near enough", "origin inside", "origin on the simplex", "no progress", "step limit")
 
 
 def read_log(log: Array) -> Trace:
-    """Turn a log into steps."""
+    """Return the steps in a log."""
     trace = Trace()
     at = 1
     vertices: list[Array] = []

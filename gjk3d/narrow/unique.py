@@ -1,12 +1,12 @@
-"""Whether the normal of an answer, and its points, are the only ones; and the derivatives that follow from them.
+"""Whether the normal and the points of a result are unique, and the derivatives of the distance.
 
-With h(n) the support of A - B along n, the signed distance is the greatest of -h(n) over unit vectors n.
-Apart there is one such n; in overlap there may be many: the directions in which the ball of the depth's radius round
-the origin touches the surface of A - B. Move the origin away from where it does so along n, by s, and a ball that
-touches there grows by s; one that touches along n' as well by no more than s cos(n, n'). So one more depth, of B moved
-by -s n, tells of all directions at once: where it is d + s but for an error e, every h(n') is at least
-d + s (1 - cos) - e. Where it is less, its own normal n' says how much deeper it is that way, and a step in which that
-one does not win is tried next: what is not told apart from n by a step that is still long enough counts as a tie.
+With h(n) the support of A - B along n, the signed distance is the maximum of -h(n) over unit vectors n. If the shapes
+are apart, one n attains it. In overlap there may be many: the contact directions of the ball around the origin with the
+depth as radius and the surface of A - B. Move the origin away from its contact along n, by s. A ball that touches along
+n grows by s, and a ball that touches along n' as well grows by at most s cos(n, n'). So one more depth, of B moved by
+-s n, tests all directions at once. If it is d + s up to an error e, every h(n') is at least d + s (1 - cos) - e. If it
+is less, its own normal n' bounds h there, and the next step is one that makes another normal the best. A normal that
+cannot be distinguished from n by a long enough step counts as a tie.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
-from gjk3d.narrow.pairs import SIDES, cores_of_row, height_over, take_poses
-from gjk3d.narrow.room import Room, room_in
+from gjk3d.narrow.pairs import SIDES, PairRows, cores_of_row, height_over, take_poses
+from gjk3d.narrow.room import Room, Workspace, room_of
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints1, Ints2
 
 NO, YES, FULL = range(3)
-#: angle within which a second face, edge or normal counts as a tie; more where the normal itself is known less well
+#: angle within which a second face, edge or normal counts as a tie; it is larger if the normal is less certain
 _ANGLE = 1e-6
-_LOOSEST = 1e-2  #: an angle beyond which nothing is told
-#: steps, of the pair's size: the first, and the least that still tells
+_LOOSEST = 1e-2  #: largest angle: beyond it the result is not decided
+#: steps, relative to the pair's size: the first, and the smallest useful one
 _STEP, _LEAST = 1e-3, 1e-6
-#: of a step: an error that leaves no room for a second normal beyond an angle of 5e-4, and of 5e-3 for curved cores
+#: relative to a step: the error that excludes a second normal beyond an angle of 5e-4, and of 5e-3 for curved cores
 _SHARP, _BLUNT = 1e-7, 1e-5
-_AROUND = 12  #: directions round a normal in which a curved core is asked for its support points
-_COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: of the angle between two of them
+_AROUND = 12  #: number of directions around a normal in which the support points of a curved core are sampled
+_COS, _SIN = 0.5 * sqrt(3.0), 0.5  #: cosine and sine of the angle between two of them
 _HEAD, _KIND, _VERTICES, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.KIND, layout.VERTICES, layout.RADIUS, layout.RHO
 _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout.HULL
 
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
     """Scratch of `solve`; its results are in row 0."""
 
     room: Room
-    cache: Array2  #: of no rows
+    cache: Array2  #: without rows
     out: Array2
     flags: Ints2
 
@@ -61,19 +61,19 @@ class Scratch(NamedTuple):
 class Patch(NamedTuple):
     """The farthest points of a core along a direction."""
 
-    dimensions: int  #: one point 0, a line 1, a face 2
-    axis: Vec3  #: the direction of the line
+    dimensions: int  #: a point 0, a line 1, a face 2
+    axis: Vec3  #: direction of the line
 
 
 @inlined
 def size_of(core: Core) -> float:
-    """Return how far a shape reaches from its centre."""
+    """Return the radius of a shape's bounding sphere about its centre."""
     return float(core.floats[_RADIUS] + core.floats[_RHO])
 
 
 @kernel
 def vertex_count(core: Core) -> int:
-    """Return how many vertices a core is given by, 0 for one that is not."""
+    """Return the number of a core's vertices, 0 for a curved core."""
     kind = core.ints[_KIND]
     if kind == _HULL:
         return int(core.ints[_VERTICES])
@@ -86,7 +86,7 @@ def vertex_count(core: Core) -> int:
 
 @inlined
 def vertex(core: Core, k: int) -> Vec3:
-    """Return one of its vertices, about its centre."""
+    """Return one of the core's vertices, relative to its centre."""
     kind, f = core.ints[_KIND], core.floats[_HEAD:]
     if kind == _HULL:
         n = core.ints[_VERTICES]
@@ -101,7 +101,7 @@ def vertex(core: Core, k: int) -> Vec3:
 
 @kernel
 def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
-    """Return a patch by how long it is, and how wide across that."""
+    """Return the patch with this length, and this width across the line."""
     if not longest > least:
         return Patch(0, line)
     return Patch(2 if widest > max(least, 1e-7 * longest) else 1, line)
@@ -109,20 +109,20 @@ def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
 
 @inlined
 def across(offset: Vec3, line: Vec3) -> float:
-    """Return how far a point is from the line through the origin."""
+    """Return the distance of a point from the line through the origin."""
     x = along(offset, line, -dot(offset, line))
     return sqrt(dot(x, x))
 
 
 @kernel
 def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a polytope along a unit vector, with those that are as far within an angle."""
+    """Return the farthest points of a polytope along all directions within an angle of a unit vector."""
     size = size_of(core)
     top = support(core, d)
     height, near = dot(top, d), 1e-12 * size
     line = d
     longest, widest = 0.0, 0.0
-    for turn_of in range(2):  # the longest offset first, then how far others are beside it
+    for turn_of in range(2):  # first the longest offset, then the distance of all others from its line
         for k in range(count):
             p = vertex(core, k)
             below = height - dot(p, d)
@@ -144,16 +144,14 @@ def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a curved core along a unit vector: by where its support points go within an angle.
-
-    Where the surface is round they move by the angle times its radius.
-    """
+    """Return the farthest points of a curved core along a unit vector, from its support points within an angle."""
+    # On a round surface these points move by the angle times its radius.
     top, first = support(core, d), perpendicular(d)
     second = cross(d, first)
     line, mean = d, (0.0, 0.0, 0.0)
     longest, long, wide = 0.0, 0.0, 0.0
     least = 8.0 * angle * size_of(core) * sqrt(float(_AROUND))
-    for again in range(3):  # the longest offset; the line that they all lie along; how far they are along and across it
+    for again in range(3):  # the longest offset; the common line; the extents along and across it
         c, s = angle, 0.0
         for _ in range(_AROUND):
             e = sub(support(core, along(along(d, first, c), second, s)), top)
@@ -186,7 +184,7 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
-    """Tell whether no other direction is as near a way out as n; see the module."""
+    """Return whether n is the only direction of the best separating translation; see the module."""
     out, flags = scratch.out, scratch.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
@@ -199,7 +197,7 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
         if out[k, 2] - answer.lower + s <= allowed * s:
             return YES
         e = sub(turn_back(c.pose, row3_at(out, k, plain(3))), n)
-        bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the normal found there
+        bent = 0.5 * dot(e, e)  # 1 - cos of the angle to the new normal
         deeper = s * bent - (out[k, 0] - answer.distance + s)
         if not deeper > 0.0:
             return NO
@@ -215,16 +213,16 @@ def row3_at(rows: Array, i: int, at: int) -> Vec3:
 
 @kernel
 def midway(c: Cores, n: Vec3, answer: Answer) -> bool:
-    """Tell whether A is a plane, and B as deep on its other side."""
+    """Return whether A is a plane, and B is equally deep on both sides."""
     height_below, _ = height_over(c, neg(n))
     return bool(c.a.floats[SIDES] > 1.0 and height_below >= answer.lower - (answer.upper - answer.lower))
 
 
 @kernel
 def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) -> int:
-    """Tell whether an answer has one normal and one pair of points; with ``plane`` A is a half-space.
+    """Return whether a result has one normal and one pair of points; with ``plane`` A is a half-space.
 
-    ``n`` is the answer's normal, in A's frame. FULL where the room is too small to tell.
+    ``n`` is the result's normal, in A's frame. The code is FULL if the workspace is too small to decide.
     """
     separated = answer.status == SEPARATED
     # two unit vectors whose bounds differ by a width are within sqrt(2 width / radius) of each other
@@ -247,7 +245,7 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 @kernel
 def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
-    """Write the derivative by A's pose, then by B's: how points a and b, from what is turned about, move along n."""
+    """Write the derivatives by A's and by B's pose: the motion along n of points a and b, relative to the origins."""
     lever_a, lever_b = cross(a, n), cross(b, n)
     for k in range(3):
         out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
@@ -256,7 +254,7 @@ def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
 
 @kernel
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
-    """Write the derivatives of row k of answers, about the origins of two pose rows."""
+    """Write the derivatives of row k of results, about the origins of two pose rows."""
     a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
     write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
 
@@ -265,7 +263,7 @@ def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: A
 def unique_of_row(
     c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
-    """Return `is_unique` for row k of answers; the cores are in the order of the kernels."""
+    """Return `is_unique` for row k of results; the cores are in the order of the kernels."""
     n = row3_at(answers, k, plain(3))
     answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
     return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)
@@ -273,44 +271,44 @@ def unique_of_row(
 
 @single_entry
 def gradient_once(
-    q: Ints1, f: Array1, pairs: Ints2, ma: Array2, mb: Array2, poses: Array2, answer: Array2, marks: int,
-    unsigned: bool, work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2,
+    pairs: PairRows, ma: Array2, mb: Array2, answer: Array2, marks: int, unsigned: bool, workspace: Workspace,
+    flags: Ints2, out: Array2,
 ) -> int:  # fmt: skip
-    """Fill row 1 of ``out`` from one answer, and return what `is_unique` does; -1 where a matrix is no pose.
+    """Fill row 1 of ``out`` from one result, and return the code of `is_unique`; -1 if a matrix is not a pose.
 
-    The answer and its marks are as `solve_many` gives them; row 0 of ``out`` is scratch.
+    The result and its marks are in the form of `solve_many`. Row 0 of ``out`` is scratch.
     """
     first = plain(0)
-    if not take_poses(ma, mb, poses):
+    if not take_poses(ma, mb, pairs.poses):
         return -1
     if unsigned and answer[0, 0] <= 0.0:
         for k in range(12):
             out[1, k] = 0.0
         return NO
-    slopes_of_row(answer, first, poses[0], poses[1], out[1])
-    c, turned = cores_of_row(q, f, pairs, poses, first)
-    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
+    slopes_of_row(answer, first, pairs.poses[0], pairs.poses[1], out[1])
+    c, turned = cores_of_row(pairs, first)
+    scratch = Scratch(room_of(workspace), out[:0], out, flags)
     return unique_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, scratch)
 
 
 @single_entry
 def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -> None:
-    """Fill rows of ``out`` from answers, which turn about the origins of two pose rows each."""
+    """Fill rows of ``out`` with the derivatives of results about the origins of two pose rows each."""
     for k in range(answers.shape[0]):
         slopes_of_row(answers, k, about_a[k], about_b[k], out[k])
 
 
 @single_entry
 def unique_rows(
-    q: Ints1, f: Array1, pairs: Ints2, poses: Array2, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int,
-    work: Array1, table: Ints1, points: int, cache: Array2, flags: Ints2, log: Array1, out: Array2, unique: Ints1,
+    pairs: PairRows, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int, workspace: Workspace,
+    out: Array2, flags: Ints2, unique: Ints1,
 ) -> None:  # fmt: skip
-    """Fill ``unique`` as `is_unique` does, where it is `FULL`; answers and their marks are as `solve_many` gives them.
+    """Fill ``unique`` as `is_unique` does in the rows with `FULL`; results and marks are in the form of `solve_many`.
 
     ``out`` and ``flags`` are scratch, of one row each.
     """
-    scratch = Scratch(room_in(work, table, points, log), cache, out, flags)
+    scratch = Scratch(room_of(workspace), out[:0], out, flags)
     for k in range(start, stop):
         if unique[k] == FULL:
-            c, turned = cores_of_row(q, f, pairs, poses, k)
+            c, turned = cores_of_row(pairs, k)
             unique[k] = unique_of_row(c, turned, answers, k, marks[k, 0], marks[k, 2] != 0, plane, scratch)

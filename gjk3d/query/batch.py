@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers
+from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers, convex_mode
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.convex.solve import CORES, Handlers
 from gjk3d.errors import ShapeError, UnsupportedPair
@@ -77,6 +77,8 @@ def query_distance(
     check_workers(workers)
     handlers, rows = prepare_query(a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
+    if mode == FAST and isinstance(a, Shape) and isinstance(b, Shape):
+        mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
         raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
     if trace and rows.stacked:

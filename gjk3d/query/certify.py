@@ -255,14 +255,15 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     ``witness_error`` and ``normal_error`` of the verdict are the proven errors, which are mostly a thousand times
     smaller.
 
-    For non-convex bodies the bounds are proven part by part. With a half-space or a plane they are proven by the
-    extent of all parts along its normal. A lower bound of separated bodies is proven by planes between groups of
-    parts, which are at least ``lower`` apart, and by winding numbers, which show that no piece of one body is inside a
-    closed surface of the other. Each witness point is in a part. An overlap is proven by two parts that overlap by the
-    depth, or by a point that is inside a closed surface by the depth, and by a translation as long as the depth that
-    separates the bodies. The normal of a touch is refuted if the line along it from a witness point leads along or
-    into that body. A different normal of a touch proves only the sign law, and the witness points of a depth are not
-    on surfaces. The time is milliseconds to seconds and grows with the number of parts that are near each other.
+    For non-convex bodies the bounds are proven part by part. With a half-space or a plane they are proven by the extent
+    of all parts along its normal. A lower bound of separated bodies is proven by planes between groups of parts, which
+    are at least ``lower`` apart, and by winding numbers, which show that no piece of one body is inside a closed
+    surface of the other. Each witness point is in a part. An overlap is proven by two parts that overlap by the depth,
+    by a point that is inside a closed surface by the depth, or by a part that overlaps a ball inside a closed surface
+    by the depth. A translation as long as the depth is proven to separate the bodies. The normal of a touch is refuted
+    if the line along it from a witness point leads along or into that body. A different normal of a touch proves only
+    the sign law, and the witness points of a depth are not on surfaces. The time is milliseconds to seconds and grows
+    with the number of parts that are near each other.
 
     Examples
     --------

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from gjk3d.convex.checks import check_workers
-from gjk3d.convex.patches import most_corners
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, Rows, Wanted, answers_of, empty_answers, in_chunks
+from gjk3d.convex.patches import most_corners, sheets_for
+from gjk3d.convex.rows import Rows, Wanted, answers_of, empty_answers, in_chunks
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.poses import STANDING, as_matrices, is_plain
 from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider
@@ -357,9 +358,8 @@ class _Packed(NamedTuple):
     ints: Ints
     floats: Array
     pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
-    faces: tuple[Ints, Array, Ints]  #: the faces of both shapes, and where those of A and of B begin
-    corners: tuple[int, ...]  #: shape of the scratch array for the corners of both features
-    plane: tuple[int, ...]  #: shape of the scratch array for clipped polygons
+    faces: manifold.FaceLists
+    room: tuple[int, int]  #: sizes of the scratch memory, see `sheets_for`
     capacity: int  #: greatest number of points of a patch
 
 
@@ -369,12 +369,11 @@ def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
     if packed is None:
         ints, floats, row, _ = core_row(a, b)
         (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
-        faces = np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), np.array([[0, 0], [len(lq_a), len(lf_a)]])
+        starts = np.array([[0, 0], [len(lq_a), len(lf_a)]])
+        faces = manifold.FaceLists(np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), starts)
         most = most_corners(a), most_corners(b)
         capacity = sum(most) + 4
-        packed = pair.extras["contact"] = _Packed(
-            ints, floats, row, faces, (2, max(most), 3), (3, capacity, 2), capacity
-        )
+        packed = pair.extras["contact"] = _Packed(ints, floats, row, faces, (max(most), capacity), capacity)
     return packed
 
 
@@ -387,10 +386,9 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     width = packed.capacity if most is None or most > packed.capacity else most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
-        packed.ints, packed.floats, packed.pair, STANDING if pose_a is None else pose_a,
-        STANDING if pose_b is None else pose_b, scratch.poses, within, width, scratch.work, scratch.table, FIRST_POINTS,
-        out, scratch.flags, NO_CACHE, NO_LOG, *packed.faces, scratch.buffer("corners", packed.corners),
-        scratch.buffer("plane", packed.plane), points,
+        PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), STANDING if pose_a is None else pose_a,
+        STANDING if pose_b is None else pose_b, manifold.PatchLimits(within, width), scratch.workspace, out,
+        scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -454,16 +452,15 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
     width = packed.capacity if most is None else min(int(most), packed.capacity)
     answers = answers_of(result, rows.total)
-    poses = rows.joined_poses()
+    pairs = PairRows(packed.ints, packed.floats, row, rows.joined_poses())
+    limits = manifold.PatchLimits(float(within), width)
     count = np.empty(rows.total, dtype=np.int64)
     parts: dict[int, Array] = {}
 
     def run(start: int, stop: int) -> None:
         points = np.full((stop - start, width, manifold.POINT), np.nan)
-        manifold.contact_rows(
-            packed.ints, packed.floats, *packed.faces, row, poses, answers, within, width, start, stop,
-            np.empty(packed.corners), np.empty(packed.plane), points, count,
-        )  # fmt: skip
+        sheets = sheets_for(packed.room)
+        manifold.contact_rows(pairs, packed.faces, answers, limits, start, stop, sheets, points, count)
         # chunks differ in width until all counts are known
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 

@@ -15,10 +15,11 @@ import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.rows import FIRST_POINTS, MOST_POINTS, NO_CACHE, NO_LOG, answers_of, empty_answers, in_chunks, scratch
+from gjk3d.convex.rows import FIRST_POINTS, MOST_POINTS, answers_of, empty_answers, in_chunks, workspace_of
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.dispatch import is_collider
@@ -162,9 +163,9 @@ def _quick_gradient(result: Distance[Any]) -> Gradient | None:
     answer, marks, pose_a, pose_b = row
     out = np.empty(_ROWS)
     unique = narrow.gradient_once(
-        *pair.packed, STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b, scratch.poses,
-        answer, marks, result.asked[0] == UNSIGNED, scratch.work, scratch.table, FIRST_POINTS, NO_CACHE, scratch.flags,
-        NO_LOG, out,
+        PairRows(*pair.packed, scratch.poses), STANDING if pose_a is None else pose_a,
+        STANDING if pose_b is None else pose_b, answer, marks, result.asked[0] == UNSIGNED, scratch.workspace,
+        scratch.flags, out,
     )  # fmt: skip
     if unique < 0 or unique == narrow.FULL:
         return None
@@ -228,15 +229,11 @@ def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, mark
     """Tell which rows have a unique normal and a unique pair of points."""
     ints, floats, row, plane = core_row(*shapes)
     row[0, 4], row[0, 8], row[0, 9] = len(rows[0]) > 1, len(rows[0]), len(rows[1]) > 1
-    poses, (out, flags) = np.concatenate(rows), empty_answers(1)
+    pairs, (out, flags) = PairRows(ints, floats, row, np.concatenate(rows)), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)
 
     def run(start: int, stop: int, points: int) -> None:
-        work, table, _ = scratch(points)
-        narrow.unique_rows(
-            ints, floats, row, poses, answers, marks, plane, start, stop, work, table, points, NO_CACHE, flags, NO_LOG,
-            out, unique,
-        )  # fmt: skip
+        narrow.unique_rows(pairs, answers, marks, plane, start, stop, workspace_of(points), out, flags, unique)
 
     points = FIRST_POINTS
     while points <= MOST_POINTS[True] and (unique == narrow.FULL).any():

@@ -266,7 +266,8 @@ def _cast(
 
         cast(shape, poses, starts, units, most, out, codes, cast_rays)
     else:
-        narrow.rays(*ray_core(shape), planes_of(shape), poses, starts, units, most, 0, count, out, codes)
+        core = narrow.RayCore(*ray_core(shape), planes_of(shape))
+        narrow.rays(core, poses, starts, units, most, 0, count, out, codes)
         left = np.flatnonzero(codes == narrow.GENERAL)
         if len(left):
             _general(shape, poses, starts, units, most, out, codes)

@@ -13,29 +13,31 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from functools import cache
 from math import inf, nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from gjk3d._kernels import views
 from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import FIRST_POINTS, pack_shapes, pair_row
+from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, pack_shapes, pair_row
 from gjk3d.convex.solve import is_mapped
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, cores_of_row, marks_of, mirror, take_poses
-from gjk3d.narrow.room import SIMPLEX, Solver, solver_in, workspace
+from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.room import SIMPLEX, Solver, Workspace, solver_in, workspace
 from gjk3d.poses import WIDTH
 from gjk3d.query.dispatch import handlers_of
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Ints
 
 # words of every builtin for a query: the Python function, the scratch memory, the table or the slot of plans
 SLOW, SCRATCH, PLANS = range(3)
@@ -69,15 +71,15 @@ def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
 @inlined
 def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
     """Return whether two poses are valid, the cores of a plan at these poses, and whether the cores are swapped."""
-    poses = py.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
-    valid = take_poses(py.float_rows(pose_a, 4, 4), py.float_rows(pose_b, 4, 4), poses)
-    c, swapped = cores_of_row(
-        py.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
-        py.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
-        py.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
+    poses = views.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    valid = take_poses(views.float_rows(pose_a, 4, 4), views.float_rows(pose_b, 4, 4), poses)
+    pairs = PairRows(
+        views.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
+        views.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
+        views.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
         poses,
-        plain(0),
     )
+    c, swapped = cores_of_row(pairs, plain(0))
     return valid, c, swapped
 
 
@@ -87,8 +89,8 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    simplex = py.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
-    memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
+    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
     return answer if answer != 2 else narrow.settle(c, margin, solver_at(scratch, py.word(scratch + 8 * OUT)))
 
@@ -96,9 +98,12 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
 @inlined
 def solver_at(scratch: int, target: int) -> Solver:
     """Return a solver in the scratch memory that writes its result to ``target``."""
-    work = py.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
-    table = py.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
-    out, flags = py.float_rows(target, 1, narrow.FLOATS), py.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
+    work = views.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
+    table = views.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
+    out, flags = (
+        views.float_rows(target, 1, narrow.FLOATS),
+        views.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS),
+    )
     return solver_in(work, table, plain(FIRST_POINTS), out, flags)
 
 
@@ -110,7 +115,7 @@ def solution(
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    memory = py.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     solver = solver_at(scratch, target)
     narrow.solve(c, mode, max_distance, tol, solver.room, memory, solver.one, solver.marks, plain(0))
     if swapped:
@@ -409,6 +414,10 @@ FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, IDENTITY, OUT = range(10)
 
 
+_S = TypeVar("_S")
+_B = TypeVar("_B")
+
+
 class QueryScratch:
     """Scratch memory of single queries: one for all builtins, and one for each thread of Python functions."""
 
@@ -416,18 +425,20 @@ class QueryScratch:
         floats, ints = workspace(FIRST_POINTS)
         self.poses = np.empty((2, WIDTH))
         self.work, self.table = np.empty(floats), np.empty(ints, dtype=np.int64)
+        self.workspace = Workspace(self.work, self.table, NO_LOG)
         self.simplex, self.answer = self.work[:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
         self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
         self.identity = np.eye(4)
         self.out = np.empty((1, narrow.FLOATS))
-        self._buffers: dict[str, Array] = {}
+        self._buffers: dict[str, tuple[Any, Any]] = {}
 
-    def buffer(self, name: str, shape: tuple[int, ...]) -> Array:
-        """Return a named array of a shape; the last array of each name is reused."""
+    def buffer(self, name: str, shape: _S, make: Callable[[_S], _B]) -> _B:
+        """Return a named buffer that ``make`` makes for a shape; the last buffer of each name is reused."""
         buffer = self._buffers.get(name)
-        if buffer is None or buffer.shape != shape:
-            buffer = self._buffers[name] = np.empty(shape)
-        return buffer
+        if buffer is None or buffer[0] != shape:
+            buffer = self._buffers[name] = shape, make(shape)
+        made: _B = buffer[1]
+        return made
 
     def words(self) -> Ints:
         """Return the addresses and lengths of the arrays, as builtins read them."""
@@ -461,7 +472,7 @@ class Plan:
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
         ints, floats, row, memory = (array.ctypes.data for array in arrays)
-        self.packed = self.ints, self.floats, self.row  #: see `gjk3d.narrow.pairs`
+        self.packed = Packed(self.ints, self.floats, self.row)
         self.words: Ints = np.array(
             [ints, len(self.ints), floats, len(self.floats), row, memory, len(self.memory)], dtype=np.int64
         )
@@ -487,7 +498,7 @@ class Prepared:
         self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
 
     @property
-    def packed(self) -> tuple[Ints, Array, Ints]:
+    def packed(self) -> Packed:
         """Two packed convex shapes and their pair row; not for half-spaces."""
         assert self.plan is not None
         return self.plan.packed

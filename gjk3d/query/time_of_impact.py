@@ -16,6 +16,7 @@ from gjk3d.convex.solve import plane_core
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import toi as narrow
 from gjk3d.narrow.motion import REFERENCE, TURN
+from gjk3d.narrow.pairs import Packed
 from gjk3d.poses import GREATEST
 from gjk3d.query.dispatch import Collider, handlers_of
 from gjk3d.query.distance import signed_distance
@@ -283,11 +284,11 @@ def time_of_impact(
 
 def _quick_impact(pair: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
     """Return the kernel's row and marks for one pair of motions of two prepared shapes."""
-    ints, floats, row = pair.packed
+    motions = narrow.Motions(first._rows, second._rows)
     out, scratch = np.empty(_ANSWER), thread_scratch()
     marks = narrow.impact_many(
-        ints, floats, row, True, _UP, first._rows, second._rows, clearance, 0, 1, scratch.work, out, scratch.flags
-    )
+        pair.packed, True, _UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
+    )  # fmt: skip
     return out, marks
 
 
@@ -348,15 +349,14 @@ def _advance(
     if isinstance(a, Halfspace):
         normal, (ints_a, floats_a) = a.normal.copy(), plane_core(a)
         ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
-        row = np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]])
+        shapes = Packed(ints, floats, np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]]))
     else:
-        ints, floats, row = prepared(a, b).packed
+        shapes = prepared(a, b).packed
+    motions = narrow.Motions(rows_a, rows_b)
 
     def task(start: int, stop: int) -> None:
-        narrow.impact_many(
-            ints, floats, row, solid, normal, rows_a, rows_b, clearance, start, stop, np.empty(narrow.WORK),
-            out, flags,
-        )  # fmt: skip
+        work = np.empty(narrow.WORK)
+        narrow.impact_many(shapes, solid, normal, motions, clearance, start, stop, work, out, flags)
 
     in_chunks(len(out), workers, task)
     raise_pending()

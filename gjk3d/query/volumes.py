@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, NO_POSE, in_chunks, scratch
+from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, in_chunks, scratch, workspace_of
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import PAIR, collide_many, solve_many
+from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, solve_many
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, check_row, matrices, parts, pose_rows, translations
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.shapes import arguments, layout
@@ -257,14 +257,11 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
 
     def solve(which: Ints) -> None:
         out, flags = np.empty((len(which), narrow.FLOATS)), np.zeros((len(which), narrow.INTS), dtype=np.int64)
-        pairs = table[which]
+        pairs, request = PairRows(ints, floats, table[which], poses), Request(narrow.UNSIGNED, float(np.inf), 0.0)
 
         def run(start: int, stop: int) -> None:
-            work, index, _ = scratch(FIRST_POINTS)
-            solve_many(
-                ints, floats, pairs, NO_POSE, NO_POSE, poses, narrow.UNSIGNED, float(np.inf), 0.0, start, stop, False,
-                work, index, FIRST_POINTS, out, flags, NO_CACHE, NO_LOG,
-            )  # fmt: skip
+            workspace = workspace_of(FIRST_POINTS)
+            solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace, out, flags, NO_CACHE)
 
         in_chunks(len(which), 1, run)
         lower[which] = np.maximum(out[:, 1], 0.0)
@@ -277,9 +274,8 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
 
     def run(start: int, stop: int) -> None:
         simplex = scratch(FIRST_POINTS)[2]
-        collide_many(
-            ints, floats, table, NO_POSE, NO_POSE, poses, 0.0, start, stop, simplex, answer, NO_CACHE
-        )  # fmt: skip
+        packed = PairRows(ints, floats, table, poses)
+        collide_many(packed, NO_POSE, NO_POSE, 0.0, start, stop, simplex, answer, NO_CACHE)
 
     in_chunks(count, 1, run)
     may_touch[:] = answer != 0

@@ -1,7 +1,7 @@
-"""Queries recorded with their results, so that someone else can compute them again: for bug reports.
+"""Queries recorded with their results for bug reports, so that others can compute them again.
 
-Here is the JSON document, written and read from anyone, of two shapes or bodies. Reports of clashes have their own, in
-`clash`; the rational judge of answers is in `exact`.
+This subpackage writes and reads the JSON document of two shapes or bodies. Reports of clashes have another document, in
+`clash`. The rational judge of results is in `exact`.
 """
 
 from __future__ import annotations

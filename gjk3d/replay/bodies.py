@@ -24,17 +24,17 @@ from gjk3d.query.dispatch import Collider
 from gjk3d.replay.json_reader import MAX_BYTES, Value
 from gjk3d.replay.shapes import read_shape, write_shape
 
-_FEW = 96  #: numbers of an array that is written as lists; others are base64
-_MOST_CELLS = 1 << 26  #: of a grid that is read: eight are in a byte of the document
-_RESIDUAL = 1e-11  #: how far from a rotation a matrix after the polar step is, at most
-_SUM = 1e-15  #: what the sums of a matrix' products may differ by, in any order
+_FEW = 96  #: arrays of at most this many numbers are written as lists, larger ones as base64
+_MOST_CELLS = 1 << 26  #: largest grid that is read: a byte of the document has eight cells
+_RESIDUAL = 1e-11  #: largest deviation from a rotation after the polar step
+_SUM = 1e-15  #: largest difference of sums of products in different orders
 
 
 class _Type(NamedTuple):
-    """How numbers of an array are written in base64."""
+    """The format of an array's numbers in base64."""
 
     dtype: str
-    read: Callable[..., NDArray[Any]]  #: of lists
+    read: Callable[..., NDArray[Any]]  #: reader of nested lists
 
 
 _TYPES = {
@@ -47,29 +47,29 @@ _TYPES = {
 
 
 def write_collider(x: Collider) -> dict[str, Any]:
-    """Return the class of a shape or a body, and what it is made of.
+    """Return the class of a shape or a body, and its data.
 
-    Of a mesh its triangles, its name and its unit are written, not its file nor the names of its parts.
+    For a mesh these are its triangles, its name and its unit. Its file and the names of its parts are left out.
 
     Raises
     ------
     UnsupportedPair
-        Where it is of a class of the user.
+        The object is of a class of the user.
     """
     if not isinstance(x, Body):
         return write_shape(x)
     write = _WRITERS.get(type(x))
     if write is None:
         raise UnsupportedPair(
-            f"a {type(x).__name__} cannot be written: it is not given by numbers that gjk3d knows; take a gjk3d.Mesh "
-            "of its surface"
+            f"a {type(x).__name__} cannot be written, because gjk3d does not know its numbers. Use a gjk3d.Mesh "
+            "of its surface."
         )
     written: dict[str, Any] = {"shape": type(x).__name__, **write(x)}
     return written
 
 
 def _write_mesh(x: Mesh) -> dict[str, Any]:
-    faces = x.faces.astype(np.int32)  # a document has no room for more vertices
+    faces = x.faces.astype(np.int32)  # a document is too small for more vertices
     values: dict[str, Any] = {"name": x.name, "unit": x.unit, "solid": x._solid}
     if x._rounding is not None:
         values["rounding"] = x._rounding
@@ -77,7 +77,7 @@ def _write_mesh(x: Mesh) -> dict[str, Any]:
 
 
 def _write_compound(x: Compound) -> dict[str, Any]:
-    things = {id(thing): thing for thing, _ in x._parts}  # one that is there many times is written once
+    things = {id(thing): thing for thing, _ in x._parts}  # an object that occurs several times is written once
     number = {key: k for k, key in enumerate(things)}
     return {
         "things": [write_collider(thing) for thing in things.values()],
@@ -121,8 +121,8 @@ def _write_array(array: NDArray[Any], kind: str) -> Any:
         return array.tolist()
     if array.nbytes > MAX_BYTES:
         raise ValueError(
-            f"to_json: an array of {array.nbytes >> 20} MiB is in it, and at most {MAX_BYTES >> 20} are read back: "
-            "send the file of the model along, or cut out what matters"
+            f"to_json: an array has {array.nbytes >> 20} MiB, the limit is {MAX_BYTES >> 20} MiB. "
+            "Send the file of the model along, or cut out the relevant part."
         )
     return {"type": kind, "length": list(array.shape), "base64": _base64(array.astype(_TYPES[kind].dtype))}
 
@@ -135,12 +135,12 @@ def _base64(array: NDArray[Any]) -> str:
 
 
 def read_collider(value: Value) -> Collider:
-    """Return what `write_collider` wrote, or someone by hand.
+    """Return the shape or body in a document from any source.
 
     Raises
     ------
     ParseError
-        Naming the place, what was found there and what was expected.
+        The message names the place, the value seen and the expected value.
     """
     name = value.peek("shape").raw
     read = _READERS.get(name) if isinstance(name, str) else None
@@ -183,8 +183,8 @@ def _read_compound(value: Value) -> Compound:
     turns = poses[:, :3, :3]
     off = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2))
     if not (np.abs(residuals - off) <= _SUM).all() or not (off <= _RESIDUAL).all():
-        fields["residuals"].wrong("how far from a rotation each of the poses is, after the polar step")
-    # the polar step was taken before, and once more moves a pose by a last bit
+        fields["residuals"].wrong("the deviation of each pose from a rotation, after the polar step")
+    # the polar step was applied before, and a second one would change the last bit
     rows = np.concatenate([turns.reshape(-1, 9), poses[:, :3, 3], residuals[:, None]], axis=1)
     rows.setflags(write=False)
     placed = tuple((thing, row) for (thing, _), row in zip(compound._parts, rows, strict=True))
@@ -247,14 +247,14 @@ def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
     length = [size.whole(0, MAX_BYTES) for size in fields["length"].items()]
     if len(length) != len(shape) or any(want not in (None, size) for want, size in zip(shape, length, strict=True)):
         expected = ", ".join("any" if size is None else str(size) for size in shape)
-        fields["length"].wrong(f"one number an axis: {expected}")
+        fields["length"].wrong(f"one number per axis: {expected}")
     dtype = np.dtype(_TYPES[kind].dtype)
     content = _content(fields["base64"], prod(length) * dtype.itemsize)
     return np.frombuffer(content, dtype=dtype).reshape(length).astype(dtype.newbyteorder("="))
 
 
 def _content(value: Value, size: int) -> bytes:
-    """Return the bytes of a base64 string, whose number is known."""
+    """Return the bytes of a base64 string of known length."""
     text = value.text()
     try:
         content = base64.b64decode(text, validate=True)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import FACETS
+from gjk3d.convex.checks import FACETS, FAST
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
@@ -26,11 +26,11 @@ from gjk3d.typing import Array
 
 
 class Sameness(IntEnum):
-    """How the present result agrees with the recorded one."""
+    """The agreement of the present result with the recorded one."""
 
     SAME = 0  #: to the last bit
-    AGREES = 1  #: other bits, and the two intervals have values in common
-    CONTRADICTS = 2  #: the intervals have none: one of the two answers is wrong
+    AGREES = 1  #: different bits, but the two intervals intersect
+    CONTRADICTS = 2  #: the intervals are disjoint, so one of the two results is wrong
 
     def __str__(self) -> str:
         return self.name
@@ -42,11 +42,11 @@ class Replay(NamedTuple):
     Attributes
     ----------
     case : Case
-        What was asked then, and answered.
+        The recorded query and its result.
     now : Distance
-        The answer of now.
+        The present result.
     rows : (n,) int
-        `Sameness` of each row, of one pair one.
+        `Sameness` of each row; one row for one pair.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Replay(NamedTuple):
 
 
 def run(path: str | os.PathLike[str]) -> Replay:
-    """Ask again what is in a file that `Distance.to_json` wrote, and compare the answers.
+    """Run the query in a file that `Distance.to_json` wrote again, and compare the results.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def run(path: str | os.PathLike[str]) -> Replay:
     Returns
     -------
     Replay
-        The case, the answer of now, and how the two go together.
+        The case, the present result, and the agreement of both.
 
     Raises
     ------
     FileError, ParseError
-        Where the file holds no such question.
+        The file does not exist, or does not contain such a query.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def run(path: str | os.PathLike[str]) -> Replay:
         raise ParseError(f"{os.path.basename(path)}: {reason}") from None
     if np.shape(now.distance) != np.shape(case.answer.distance):
         then, rows = (_rows(np.shape(of.distance)) for of in (case.answer, now))
-        raise ParseError(f"{os.path.basename(path)}: the answer is of {then}, the poses are of {rows}")
+        raise ParseError(f"{os.path.basename(path)}: the result has {then}, but the poses have {rows}")
     return Replay(case, now, compare(case.answer, now))
 
 
@@ -121,7 +121,7 @@ def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
     for name in (*NUMBERS, "status", "tight"):
         differ = _bits(np.asarray(getattr(then, name))) != _bits(np.asarray(getattr(now, name)))
         is_same &= ~(differ.any(axis=-1) if name in ("normal", "point_a", "point_b") else differ)
-    # where a bound is NaN nothing is in common
+    # NaN bounds do not intersect any interval
     intersect = (np.atleast_1d(now.lower) <= np.atleast_1d(then.upper)) & (
         np.atleast_1d(then.lower) <= np.atleast_1d(now.upper)
     )
@@ -134,7 +134,7 @@ def _bits(values: NDArray[Any]) -> NDArray[Any]:
 
 
 FORMAT, SCHEMA_VERSION = "gjk3d-replay", 1
-#: the answer's numbers, each of one row: its columns
+#: columns of the result's numbers, for one row
 NUMBERS: dict[str, tuple[int, ...]] = {
     "distance": (),
     "lower": (),
@@ -155,7 +155,7 @@ _PROOF: dict[str, tuple[int | None, ...]] = {
     "directions": (None, 3),
 }
 _MOST_PARTS = 1 << 31
-_DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+_DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS, "fast": FAST}
 _MODES = {mode: depth for depth, mode in _DEPTHS.items()}
 _STATUS = {status.name.lower(): status for status in Status}
 
@@ -172,9 +172,9 @@ class Case(NamedTuple):
     a, b : Shape, Mesh or the like
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
     answer : Distance
-        What was seen.
+        The recorded result.
     versions : dict
-        Of gjk3d and of what it runs on, then.
+        The recorded versions of gjk3d and of its dependencies.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class Case(NamedTuple):
 
 
 def versions() -> dict[str, str]:
-    """Return what an answer's last bits depend on: versions by name, and the platform.
+    """Return the versions by name, and the platform, on which the last bits of a result depend.
 
     Examples
     --------
@@ -220,14 +220,14 @@ def versions() -> dict[str, str]:
 
 
 def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str:
-    r"""Return the document of an answer, and write it to a file where one is named; see `Distance.to_json`.
+    r"""Return the document of a result, and write it to a file if a path is given; see `Distance.to_json`.
 
     Parameters
     ----------
     result : Distance
-        Of two shapes or bodies, of one pair of poses or of many.
+        Result of two shapes or bodies, for one pair of poses or many.
     path : path, optional
-        Where to write it.
+        Path of the file.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     Raises
     ------
     TypeError, ValueError
-        It is of many pairs of shapes; it has more rows than are read back.
+        The result is of many pairs of shapes, or has too many rows.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     '{\n"format": "gjk3d-replay",\n'
     """
     if result.shape_a is None:
-        raise TypeError("to_json() is of two shapes: of many pairs take a row, result[i].to_json()")
+        raise TypeError("to_json() needs a result of two shapes. Take a row first: result[i].to_json().")
     query, arguments = _options_of(result)
     document = {
         "format": FORMAT,
@@ -265,8 +265,8 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     text = "{\n" + ",\n".join(rows) + "\n}\n"
     if len(text) > MAX_BYTES:
         raise ValueError(
-            f"to_json: the document has {len(text) >> 20} MiB, and at most {MAX_BYTES >> 20} are read back: "
-            "take the rows that matter, result[i].to_json()"
+            f"to_json: the document has {len(text) >> 20} MiB, the limit is {MAX_BYTES >> 20} MiB. "
+            "Take the relevant rows: result[i].to_json()."
         )
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
@@ -325,7 +325,7 @@ def read(path: str | os.PathLike[str]) -> Case:
     Raises
     ------
     FileError, ParseError
-        In one line: the file, the place in it, what was found there and what was expected.
+        The message names in one line the file, the place in it, the value seen and the expected value.
 
     Examples
     --------
@@ -424,5 +424,5 @@ def _read_answer(value: Value) -> Distance:
     for name in (*NUMBERS, "tight", "iterations"):
         length = len(getattr(result, name))
         if length != len(result.status):
-            raise ParseError(f"{fields[name].where} has {length} entries, status {len(result.status)}")
+            raise ParseError(f"{fields[name].where} has {length} entries, but status has {len(result.status)}")
     return result

@@ -1,4 +1,4 @@
-"""Reader for JSON from any source: each value has its path, which errors name."""
+"""The reader of JSON from any source: each value has its path, which errors name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gjk3d.errors import FileError, ParseError
 from gjk3d.typing import Array
 
-MAX_BYTES = 16 << 20  #: of a document, written or read: Python's lists take up to 50 times as much
+MAX_BYTES = 16 << 20  #: size of a document for writing and reading; Python's lists take up to 50 times as much memory
 _SHOWN = 40  #: characters of a wrong value that a message quotes
 _NAMED = {"inf": inf, "-inf": -inf, "nan": float("nan")}
 
@@ -33,15 +33,15 @@ class Value(NamedTuple):
         return f"{self.file}: {self.place}" if self.place else self.file
 
     def wrong(self, expected: str) -> NoReturn:
-        """Raise, saying what was found here and what was expected."""
+        """Raise an error that names the value seen and the expected value."""
         raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}")
 
     def failed(self, reason: object) -> ParseError:
-        """Return an error of someone else with its place in front."""
+        """Return an error from elsewhere with its place in front."""
         return ParseError(f"{self.where}: {reason}")
 
     def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
-        """Return the members of an object that has these and no others."""
+        """Return the members of an object with exactly these names."""
         for name in needed:
             if name not in self.members():
                 raise ParseError(f"{self.where} has no {name!r}")
@@ -60,7 +60,7 @@ class Value(NamedTuple):
         return set(self.raw)
 
     def peek(self, name: str) -> Value:
-        """Return one member of an object, before it is known what else it should have."""
+        """Return one member of an object whose other names are not checked yet."""
         if name not in self.members():
             raise ParseError(f"{self.where} has no {name!r}")
         return self._member(name)
@@ -72,7 +72,7 @@ class Value(NamedTuple):
         return (Value(item, self.file, f"{self.place}[{i}]") for i, item in enumerate(self.raw))
 
     def number(self, *, finite: bool = True) -> float:
-        """Return a number; a string of hex digits is one too, and beyond ``finite`` so are "inf", "-inf" and "nan"."""
+        """Return a number; it may be a string of hex digits, and unless ``finite`` also "inf", "-inf" or "nan"."""
         raw = self.raw
         if isinstance(raw, str):
             if not finite and raw in _NAMED:
@@ -156,33 +156,33 @@ def read_json(path: str | os.PathLike[str]) -> Value:
     Raises
     ------
     FileError, ParseError
-        Where there is no such file, and where it is too large or no JSON.
+        The file does not exist, or it is too large or not JSON.
     """
     file = Path(path)
     if os.path.isdir(file):
         raise FileError(f"{str(file)!r} is a folder, expected a file")
     if not os.path.isfile(file):
-        raise FileError(f"there is no file {str(file)!r}")
+        raise FileError(f"file {str(file)!r} does not exist")
     with file.open("rb") as stream:
-        content = stream.read(MAX_BYTES + 1)  # whatever its size is said to be
+        content = stream.read(MAX_BYTES + 1)  # the stated size of a file may be wrong
     if len(content) > MAX_BYTES:
-        raise ParseError(f"{file.name}: is larger than {MAX_BYTES >> 20} MiB, far too much for one question")
+        raise ParseError(f"{file.name}: is larger than {MAX_BYTES >> 20} MiB, the limit for one query")
     try:
         raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_without_duplicates)
     except RecursionError:
         raise ParseError(f"{file.name}: is nested too deeply") from None
     except (ValueError, UnicodeDecodeError) as reason:
-        raise ParseError(f"{file.name}: is no JSON: {reason}") from None
+        raise ParseError(f"{file.name}: is not JSON: {reason}") from None
     return Value(raw, file.name)
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{max(names, key=names.count)[:_SHOWN]!r} is there twice")
+        raise ValueError(f"{max(names, key=names.count)[:_SHOWN]!r} occurs twice")
     return members

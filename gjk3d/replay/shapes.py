@@ -1,4 +1,4 @@
-"""A shape as plain numbers, and back to the same bits."""
+"""Shapes as plain numbers, and back to the same bits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.shapes.table import SHAPES
 from gjk3d.shapes.terms import Part
 from gjk3d.typing import Array
 
-#: arguments of the classes that keep theirs as they are; 0 is one number
+#: arguments of the classes that store them unchanged; 0 means one number
 _PLAIN: dict[str, dict[str, tuple[int, ...]]] = {
     "Point": {"p": (3,)},
     "Segment": {"a": (3,), "b": (3,)},
@@ -45,26 +45,24 @@ _KINDS = {
     "ellipsoid": layout.ELLIPSOID,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_SIZES = {layout.POINT: 0, layout.CYLINDER: 2, layout.CONE: 2}  #: numbers of a primitive, else 3; a hull has any
-_UNIT = 1e-15  #: what the length of a normal that was divided by its length may miss of 1
+_SIZES = {layout.POINT: 0, layout.CYLINDER: 2, layout.CONE: 2}  #: numbers of a primitive, else 3; a hull varies
+_UNIT = 1e-15  #: largest error of the length of a normalised vector
 
 
 # --- written ----------------------------------------------------------------------------------------------------------
 
 
 def write_shape(shape: Shape) -> dict[str, Any]:
-    """Return the class of a shape and the numbers it is made of.
+    """Return the class of a shape and its numbers.
 
     Raises
     ------
     UnsupportedPair
-        Where its class is none of `gjk3d.shapes.table`.
+        Its class is not in `gjk3d.shapes.table`.
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
-        raise UnsupportedPair(
-            f"a {type(shape).__name__} cannot be written: it is not given by numbers that gjk3d knows"
-        )
+        raise UnsupportedPair(f"a {type(shape).__name__} cannot be written, because gjk3d does not know its numbers")
     name = kind.__name__
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}
@@ -91,7 +89,7 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
     is_same = np.array_equal(again.vertices, hull.vertices) and np.array_equal(again.faces, hull.faces)
     is_same = is_same and again.defect == hull.defect and again.dimension == hull.dimension
     if not (is_same and np.array_equal(again.angles, hull.angles)):
-        # points that are no vertices have left their mark: on ties of faces, on the bound of what was dropped
+        # points that are not vertices affected ties of faces and the bound of the removed points
         written["dimension"], written["defect"] = hull.dimension, hull.defect
         written["faces"], written["angles"] = hull.faces.tolist(), hull.angles.tolist()
     return written
@@ -101,12 +99,12 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
 
 
 def read_shape(value: Value, more_kinds: tuple[str, ...] = ()) -> Shape:
-    """Return the shape that `write_shape` wrote, or someone by hand; a message names ``others`` that are known too.
+    """Return the shape in a document from any source; the message for an unknown class names ``more_kinds`` too.
 
     Raises
     ------
     ParseError
-        Naming the place, what was found there and what was expected.
+        The message names the place, the value seen and the expected value.
     """
     kind = value.peek("shape")
     name = kind.text()
@@ -147,7 +145,7 @@ def _read_halfspace(value: Value) -> Shape:
     plane = kind(**numbers)
     if abs(float(np.linalg.norm(numbers["normal"])) - 1.0) > _UNIT:
         return plane
-    exact = object.__new__(kind)  # its normal was divided by its length before, and once more moves it by an ulp
+    exact = object.__new__(kind)  # its normal was normalised before, and a second division would change it by an ulp
     exact._set(**numbers)
     return exact
 
@@ -165,7 +163,7 @@ def _read_hull(value: Value) -> Shape:
         fields["defect"].wrong(f"0 to {GREATEST:g}")
     hull = hull_of_faces(points, fields["faces"].indices(3, len(points)), dimension, defect, angles)
     if hull is None:
-        fields["faces"].wrong("triangles that make one closed surface of those points, with an angle an edge")
+        fields["faces"].wrong("triangles of these points that make one closed surface, with an angle per edge")
     exact = object.__new__(ConvexHull)
     exact._set(_vertices=points)
     exact._cache["hull"] = hull
@@ -190,9 +188,9 @@ def _read_part(value: Value) -> Part:
     count = len(numbers) // 3 if kind == layout.HULL else 0
     if len(numbers) != (3 * max(count, 1) if kind == layout.HULL else _SIZES.get(kind, 3)):
         fields["numbers"].wrong(f"as many numbers as a {_NAMES[kind]} has")
-    lengths = numbers[:1] if kind == layout.CYLINDER and numbers[1] == 0.0 else numbers  # without a height it is a disc
+    lengths = numbers[:1] if kind == layout.CYLINDER and numbers[1] == 0.0 else numbers  # a disc has height 0
     if kind in (layout.BOX, layout.CYLINDER, layout.CONE, layout.ELLIPSOID) and not (lengths > 0.0).all():
-        fields["numbers"].wrong("lengths of more than 0")
+        fields["numbers"].wrong("lengths, each more than 0")
     for name, values in (("numbers", numbers), ("matrix", matrix), ("offset", offset)):
         if _greatest(values) > GREATEST:
             fields[name].wrong(f"numbers of at most {GREATEST:g}")

@@ -18,32 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.bvh import BOX
-from gjk3d.bodies.part_tree import ROW, PartTree
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.walk import new_tree_scratch, tree_scratch
 from gjk3d.convex.rows import FIRST_POINTS, join_packed, scratch
 from gjk3d.convex.solve import plane_core
+from gjk3d.engine.store import Store, store_of
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.room import Solver, solver_in, workspace
-from gjk3d.poses import IDENTITY
 from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
-from gjk3d.robot.trees import Guests
-from gjk3d.robot.walk import Frames, Layout, Task
+from gjk3d.robot.walk import Bodies, Frames, Layout, Task
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
-
-
-class Host(NamedTuple):
-    """A body, and the range of its pairs, which are tested together, see `gjk3d.robot.trees`."""
-
-    slot: int
-    first: int
-    last: int
-
 
 OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
@@ -62,16 +50,17 @@ class Memory:
     It needs a lock: two threads that swap entries of the same order could lose a pair, which would never be tested.
     """
 
-    __slots__ = ("axes", "lock", "order")
+    __slots__ = ("axes", "body_order", "lock", "order")
 
-    def __init__(self, pairs: int, rows: int) -> None:
+    def __init__(self, pairs: int, rows: int, bodies: int) -> None:
         self.order: Ints = np.arange(pairs, dtype=np.int64)
+        self.body_order: Ints = np.arange(bodies, dtype=np.int64)
         self.axes: Array = np.zeros((rows, MEMORY))
         self.lock = Lock()
 
     def fresh(self) -> Memory:
         """Return an empty memory; a copy could have entries that another thread has written only partly."""
-        return Memory(len(self.order), len(self.axes))
+        return Memory(len(self.order), len(self.axes), len(self.body_order))
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
@@ -88,18 +77,31 @@ class Memory:
 class Cache:
     """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
-    __slots__ = ("answer", "arms", "bounds", "clearance", "edge", "free", "general", "lanes", "proofs", "single")
+    __slots__ = (
+        "answer",
+        "arms",
+        "bodies",
+        "bounds",
+        "clearance",
+        "edge",
+        "free",
+        "general",
+        "lanes",
+        "proofs",
+        "single",
+    )
 
     def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: arguments of `gjk3d.robot.walk.hit_of_one`
+        self.free: Any = None  #: `gjk3d.robot.walk.hit_of_one` or `hit_of_cell`, and its arguments
         self.answer: Any = None  #: its result
+        self.bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
         self.lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
-        self.general: Any = None  #: arguments of the calls in `gjk3d.robot.general_pairs.hit_of_one`
+        self.general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
         self.single: Any = None  #: see `gjk3d.robot.single.prepared`
         self.clearance = clearance  #: scratch memory of `gjk3d.robot.walk.clearance_many`
         self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
         self.bounds: Any = None  #: and `motion_bounds` there
-        self.proofs: dict[int, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
+        self.proofs: dict[bool, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
         self.edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
@@ -129,13 +131,19 @@ class Names:
 
 
 class Cell(NamedTuple):
-    """See the docstring of this module. Pairs are numbered: those of `walk`, of each host, and the fallback pairs."""
+    """See the docstring of this module.
+
+    Pairs are numbered: convex pairs, pairs of a body and a convex slot, pairs of two bodies, and the fallback pairs,
+    which no kernel tests.
+    """
 
     robot: Robot
     layout: Layout
-    general: Layout  #: the same slots, and the pairs that `walk` cannot test, see `general_pairs`
-    guests: Guests
-    hosts: tuple[Host, ...]
+    general: Layout  #: the same slots, and all pairs but the convex ones, see `general_pairs`
+    store: Store  #: the trees of slots that are in pairs with bodies
+    body_pairs: Ints  #: rows of `gjk3d.robot.walk.Bodies`
+    measured: int  #: the number of the first pair whose distance no kernel computes
+    walked: int  #: the number of the first fallback pair
     planes: Array  #: (slots, 4), the half-space that contains a slot, or NaN
     shapes: list[Any]  #: the real shape of each slot
     owner: Ints  #: index of each slot in ``owners``
@@ -157,20 +165,10 @@ class Cell(NamedTuple):
         poses: Array = np.tile(local, (len(links), 1, 1)) if link == WORLD else links[:, link] @ local
         return poses
 
-    @property
-    def fallback_start(self) -> int:
-        """The number of the first fallback pair, which no kernel tests."""
-        return self.hosts[-1].last if self.hosts else len(self.layout.pairs)
-
-    def layout_of(self, host: Host) -> Layout:
-        """Return the layout of the pairs of a host."""
-        compiled = len(self.layout.pairs)
-        return self.general._replace(pairs=self.general.pairs[host.first - compiled : host.last - compiled])
-
-    def body(self, host: Host) -> PartTree:
-        """Return the tree of a host."""
-        tree: PartTree = self.shapes[host.slot]._as_parts().given
-        return tree
+    def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
+        """Return the pairs with bodies, with the scratch memory of this thread, or fresh memory to retain."""
+        scratch = new_tree_scratch() if fresh else tree_scratch()
+        return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
 
     def frames(self) -> Frames:
         """Return scratch memory for the poses of links and slots."""
@@ -311,7 +309,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
             planes[k] = slot.outline.plane
     exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
     pairs, subs, general = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
-    general, hosts = _by_host(general, slots, len(pairs))
+    general, body_pairs, measured = _with_bodies_first(general, slots)
     layout = Layout(
         np.array([slot.link for slot in slots], dtype=np.int64),
         np.array([slot.local for slot in slots]).reshape(-1, 13), ints, floats, starts, pairs, subs,
@@ -322,8 +320,10 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         robot=base.robot,
         layout=layout,
         general=layout._replace(pairs=general, subs=np.zeros((0, 2), np.int64)),
-        guests=_guests(slots, starts, general[: hosts[-1].last - len(pairs)] if hosts else general[:0]),
-        hosts=hosts,
+        store=_store(slots, body_pairs),
+        body_pairs=body_pairs,
+        measured=len(pairs) + measured,
+        walked=len(pairs) + len(body_pairs),
         planes=planes,
         shapes=[slot.shape for slot in slots],
         owner=owner,
@@ -337,7 +337,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         slots=every_pair,
         names=Names(every_pair, owner, owners),
         margins=np.zeros(0),
-        memory=Memory(len(pairs), len(pairs) + len(subs)),
+        memory=Memory(len(pairs), len(pairs) + len(subs), len(body_pairs)),
         cache=Cache(),
     ).with_margins(margin, rules)
 
@@ -407,40 +407,31 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
     )
 
 
-def _by_host(pairs: Ints, slots: list[Slot], before: int) -> tuple[Ints, tuple[Host, ...]]:
-    """Return pairs of slots sorted by the body whose tree tests them, fallback pairs last, and the bodies.
+def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]:
+    """Return pairs sorted, those with bodies as rows of `Bodies`, and how many of these have a convex slot.
 
-    A row has the two slots, 1 if the body is the first of them, and 0.
+    Pairs of a body and a convex slot come first, by the body, then pairs of two bodies, then all others.
     """
-    hosts = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
-    ends = [slot.outline.exact and slot.outline.plane is None for slot in slots]
-    keys, first = [], []
+    trees = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
+    convex = [slot.outline.exact and slot.outline.plane is None for slot in slots]
+    keys, rows = [], []
     for a, b in pairs.tolist():
-        host_a, host_b = hosts[a] and ends[b], hosts[b] and ends[a]
-        keys.append(a if host_a else b if host_b else len(slots))
-        first.append(host_a)
+        # of two bodies the static one is the first: what is free around it holds for many samples
+        first = trees[a] and (convex[b] or (trees[b] and not convex[a] and slots[a].link == WORLD))
+        host, guest = (a, b) if first else (b, a)
+        rows.append((host, guest, int(not first)))
+        keys.append(len(slots) + 1 if not trees[host] else host if convex[guest] else len(slots) + (not trees[guest]))
     by = np.array(keys, dtype=np.int64)
     order = np.argsort(by, kind="stable")
-    host_slots, begins, counts = (
-        column.tolist() for column in np.unique(by[order], return_index=True, return_counts=True)
-    )
-    groups = tuple(
-        Host(slot, before + start, before + start + count)
-        for slot, start, count in zip(host_slots, begins, counts, strict=True)
-        if slot < len(slots)
-    )
-    marks = np.array(first, dtype=np.int64).reshape(-1, 1)
-    return np.ascontiguousarray(np.hstack([pairs, marks, np.zeros_like(marks)])[order].astype(np.int64)), groups
+    tested = np.array(rows, dtype=np.int64).reshape(-1, 3)[order][: (by <= len(slots)).sum()]
+    four = np.zeros((len(pairs), 4), dtype=np.int64)
+    four[:, :2] = pairs[order]
+    return four, np.ascontiguousarray(tested), int((by < len(slots)).sum())
 
 
-def _guests(slots: list[Slot], starts: Ints, pairs: Ints) -> Guests:
-    """Return the slots that are in pairs with hosts as trees."""
-    guests = Guests(
-        np.zeros((len(slots), BOX)), starts.copy(), np.zeros((len(slots), 3)), np.zeros((len(slots), 2)),
-        np.array([[-1, 0, 1]]), IDENTITY,
-    )  # fmt: skip
-    guests.table[:, ROW] = 0
-    for k in np.unique(np.where(pairs[:, 2] != 0, pairs[:, 1], pairs[:, 0])).tolist():
-        tree = PartTree(*parts_of(slots[k].shape).given)
-        guests.boxes[k], guests.points[k], guests.sizes[k] = tree.boxes[0], tree.points[0], (tree.rim, tree.reach)
-    return guests
+def _store(slots: list[Slot], pairs: Ints) -> Store:
+    """Return the trees of the slots of pairs with bodies."""
+    used = set(pairs[:, :2].ravel().tolist())
+    # a convex mesh is a single hull here, as it is in the convex pairs
+    shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]
+    return store_of(shape if k in used else None for k, shape in enumerate(shapes))

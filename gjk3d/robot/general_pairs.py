@@ -1,42 +1,41 @@
-"""Pairs that `gjk3d.robot.walk` cannot test: those with meshes and other bodies, and with user-defined supports.
+"""Pairs that are not convex: those with meshes and other bodies, and with user-defined supports.
 
-The tree of a body tests all its pairs with convex shapes in one call, see `gjk3d.robot.trees`. In fallback pairs, such
-as two bodies, each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough
-apart, the pair is decided. All other pairs, and those that a tree leaves undecided, go to the functions of two shapes,
-all configurations of a pair at once. Configurations are (n, dof) rows, checked. Pairs are numbers after those of
-`walk`, see `gjk3d.robot.cell.Cell`.
+`gjk3d.robot.walk` and `gjk3d.robot.body_pairs` test pairs with bodies. What these leave undecided, and all other pairs,
+is done here. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough
+apart, the pair is decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
+Configurations are (n, dof) rows, checked. Pairs are numbers after those of convex pairs, see `gjk3d.robot.cell.Cell`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART, HELD, new_tree_scratch, tree_scratch
-from gjk3d.bodies.walk import MEET as _CONTACT
-from gjk3d.convex.rows import FIRST_POINTS, in_chunks, scratch
+from gjk3d.bodies.walk import APART
+from gjk3d.convex.rows import FIRST_POINTS, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.solve import solve
 from gjk3d.results import Distance
+from gjk3d.robot.body_pairs import Search, bodies_collide_many, gaps_many
 from gjk3d.robot.bounding import between_capsules
-from gjk3d.robot.cell import Cell, Host
+from gjk3d.robot.cell import Cell
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.trees import Around, gaps_many, meet_many
 from gjk3d.robot.walk import FREE, Frames, Layout, Task, balls_meet, between_balls, core_of, pair_collides, place
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
+Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
+
 TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
 _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
-_CHUNK = 256  #: configurations a call into the kernels about trees: each may take a millisecond
 _RADIUS = shape_layout.RADIUS
 
 
@@ -80,7 +79,7 @@ def _far_many(
         link_poses(chain, q[k], frames.matrix, frames.links)
         for p in range(pairs.shape[0]):
             a, b = pairs[p, 0], pairs[p, 1]
-            near = balls_meet(layout, frames, k, p, margins[p])
+            near = balls_meet(layout, frames, k, a, b, margins[p])
             if planes[b, 0] == planes[b, 0]:  # not NaN: the outline of b is a half-space
                 out[k, p] = _above_plane(layout, frames, a, planes, b) > margins[p]
             else:
@@ -121,117 +120,69 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
 
 
 def hit_of_one(cell: Cell, q: Array) -> int:
-    """Return `hits` of one configuration (1, dof); the caller holds the lock of the cell's memory."""
-    prepared = cell.cache.general
-    if prepared is None:
-        trees = [(host, _verdicts(host, 1), _tree_args(cell, host, fresh=True)) for host in cell.hosts]
-        prepared = cell.cache.general = (
-            [(host, verdicts, (*args, False, 0, 1, verdicts)) for host, verdicts, args in trees],
-            [_far_args(cell, 1, np.empty((6, 10))) for _ in range(cell.fallback_start < len(cell.slots))],
-        )
-    for host, verdicts, args in prepared[0]:
-        if not meet_many(q, *args):
-            sure = _sure(cell, host, verdicts)[0]
-            return host.first + int(sure.argmax()) if sure.any() else int(hits(cell, q)[0])
-    return FREE if all(_far_many(q, *args) for args in prepared[1]) else int(hits(cell, q)[0])
+    """Return a fallback pair that collides at one configuration (1, dof), or `FREE`.
+
+    The caller holds the lock of the cell's memory.
+    """
+    args = cell.cache.general
+    if args is None:
+        args = cell.cache.general = _far_args(cell, cell.walked, 1, np.empty((6, 10)))
+    return FREE if _far_many(q, *args) else int(hits(cell, q, cell.walked)[0])
 
 
-def _sure(cell: Cell, host: Host, verdicts: Ints) -> Bools:
-    """Return which pairs of a host `meet_many` proves closer than their margin."""
-    sure: Bools = ((verdicts == _CONTACT) | (verdicts == HELD)) & (cell.margins[host.first : host.last] >= 0.0)
-    return sure
+def _layout_from(cell: Cell, first: int) -> Layout:
+    """Return the layout of the pairs from a number on."""
+    return cell.general._replace(pairs=cell.general.pairs[first - len(cell.layout.pairs) :])
 
 
-def _verdicts(host: Host, count: int) -> Ints:
-    return np.empty((count, host.last - host.first), dtype=np.int64)
-
-
-def _tree_args(cell: Cell, host: Host, fresh: bool = False) -> Any:
-    """Return the arguments of `meet_many` from the chain to the margins."""
-    margins = np.ascontiguousarray(cell.margins[host.first : host.last])
-    return cell.robot._chain, _around(cell, host, cell.layout_of(host), fresh), margins
-
-
-def _around(cell: Cell, host: Host, layout: Layout, fresh: bool = False) -> Around:
-    """Return a host with some of its pairs, and scratch memory: that of this thread, or fresh memory to retain."""
-    return Around(layout, cell.frames(), cell.guests, cell.body(host), new_tree_scratch() if fresh else tree_scratch())
-
-
-def _fallback_layout(cell: Cell) -> Layout:
-    """Return the layout of the fallback pairs."""
-    return cell.general._replace(pairs=cell.general.pairs[cell.fallback_start - len(cell.layout.pairs) :])
-
-
-def _far_args(cell: Cell, count: int, simplex: Array) -> Any:
+def _far_args(cell: Cell, first: int, count: int, simplex: Array) -> Any:
     """Return the arguments of `_far_many` after the configurations; the last is its output."""
     return (
-        cell.robot._chain, _fallback_layout(cell), cell.planes, cell.margins[cell.fallback_start :], cell.frames(),
-        np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.slots) - cell.fallback_start), dtype=bool),
+        cell.robot._chain, _layout_from(cell, first), cell.planes, cell.margins[first:], cell.frames(),
+        np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.slots) - first), dtype=bool),
     )  # fmt: skip
 
 
-def _gaps(cell: Cell, rows: Array, most: Array, which: Ints | None = None) -> Array:
-    """Return lower bounds of the distances of some fallback pairs, numbered from 0, (n, pairs)."""
-    layout = _fallback_layout(cell)
-    if which is not None:
-        layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[which]))
-    out = np.empty((len(rows), len(layout.pairs)))
+def _gaps(cell: Cell, rows: Array, most: Array, which: Ints) -> Array:
+    """Return lower bounds of the distances of some pairs by their numbers, (n, pairs)."""
+    layout = cell.general._replace(pairs=np.ascontiguousarray(cell.general.pairs[which - len(cell.layout.pairs)]))
+    out = np.empty((len(rows), len(which)))
     _gaps_many(cell.task(layout), rows, cell.planes, np.minimum(most, 1e50), out)
     return out
 
 
-# pairs of trees -------------------------------------------------------------------------------------------------------
+# pairs with bodies ----------------------------------------------------------------------------------------------------
 
 
-def _tree_hits(cell: Cell, host: Host, rows: Array, workers: int) -> Ints:
-    """Return a pair of a host that is closer than its margin for each configuration, or `FREE`."""
-    verdicts = _verdicts(host, len(rows))
-
-    def run(start: int, stop: int) -> None:
-        args: Any = *_tree_args(cell, host), False, start, stop, verdicts
-        meet_many(rows, *args)
-
-    in_chunks(len(rows), workers, run, _CHUNK)
-    sure = _sure(cell, host, verdicts)
-    answer: Ints = np.where(sure.any(axis=1), host.first + sure.argmax(axis=1), FREE)
-    # the exact functions decide only configurations that have no certain collision
-    open_ = (verdicts != APART) & ~sure & (answer == FREE)[:, None]
-    for k, s in np.argwhere(open_).tolist():
-        if (
-            answer[k] == FREE
-            and _collide(cell, rows[k : k + 1], host.first + s, float(cell.margins[host.first + s]))[0]
-        ):
-            answer[k] = host.first + s
-    return answer
-
-
-def _tree_touches(cell: Cell, host: Host, rows: Array, some: Ints) -> Bools:
-    """Return for each configuration whether some pairs of a host touch, without margins."""
-    layout = cell.layout_of(host)
-    layout = layout._replace(pairs=np.ascontiguousarray(layout.pairs[some - host.first]))
-    verdicts = np.empty((len(rows), len(some)), dtype=np.int64)
-    around = _around(cell, host, layout)
-    meet_many(rows, cell.robot._chain, around, np.zeros(len(some)), True, 0, len(rows), verdicts)
-    answer: Bools = (verdicts == _CONTACT) | (verdicts == HELD)
-    for k, s in np.argwhere((verdicts != APART) & ~answer).tolist():
+def _touches(cell: Cell, rows: Array, some: Ints) -> Bools:
+    """Return for each configuration whether some pairs with bodies touch, without margins."""
+    verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
+    bodies = cell.bodies(cell.memory)
+    bodies_collide_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, verdicts)
+    answer: Bools = verdicts == 1
+    for k, s in np.argwhere(verdicts > 1).tolist():
         answer[k, s] = _collide(cell, rows[k : k + 1], int(some[s]), 0.0)[0]
     return answer
 
 
-def _tree_gaps(cell: Cell, host: Host, rows: Array, most: Array, best: Array | None = None) -> Array:
-    """Return the signed distance of each pair of a host up to its ``most``, as rows of `solve`, (n, pairs, 12).
+def _body_gaps(
+    cell: Cell, rows: Array, some: Ints, most: Array, best: Array | None = None, depth: Depth = "tight"
+) -> Array:
+    """Return the signed distance of some pairs with bodies up to their ``most``, as rows of `solve`, (n, pairs, 12).
 
     With a ``best`` of each configuration, only pairs that are nearer than it and than all others are solved exactly.
     """
-    verdicts, pairs = _verdicts(host, len(rows)), host.last - host.first
-    out = np.empty((len(rows), pairs, narrow.FLOATS))
-    gaps_many(
-        cell.robot._chain, rows, _around(cell, host, cell.layout_of(host)), np.ascontiguousarray(most),
-        np.full(len(rows), inf) if best is None else best.copy(), best is not None, 0, len(rows), out, verdicts,
+    verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
+    out = np.empty((len(rows), len(some), narrow.FLOATS))
+    search = Search(
+        np.ascontiguousarray(most), np.full(len(rows), inf) if best is None else best.copy(), best is not None,
+        np.empty(len(some)), out, verdicts,
     )  # fmt: skip
+    bodies = cell.bodies(cell.memory)
+    gaps_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, search, 0, len(rows))
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():
         at = np.flatnonzero(verdicts[:, s] != APART)
-        out[at, s] = _rows_of(signed_distances(cell, rows[at], host.first + s, max(float(most[s]), 0.0)))
+        out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0), depth))
     return out
 
 
@@ -245,21 +196,17 @@ def _spans(pairs: int, count: int) -> Iterator[slice]:
         yield slice(start, min(start + size, count))
 
 
-def hits(cell: Cell, rows: Array, workers: int = 1) -> Ints:
-    """Return a pair that is closer than its margin for each configuration, or `FREE`."""
+def hits(cell: Cell, rows: Array, first: int) -> Ints:
+    """Return a pair from number ``first`` on that is closer than its margin for each configuration, or `FREE`."""
     answer = np.full(len(rows), FREE, dtype=np.int64)
-    for host in cell.hosts:
-        left = np.flatnonzero(answer == FREE)
-        for span in _spans(host.last - host.first, len(left)):
-            answer[left[span]] = _tree_hits(cell, host, rows[left[span]], workers)
-    for span in _spans(len(cell.slots) - cell.fallback_start, len(rows)):
-        args = _far_args(cell, span.stop - span.start, scratch(FIRST_POINTS)[2])
+    for span in _spans(len(cell.slots) - first, len(rows)):
+        args = _far_args(cell, first, span.stop - span.start, scratch(FIRST_POINTS)[2])
         _far_many(rows[span], *args)
         near = ~args[-1]
         # the pair that is near most often first: the result may be any of several pairs that collide
         counts = near.sum(axis=0)
         for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
-            p = cell.fallback_start + s
+            p = first + s
             at = np.flatnonzero(near[:, s] & (answer[span] == FREE))
             if len(at):
                 answer[span.start + at[_collide(cell, rows[span][at], p, float(cell.margins[p]))]] = p
@@ -271,16 +218,20 @@ def _collide(cell: Cell, rows: Array, p: int, margin: float) -> Bools:
     return np.broadcast_to(collides, len(rows))
 
 
+def _split(cell: Cell, numbers: Ints, end: int) -> tuple[Ints, Ints]:
+    """Return the positions of numbers below ``end``, which kernels compute, and of the others."""
+    compiled = numbers < end
+    return np.flatnonzero(compiled), np.flatnonzero(~compiled)
+
+
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     """Return for each configuration whether the selected pairs touch, without margins."""
     answer = np.zeros((len(rows), len(selected)), dtype=bool)
-    for host in cell.hosts:
-        which = np.flatnonzero((selected >= host.first) & (selected < host.last))
-        for span in _spans(len(which), len(rows)):
-            answer[span, which] = _tree_touches(cell, host, rows[span], selected[which])
-    which = np.flatnonzero(selected >= cell.fallback_start)
+    compiled, which = _split(cell, selected, cell.walked)
+    for span in _spans(len(compiled), len(rows)):
+        answer[span, compiled] = _touches(cell, rows[span], selected[compiled])
     for span in _spans(len(which), len(rows)):
-        gaps = _gaps(cell, rows[span], np.zeros(len(which)), selected[which] - cell.fallback_start)
+        gaps = _gaps(cell, rows[span], np.zeros(len(which)), selected[which])
         for n, s in enumerate(which.tolist()):
             at = span.start + np.flatnonzero(gaps[:, n] <= 0.0)
             if len(at):
@@ -292,20 +243,18 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     """Return bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
 
     A pair that is proven farther apart than ``most``, one number or one for each pair, has a lower bound greater than
-    that and an infinite upper bound. All pairs of a host are selected, or none.
+    that and an infinite upper bound.
     """
     numbers = np.arange(len(cell.layout.pairs), len(cell.slots)) if selected is None else selected
     lower, upper = np.empty((len(rows), len(numbers))), np.full((len(rows), len(numbers)), inf)
     limits = np.broadcast_to(np.asarray(most, dtype=np.float64), len(numbers))
-    for host in cell.hosts:
-        which = np.flatnonzero((numbers >= host.first) & (numbers < host.last))
-        for span in _spans(len(which), len(rows)):
-            out = _tree_gaps(cell, host, rows[span], limits[which])
-            lower[span, which], above = out[:, :, 1], out[:, :, 1] > limits[which]
-            upper[span, which] = np.where(above, inf, out[:, :, 2])
-    which = np.flatnonzero(numbers >= cell.fallback_start)
+    compiled, which = _split(cell, numbers, cell.measured)
+    for span in _spans(len(compiled), len(rows)):
+        out = _body_gaps(cell, rows[span], numbers[compiled], limits[compiled])
+        lower[span, compiled], above = out[:, :, 1], out[:, :, 1] > limits[compiled]
+        upper[span, compiled] = np.where(above, inf, out[:, :, 2])
     for span in _spans(len(which), len(rows)):
-        lower[span, which] = _gaps(cell, rows[span], limits[which], numbers[which] - cell.fallback_start)
+        lower[span, which] = _gaps(cell, rows[span], limits[which], numbers[which])
         for s in which.tolist():
             at = span.start + np.flatnonzero(lower[span, s] <= limits[s])
             if len(at):
@@ -315,13 +264,13 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     return lower, upper
 
 
-def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
     """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
-        _nearest(cell, rows[span], most, out[span], which[span])
+        _nearest(cell, rows[span], most, out[span], which[span], depth)
 
 
-def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth) -> None:
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
@@ -332,52 +281,58 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
         best[to], out[to, :12] = candidates[some, 0], candidates[some]
         which[to, 0], which[to, 1] = p[some], -1
 
-    every = np.arange(len(rows))
-    # trees first: they are fast, and each makes the limit smaller for the fallback pairs
-    for host in cell.hosts:
-        candidates = _tree_gaps(cell, host, rows, np.full(host.last - host.first, inf), best)
+    compiled = np.arange(len(cell.layout.pairs), cell.measured)
+    fallback = np.arange(cell.measured, len(cell.slots))
+    # pairs with bodies first: they are fast, and each makes the limit smaller for the fallback pairs
+    if len(compiled):
+        candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best, depth)
         k = candidates[:, :, 0].argmin(axis=1)
+        every = np.arange(len(rows))
         row = candidates[every, k]
         row[:, 1] = candidates[:, :, 1].min(axis=1)
-        better(every, row, host.first + k)
-    fallback = len(cell.slots) - cell.fallback_start
-    lower = _gaps(cell, rows, np.full(fallback, best.max(initial=0.0))) if fallback else np.empty((len(rows), 0))
+        better(every, row, compiled[k])
+    lower = np.empty((len(rows), 0))
+    if len(fallback):
+        lower = _gaps(cell, rows, np.full(len(fallback), best.max(initial=0.0)), fallback)
     for s in np.argsort(lower.min(axis=0, initial=inf), kind="stable").tolist():
-        at = np.flatnonzero(lower[:, s] <= best)
+        at, p = np.flatnonzero(lower[:, s] <= best), int(fallback[s])
         if len(at):
-            p = cell.fallback_start + s
-            better(
-                at, _rows_of(signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0))), np.full(len(at), p)
-            )
+            gaps = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0), depth)
+            better(at, _rows_of(gaps), np.full(len(at), p))
     out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
 
 
-def rows_within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
+def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[int, int, Array]]:
     """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
-    for host in cell.hosts:
-        limits = most[host.first : host.last]
-        for span in _spans(host.last - host.first, len(rows)):
-            out = _tree_gaps(cell, host, rows[span], limits)
-            for k, s in np.argwhere(~(out[:, :, 1] > limits)).tolist():
-                yield span.start + k, host.first + s, out[k, s]
-    for p in range(cell.fallback_start, len(cell.slots)):
+    compiled = np.arange(len(cell.layout.pairs), cell.measured)
+    limits = most[compiled]
+    for span in _spans(len(compiled), len(rows)):
+        out = _body_gaps(cell, rows[span], compiled, limits, None, depth)
+        for k, s in np.argwhere(~(out[:, :, 1] > limits)).tolist():
+            yield span.start + k, int(compiled[s]), out[k, s]
+    for p in range(cell.measured, len(cell.slots)):
         for span in _spans(1, len(rows)):
-            gaps = _gaps(cell, rows[span], most[p : p + 1], np.array([p - cell.fallback_start]))
+            gaps = _gaps(cell, rows[span], most[p : p + 1], np.array([p]))
             at = span.start + np.flatnonzero(gaps[:, 0] <= most[p])
-            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0))) if len(at) else gaps
-            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist() if len(at) else ():
+            if not len(at):
+                continue
+            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0), depth))
+            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist():
                 yield int(at[k]), p, gap_rows[k]
 
 
-def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf) -> Distance:
-    """Return the signed distance of a pair, a row for each configuration."""
-    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), max_distance=most)
+def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:
+    """Return the signed distance of a pair, a row for each configuration, or a single result for one."""
+    pose_a, pose_b = poses_of(cell, rows, p)
+    if len(rows) == 1:  # the prepared single query has the same bits and less overhead
+        pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
+    return two_shapes.signed_distance(*shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most)
 
 
 def _rows_of(distance: Distance) -> Array:
     """Return distances as rows of `solve`."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
-    return np.hstack([numbers, distance.normal, distance.point_a, distance.point_b])
+    return np.hstack([numbers, *map(np.atleast_2d, (distance.normal, distance.point_a, distance.point_b))])
 
 
 def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.engine.pair import free_around
+from gjk3d.engine.store import tree_at
 from gjk3d.narrow.pairs import SIDES
 from gjk3d.robot.bounding import NO_CAPSULE
 from gjk3d.robot.kinematics import (
@@ -33,7 +35,18 @@ from gjk3d.robot.kinematics import (
     sine_cosine,
     small_turn,
 )
-from gjk3d.robot.walk import FREE, REFUSED, UNSURE, Frames, Layout, pair_collides, place
+from gjk3d.robot.walk import (
+    FREE,
+    REFUSED,
+    UNSURE,
+    Bodies,
+    Frames,
+    Layout,
+    body_collides,
+    move_ahead,
+    pair_collides,
+    place,
+)
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
@@ -47,6 +60,7 @@ _NORMAL = shape_layout.FLOAT_HEAD  #: first index of the normal of a half-space;
 _ROUNDING = 4e-9
 #: relative to coordinates: the rounding of a position
 _PLACED = 1e-13
+_TRIES = 3  #: lanes whose free space is measured, see `not_free`
 
 
 class Lanes(NamedTuple):
@@ -329,11 +343,11 @@ class Samples(NamedTuple):
     """The samples of edges that the lanes hold."""
 
     edges: Edges
-    edge: Ints  #: edge of each lane
-    sample: Ints  #: sample of each lane
+    edge: Ints1  #: edge of each lane
+    sample: Ints1  #: sample of each lane
     #: the next edge, its next sample, the edge to stop at, the stride of samples that are tested out of order, and the
     #: number of times that lanes were filled, which counts on from call to call
-    next: Ints
+    next: Ints1
 
 
 class LaneScratch(NamedTuple):
@@ -363,7 +377,7 @@ class Task(NamedTuple):
     q: Array1
 
 
-def lane_scratch(dof: int, links: int, layout: Layout) -> LaneScratch:
+def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> LaneScratch:
     """Return scratch memory for a robot with this number of dof and links; static slots are already placed."""
     slots = len(layout.link)
     scratch = LaneScratch(
@@ -371,18 +385,19 @@ def lane_scratch(dof: int, links: int, layout: Layout) -> LaneScratch:
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    place_static(layout, scratch.spots, scratch.used)
+    place_static(layout, body_pairs, scratch.spots, scratch.used)
     return scratch
 
 
 @entry
-def place_static(layout: Layout, spots: Array2, used: Ints1) -> None:
+def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, used: Ints1) -> None:
     """Write the spots of all slots in pairs, the positions of static ones, and into ``used`` the moving ones."""
-    none, pairs, link = layout.floats[:0], layout.pairs, layout.link
+    none, link = layout.floats[:0], layout.link
     lanes = Lanes(none, none, none, none, spots)
     used[:] = 0
-    for p in range(pairs.shape[0]):
-        used[pairs[p, 0]] = used[pairs[p, 1]] = 1
+    for pairs in (layout.pairs, of_bodies):
+        for p in range(pairs.shape[0]):
+            used[pairs[p, 0]] = used[pairs[p, 1]] = 1
     for k in range(used.shape[0]):
         if used[k] != 0:
             spot(layout, k, spots[k])
@@ -497,20 +512,101 @@ def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
 
 
 @inlined
-def _lane_collides(
-    layout: Layout, lanes: Lanes, frames: Frames, k: int, p: int, now: int, margin: float, axes: Array, simplex: Array
+def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int, now: int) -> None:
+    """Write the pose of a slot in lane k; it is copied out of the lanes only here, where it is needed."""
+    link = layout.link[slot]
+    if link >= 0 and frames.stamp[slot] < now:
+        pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
+        for i in range(3):
+            for j in range(4):
+                m[i, j] = pose[(4 * i + j) * LANES + k]
+    place(layout, frames, slot, now)
+
+
+@kernel
+def not_free(
+    layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the result of `pair_collides` for lane k."""
-    for side in range(2):
-        slot = layout.pairs[p, side]
-        link = layout.link[slot]
-        if link >= 0 and frames.stamp[slot] < now:  # the pose is copied out of the lanes only if it is needed
-            pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
-            for i in range(3):
-                for j in range(4):
-                    m[i, j] = pose[(4 * i + j) * LANES + k]
-        place(layout, frames, slot, now)
-    return pair_collides(layout, frames, now, p, margin, axes, simplex)
+    """Return the lanes of ``near`` in which a ball is not proven farther than a margin from a static body.
+
+    The free space around the ball of one lane holds the balls of its neighbours on an edge too, so a few tries settle
+    most lanes.
+    """
+    host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
+    if layout.link[host] >= 0:
+        return near
+    tree, s = tree_at(bodies.store, host), lanes.spots[guest]
+    c, untried = s[_PLACES:], near
+    for _ in range(tries):
+        left = plain(0)
+        for k in range(count):
+            left += untried >> k & 1
+        if left == 0:
+            break
+        # the lane in the middle: its ball is nearest to most others
+        middle, skip = plain(-1), (left + 1) // 2
+        for k in range(count):
+            skip -= untried >> k & 1
+            if skip == 0 and middle < 0:
+                middle = k
+        x, y, z, wide = c[middle], c[LANES + middle], c[2 * LANES + middle], 0.0
+        for k in range(count):
+            if untried >> k & 1:
+                u, v, w = c[k] - x, c[LANES + k] - y, c[2 * LANES + k] - z
+                wide = max(wide, u * u + v * v + w * w)
+        radius = s[6] + max(margin, 0.0) + s[9]
+        free = free_around(tree, layout.local[host], (x, y, z), radius, sqrt(wide) * (1.0 + 1e-9), bodies.scratch)
+        untried &= ~(1 << middle)
+        if free <= 0.0:
+            continue
+        for k in range(count):
+            u, v, w = c[k] - x, c[LANES + k] - y, c[2 * LANES + k] - z
+            if u * u + v * v + w * w <= free * free:
+                untried &= ~(1 << k)
+                near &= ~(1 << k)
+    return near
+
+
+@inlined
+def _mostly_one_edge(samples: Samples, n: int) -> bool:
+    """Return whether most lanes are samples of one edge; free space around one says nothing about other edges."""
+    same = plain(0)
+    for k in range(1, n):
+        same += 1 if samples.edge[k] == samples.edge[k - 1] else 0
+    return bool(2 * same >= n)
+
+
+@inlined
+def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int, any_hit: bool) -> int:
+    """Write a pair that collides, or may collide, in lane k; return the lanes that remain."""
+    e = samples.edge[k]
+    samples.edges.at[e], samples.edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
+    # in order, samples before this one may still collide, and must still be tested
+    return _without(samples, 0 if any_hit else k, k, n, alive)
+
+
+@inlined
+def _samples_of(task: Task, edges: Edges) -> tuple[Lanes, Samples]:
+    """Return the scratch memory of lanes, and the samples that they hold."""
+    scratch, ints = task.scratch, task.scratch.ints
+    lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
+    return lanes, Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+
+
+@kernel
+def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: bool) -> tuple[int, int]:
+    """Fill the lanes with the next samples and place all slots; return their number, and that rounded up for loops."""
+    layout, used = task.layout, task.scratch.used
+    n = _fill(samples, lanes, most, any_hit, task.q)
+    if n == 0:
+        return n, n
+    task.scratch.ints[_NUMBERS - 1] += 1
+    count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
+    link_lanes(task.chain, lanes, task.poses[0], task.poses[1], task.q, count)
+    for k in range(used.shape[0]):
+        if used[k] != 0:
+            place_lanes(lanes, layout.link[k], k, count)
+    return n, count
 
 
 @entry
@@ -523,44 +619,93 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit:
     is not free. If all are free, ``which`` is `FREE` and ``at`` is past the last. ``which`` is `UNSURE` if GJK alone
     cannot decide, and `REFUSED` if q is not finite or there are too many samples.
     """
-    layout, scratch, order, margins, q = task.layout, task.scratch, task.order, task.margins, task.q
-    pairs, used, ints = layout.pairs, scratch.used, scratch.ints
-    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], task.chain.parent.shape[0])
-    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    lanes, samples = _samples_of(task, edges)
     _begin(samples, start, stop, any_hit)
     most = _TOGETHER if any_hit else LANES  # an edge that collides mostly does so at one of its first few samples
     while True:
-        n = _fill(samples, lanes, most, any_hit, q)
+        n, count = _place_next(task, lanes, samples, most, any_hit)
         if n == 0:
             break
         most = plain(LANES)
-        ints[_NUMBERS - 1] += 1
-        now = ints[_NUMBERS - 1]
-        count = (n + _TOGETHER - 1) // _TOGETHER * _TOGETHER
-        link_lanes(task.chain, lanes, task.poses[0], task.poses[1], q, count)
-        for k in range(used.shape[0]):
-            if used[k] != 0:
-                place_lanes(lanes, layout.link[k], k, count)
-        alive = (1 << n) - 1
-        # pairs outside, lanes inside: a lane that collides saves all its later pairs
-        for r in range(order.shape[0]):
-            p = order[r]
-            near, k = alive & near_lanes(lanes, pairs[p, 0], pairs[p, 1], margins[p], count), plain(-1)
-            while near != 0:
-                k += 1
-                bit = near & 1
-                near >>= 1
-                if bit == 0 or alive >> k & 1 == 0:
-                    continue
-                frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
-                verdict = _lane_collides(layout, lanes, frames, k, p, now, margins[p], task.axes, task.simplex)
-                if verdict == 0:
-                    continue
-                e = samples.edge[k]
-                edges.at[e], edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
-                # in order, samples before this one may still collide, and must still be tested
-                alive = _without(samples, 0 if any_hit else k, k, n, alive)
-                if verdict == 1 and order[r] == p and r > 0:
-                    order[r], order[r // 2] = order[r // 2], p
-            if alive == 0:
-                break
+        _convex_hits(task, lanes, samples, n, count, any_hit)
+
+
+@entry
+def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write the result of `first_hits_of_many` for a cell with bodies.
+
+    It is an entry of its own, so that cells without bodies are compiled without trees where numba compiles.
+    """
+    lanes, samples = _samples_of(task, edges)
+    _begin(samples, start, stop, any_hit)
+    most = _TOGETHER if any_hit else LANES
+    while True:
+        n, count = _place_next(task, lanes, samples, most, any_hit)
+        if n == 0:
+            break
+        most = plain(LANES)
+        alive = _convex_hits(task, lanes, samples, n, count, any_hit)
+        if alive != 0:
+            _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
+
+
+@kernel
+def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int, any_hit: bool) -> int:
+    """Test the convex pairs in n lanes; write the hits, and return the lanes that remain."""
+    layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
+    alive, now = (1 << n) - 1, scratch.ints[_NUMBERS - 1]
+    # pairs outside, lanes inside: a lane that collides saves all its later pairs
+    for r in range(order.shape[0]):
+        p = order[r]
+        a, b = layout.pairs[p, 0], layout.pairs[p, 1]
+        near, k = alive & near_lanes(lanes, a, b, margins[p], count), plain(-1)
+        while near != 0:
+            k += 1
+            bit = near & 1
+            near >>= 1
+            if bit == 0 or alive >> k & 1 == 0:
+                continue
+            frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
+            _place_lane(layout, lanes, frames, k, a, now)
+            _place_lane(layout, lanes, frames, k, b, now)
+            verdict = pair_collides(layout, frames, now, p, margins[p], task.axes, task.simplex)
+            if verdict == 0:
+                continue
+            alive = _write_hit(samples, k, n, p, verdict, alive, any_hit)
+            if verdict == 1 and order[r] == p:
+                move_ahead(order, r)
+        if alive == 0:
+            break
+    return alive
+
+
+@kernel
+def _body_hits(
+    task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool
+) -> None:
+    """Test the pairs with bodies in the lanes that remain, as `_convex_hits` does the others."""
+    layout, scratch = task.layout, task.scratch
+    now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
+    for r in range(bodies.order.shape[0]):
+        p = bodies.order[r]
+        margin, host, guest = task.margins[first + p], bodies.pairs[p, 0], bodies.pairs[p, 1]
+        near, k = alive & near_lanes(lanes, guest, host, margin, count), plain(-1)
+        if near != 0 and one_edge:
+            near = not_free(layout, lanes, bodies, p, margin, near, count, plain(_TRIES))
+        while near != 0:
+            k += 1
+            bit = near & 1
+            near >>= 1
+            if bit == 0 or alive >> k & 1 == 0:
+                continue
+            frames = Frames(task.poses[0], scratch.links[k], scratch.rows[k], scratch.balls[k], scratch.stamp[k])
+            _place_lane(layout, lanes, frames, k, host, now)
+            _place_lane(layout, lanes, frames, k, guest, now)
+            verdict = body_collides(layout, frames, bodies, p, margin, not one_edge)
+            if verdict == 0:
+                continue
+            alive = _write_hit(samples, k, n, first + p, verdict, alive, any_hit)
+            if verdict == 1 and bodies.order[r] == p:
+                move_ahead(bodies.order, r)
+        if alive == 0:
+            break

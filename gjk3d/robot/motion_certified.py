@@ -17,13 +17,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.walk import new_tree_scratch
 from gjk3d.convex.rows import in_chunks
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
-from gjk3d.robot.cell import Cell, Host, Memory, solver
+from gjk3d.robot.cell import Cell, Memory, solver
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import LANES, Lanes, LaneScratch, lanes_in, link_lanes, near_balls, near_lanes, place_lanes
+from gjk3d.robot.lanes import (
+    LANES,
+    Lanes,
+    LaneScratch,
+    lanes_in,
+    link_lanes,
+    near_balls,
+    near_lanes,
+    not_free,
+    place_lanes,
+)
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
@@ -38,8 +47,7 @@ from gjk3d.robot.motion_bounds import (
 )
 from gjk3d.robot.motion_cover import Bound, Workspace, cover, twists
 from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
-from gjk3d.robot.trees import NO_BODY, Around
-from gjk3d.robot.walk import Layout
+from gjk3d.robot.walk import balls_meet, body_collides
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
@@ -50,6 +58,7 @@ _MORE = 1.0 + 2.0**-40
 _FEW = LANES // 2  #: lanes of the first test, spread over the whole line
 _HALF = 0.5 / LANES  #: half of a part of the line
 _ROUNDED = 2.0**-40 + 8.0 * _U / _HALF  #: rounding of the motion in it, relative to that; see `_bound`
+_TRIES = 6  #: lanes whose free space around a body is measured
 _MOST_TRIES = 40  #: configurations that narrow down one contact
 _NEAR = 0.25  #: longest piece, relative to the motion, whose beginning is tested for the time of contact
 MOST_LOOKS = 200_000  #: most configurations of one motion: two shapes may slide along each other, just apart
@@ -68,14 +77,14 @@ class Pieces(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Pairs of a cell, either those of `gjk3d.robot.walk` or those of one body, and scratch memory for their proof."""
+    """Pairs of a cell, either the convex ones or those with bodies, and scratch memory for their proof."""
 
     chain: Chain
     work: Workspace
     arms: Arms
     margins: Array1
     slack: float  #: error of the poses of two slots
-    scratch: LaneScratch  #: for lanes; no slots are in use for the pairs of a body
+    scratch: LaneScratch
     poses: Array3  #: (2, 4, 4), scratch
     q: Array1
     joints: Array2  #: (8, links)
@@ -100,13 +109,12 @@ class OneEdge(NamedTuple):
     edges: Edges
 
 
-def prepared_for(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
-    """Return the task for the pairs of `gjk3d.robot.walk`, or of a body; cached under the lock of the memory."""
-    cache: dict[int, Prepared] = cell.cache.proofs if memory is cell.memory else {}
-    key = -1 if host is None else host.slot
-    prepared = cache.get(key)
+def prepared_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Prepared:
+    """Return the task for the convex pairs, or for those with bodies; cached under the lock of the memory."""
+    cache: dict[bool, Prepared] = cell.cache.proofs if memory is cell.memory else {}
+    prepared = cache.get(of_bodies)
     if prepared is None or prepared.bounds is not bounds:
-        prepared = cache[key] = _prepare(cell, host, bounds, memory)
+        prepared = cache[of_bodies] = _prepare(cell, of_bodies, bounds, memory)
     return prepared
 
 
@@ -120,19 +128,20 @@ def one_edge(cell: Cell) -> OneEdge:
     return cached
 
 
-def _prepare(cell: Cell, host: Host | None, bounds: MotionBounds, memory: Memory) -> Prepared:
-    layout, start, body = (cell.layout, 0, NO_BODY) if host is None else (
-        cell.layout_of(host), host.first, cell.body(host),
+def _prepare(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Prepared:
+    convex = len(cell.layout.pairs)
+    first, stop = (convex, cell.measured) if of_bodies else (0, convex)
+    pairs, links = stop - first, len(cell.robot.links)
+    begins, like = bounds.arms.begins[first : stop + 1], bounds.arms.like[first:stop] - first
+    bodies = cell.bodies(memory, fresh=True)._replace(pairs=cell.body_pairs[: cell.measured - convex])
+    work = Workspace(
+        cell.layout, cell.frames(), solver(fresh=True), memory.axes, np.empty((links, 6)), bodies, of_bodies,
+        np.full(pairs, -1),
     )  # fmt: skip
-    pairs, links = len(layout.pairs), len(cell.robot.links)
-    begins, like = bounds.arms.begins[start : start + pairs + 1], bounds.arms.like[start : start + pairs] - start
-    lanes, frames = queries.lanes_of(cell, memory).scratch, cell.frames()
-    around = Around(layout, frames, cell.guests, body, new_tree_scratch())
     return Prepared(bounds, Task(
-        cell.robot._chain, Workspace(layout, frames, solver(fresh=True), memory.axes, np.empty((links, 6)), around),
-        bounds.arms._replace(begins=begins, like=like), np.ascontiguousarray(cell.margins[start : start + pairs]),
-        bounds.slack, lanes if host is None else lanes._replace(used=lanes.used[:0]), np.empty((2, 4, 4)),
-        np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
+        cell.robot._chain, work, bounds.arms._replace(begins=begins, like=like),
+        np.ascontiguousarray(cell.margins[first:stop]), bounds.slack, queries.lanes_of(cell, memory).scratch,
+        np.empty((2, 4, 4)), np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
         Pieces(
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
         ),
@@ -170,8 +179,8 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 def _width(moves: Moves, p: int) -> float:
     """Return a bound of the motion of a pair in half a part of a line, with the errors of joints."""
     like = moves.arms.like[p]
-    # pairs are visited in order, so the first of its kind has been computed; a pair of a host may refer before its
-    # range
+    # pairs are visited in order, so the first of its kind has been computed; a pair with a body may refer to a convex
+    # pair
     if not 0 <= like < p:
         like = plain(p)
         moves.widths[p] = width(moves.arms, p, moves.joints)
@@ -224,40 +233,61 @@ def _open_parts(near: int) -> tuple[int, int]:
     return first, last
 
 
-@kernel
-def _sweep(layout: Layout, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
-    """Write the pairs that capsules and the linear bound do not prove, and the interval of each that is open.
+@inlined
+def _near_parts(work: Workspace, lanes: Lanes, moves: Moves, p: int) -> int:
+    """Return the lanes in whose part of the line a convex pair is not proven apart."""
+    a, b, wide, margin = work.layout.pairs[p, 0], work.layout.pairs[p, 1], _width(moves, p), moves.margins[p]
+    floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
+    # Balls in every second part are tested first and stand for the next parts too: the middle of a part is three half
+    # parts from the far end of the next part.
+    if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
+        return 0
+    return near_lanes(lanes, a, b, floor + wide, plain(LANES))
 
-    Balls in every second part are tested first and stand for the next parts too. The lanes hold the whole line; without
-    them all pairs are open. Everything between two open parts counts as open.
+
+@kernel
+def _near_body_parts(work: Workspace, lanes: Lanes, moves: Moves, p: int) -> int:
+    """Do as `_near_parts` for a pair with a body; a negative margin is left to `certified_general`."""
+    host, guest, margin = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1], moves.margins[p]
+    if margin < 0.0:
+        return 0
+    wide = _width(moves, p)
+    limit = margin + moves.slack + _ROUNDED * (wide + margin) + wide
+    near = near_lanes(lanes, guest, host, limit, plain(LANES))
+    if near == 0:
+        return near
+    return not_free(work.layout, lanes, work.bodies, p, limit, near, plain(LANES), plain(_TRIES))
+
+
+@kernel
+def _sweep(work: Workspace, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
+    """Write the pairs that capsules, free space and the linear bound do not prove, and the open interval of each.
+
+    The lanes hold the whole line. Everything between two open parts counts as open.
     """
     for k in range(used.shape[0]):
         if used[k] != 0:
-            place_lanes(lanes, layout.link[k], k, plain(LANES))
+            place_lanes(lanes, work.layout.link[k], k, plain(LANES))
     n = plain(0)
-    for p in range(layout.pairs.shape[0]):
-        first, last = plain(0), LANES - 1
-        if used.shape[0] > 0:
-            a, b, wide, margin = layout.pairs[p, 0], layout.pairs[p, 1], _width(moves, p), moves.margins[p]
-            floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
-            # the middle of a part is three half parts from the far end of the next part
-            if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
-                continue
-            near = near_lanes(lanes, a, b, floor + wide, plain(LANES))
-            if near == 0:
-                continue
-            first, last = _open_parts(near)
+    for p in range(moves.margins.shape[0]):
+        near = _near_body_parts(work, lanes, moves, p) if work.of_bodies else _near_parts(work, lanes, moves, p)
+        if near == 0:
+            continue
+        first, last = _open_parts(near)
+        if first / LANES >= until:
+            continue
         _bound(moves, p)
-        pieces.ids[0, n], pieces.near[0, 0, n] = p, first / LANES * until
-        pieces.near[1, 0, n] = (last + 1) / LANES * until
+        pieces.ids[0, n], pieces.near[0, 0, n] = p, first / LANES
+        pieces.near[1, 0, n] = min((last + 1) / LANES, until)
         n += 1
     pieces.counts[0] = n
 
 
 @inlined
 def _forget(work: Workspace, pieces: Pieces) -> None:
-    """Clear the cached axes of open pairs: near a contact the result would depend on the edges before."""
-    if work.around.body.kind >= 0:
+    """Clear the cached axes and parts of open pairs: near a contact the result would depend on the edges before."""
+    if work.of_bodies:
+        work.last[:] = -1
         return
     pairs = work.layout.pairs
     for n in range(pieces.counts[0]):
@@ -303,7 +333,7 @@ def _contact(
     before the estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is
     halved. The third value is the number of the next configuration.
     """
-    of_body = work.around.body.kind >= 0
+    of_body = work.of_bodies
     guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
         # every fourth step: fall back to a half if the last four did not shrink the bracket tenfold
@@ -408,6 +438,28 @@ def _prove(
         counts[top] = n
 
 
+@kernel
+def _hit_at_start(chain: Chain, work: Workspace, margins: Array, pieces: Pieces, curve: Array, q: Array) -> int:
+    """Return an open pair with a body that collides at the start of a curve, or `NOBODY`.
+
+    A boolean costs a fraction of the bounds that `_prove` would compute there.
+    """
+    layout, frames, bodies, placed = work.layout, work.frames, work.bodies, False
+    frames.stamp[:] = -1
+    for n in range(pieces.counts[0]):
+        p = pieces.ids[0, n]
+        if pieces.near[0, 0, n] > 0.0:
+            continue
+        if not placed:
+            on_curve(curve, 0.0, q)
+            link_poses(chain, q, frames.matrix, frames.links)
+            placed = True
+        near = balls_meet(layout, frames, plain(0), bodies.pairs[p, 0], bodies.pairs[p, 1], margins[p])
+        if near and body_collides(layout, frames, bodies, p, margins[p], True) == 1:
+            return int(p)
+    return NOBODY
+
+
 @entry
 def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
@@ -420,15 +472,17 @@ def certified_many(
     """
     chain, work, scratch, q, pieces, bounds = task.chain, task.work, task.scratch, task.q, task.pieces, task.bounds
     status, safe, hit, which = edges
-    work.around.scratch.last[0] = -1
     lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
         moved = _all_joints(chain, curves[e], loose[e], task.joints)
         moves = Moves(task.arms, task.joints, task.margins, task.slack * moved, bounds, task.widths)
-        if scratch.used.shape[0] > 0:
-            _fill(chain, lanes, curves[e], task.poses, q)
-        _sweep(work.layout, lanes, scratch.used, moves, pieces, until[e])
+        _fill(chain, lanes, curves[e], task.poses, q)
+        _sweep(work, lanes, scratch.used, moves, pieces, until[e])
         _forget(work, pieces)
+        who = _hit_at_start(chain, work, task.margins, pieces, curves[e], q) if work.of_bodies else NOBODY
+        if who != NOBODY:
+            status[e], safe[e], hit[e], which[e] = HIT, 0.0, 0.0, who
+            continue
         status[e], safe[e], hit[e], which[e] = _prove(
             chain, work, bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
@@ -474,21 +528,18 @@ def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: floa
     edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count:
         return edges
-    _walk(cell, None, bounds, curves, np.ones(count), tolerance, workers, edges)
+    _walk(cell, False, bounds, curves, np.ones(count), tolerance, workers, edges)
     if not len(cell.general.pairs):
         return edges
-    left = [range(cell.fallback_start, len(cell.slots))]
-    for host in cell.hosts:
-        # the depth of a body in overlap does not change evenly, so nothing is proven for a negative margin
-        if not (cell.margins[host.first : host.last] >= 0.0).all():
-            left.append(range(host.first, host.last))
-            continue
+    first = len(cell.layout.pairs)
+    if cell.measured > first:
         more = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
-        _walk(cell, host, bounds, curves, _until(edges), tolerance, workers, more)
-        more[3][:] += host.first
+        _walk(cell, True, bounds, curves, _until(edges), tolerance, workers, more)
         for e in np.flatnonzero(more[0] != PROVEN).tolist():
-            _add(edges, e, more[0][e], more[1][e], more[2][e], more[3][e], tolerance)
-    numbers = np.concatenate(left).astype(np.int64)
+            _add(edges, e, more[0][e], more[1][e], more[2][e], first + more[3][e], tolerance)
+    # the depth of a body in overlap does not change evenly, so the kernels prove nothing for a negative margin
+    negative = first + np.flatnonzero(cell.margins[first : cell.measured] < 0.0)
+    numbers = np.concatenate([np.arange(cell.measured, len(cell.slots)), negative]).astype(np.int64)
     for e in range(count if len(numbers) else 0):
         result = certified_general(cell, curves, e, float(_until(edges)[e]), tolerance, bounds, numbers)
         if result[0] != PROVEN:
@@ -509,7 +560,7 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         controls[0, 0], controls[0, 1] = first, second
         if not np.isfinite(controls).all():
             return None
-        task = prepared_for(cell, None, motion_bounds(cell, controls), cell.memory).task
+        task = prepared_for(cell, False, motion_bounds(cell, controls), cell.memory).task
         certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
         if edges[0][0] != OPEN:
             return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
@@ -523,14 +574,14 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
 
 
 def _walk(
-    cell: Cell, host: Host | None, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
+    cell: Cell, of_bodies: bool, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of edges for the pairs of `gjk3d.robot.walk`, or for those of a body."""
-    looks = MOST_LOOKS if host is None else MOST_BODY_LOOKS
+    """Write the results of edges for the convex pairs, or for those with bodies."""
+    looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:
-        task = prepared_for(cell, host, bounds, lent or cell.memory.fresh()).task
+        task = prepared_for(cell, of_bodies, bounds, lent or cell.memory.fresh()).task
         certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, edges)
 
     with cell.memory.lent(workers) as lent:

@@ -40,13 +40,13 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.room import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
+from gjk3d.robot.body_pairs import gap_bounds
 from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
-from gjk3d.robot.trees import Around, gap_bounds
-from gjk3d.robot.walk import Frames, Layout, between_balls, core_of, place, solve_slots
+from gjk3d.robot.walk import Bodies, Frames, Layout, between_balls, core_of, place, solve_slots
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array2
+from gjk3d.typing import Array, Array2, Ints1
 
 #: longest piece of a motion for which GJK refines the bound of capsules: halves of a longer piece often need no GJK
 _LONG = 0.3
@@ -74,7 +74,9 @@ class Workspace(NamedTuple):
     solver: Solver
     axes: Array2  #: the last axis of each pair, then of each sub-pair
     twist: Array2  #: (links, 6), see `twists`
-    around: Around  #: the body of all pairs, or `gjk3d.robot.trees.NO_BODY`
+    bodies: Bodies
+    of_bodies: bool  #: whether the pairs are those of ``bodies``, not those of ``layout``
+    last: Ints1  #: the nearest part of each body the last time, or -1
 
 
 @kernel
@@ -257,11 +259,10 @@ def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[fl
 
     The speed is infinite if K is not that of the guest.
     """
-    layout, frames = work.layout, work.frames
-    first = layout.pairs[p, 2] == 0
-    if not bound.k < inf or bound.first_moves != first:
+    layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
+    host, guest = pairs[p, 0], pairs[p, 1]
+    if not bound.k < inf or bound.first_moves != (pairs[p, 2] != 0):
         return inf, 0.0
-    guest, host = (layout.pairs[p, 0], layout.pairs[p, 1]) if first else (layout.pairs[p, 1], layout.pairs[p, 0])
     place(layout, frames, guest, now)
     w, v = _relative_motion(work, host, guest)
     turn, reach, balls = sqrt(dot(w, w)), _reach(layout, guest) + core_of(layout, guest).floats[_SLACK], frames.balls
@@ -279,6 +280,7 @@ def _cover_body(
 
     The guest may meet the parts of a body along any normal. So the quadratic bound uses |p'| in place of n . p'.
     """
+    layout, frames, bodies = work.layout, work.frames, work.bodies
     speed, error = _speed_of_guest(work, bound, p, now)
     wanted = max(backward, forward)
     # the distance that covers the whole piece, by the better of both bounds: the traversal may stop there
@@ -286,7 +288,8 @@ def _cover_body(
     if speed < inf:
         enough = min(enough, (speed + 0.5 * bound.k * wanted) * wanted * (1.0 + 2.0**-40) + error)
     floor, share = max(bound.floor, 0.0), _FAR if wanted > _SOON else _CLOSE
-    lower, upper = gap_bounds(work.around, p, now, enough + floor, floor, share)
+    last = work.last
+    lower, upper, last[p] = gap_bounds(layout, frames, bodies, p, now, enough + floor, floor, share, last[p])
     if upper <= bound.margin:
         return 0.0, 0.0, True, inf
     far = max(lower - bound.floor, 0.0) / bound.v
@@ -299,8 +302,8 @@ def _cover_body(
 @kernel
 def _guest_contact(work: Workspace, p: int, gap: float) -> float:
     """Return how far ahead a guest closes a gap to its body at the velocity of its nearest point, infinite if never."""
-    pairs, balls, near = work.layout.pairs, work.frames.balls, work.around.scratch.out[1]
-    guest, host = (pairs[p, 0], pairs[p, 1]) if pairs[p, 2] == 0 else (pairs[p, 1], pairs[p, 0])
+    host, guest = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1]
+    balls, near = work.frames.balls, work.bodies.scratch.out[1]
     w, v = _relative_motion(work, host, guest)
     n = (near[9] - near[6], near[10] - near[7], near[11] - near[8])
     size = sqrt(dot(n, n))
@@ -319,7 +322,7 @@ def cover(
     contact of hulls decides nothing. The last value is a guess of how far ahead the pair comes within the margin,
     infinite if it moves apart.
     """
-    if work.around.body.kind >= 0:
+    if work.of_bodies:
         return _cover_body(work, bound, now, p, backward, forward)
     layout, frames, solver = work.layout, work.frames, work.solver
     first, last, solved = layout.pairs[p, 2], layout.pairs[p, 3], solver.one

@@ -267,7 +267,7 @@ def _check_edges(
     return _EdgeResults(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
 
 
-_AT_ONCE = 256  #: configurations of a call about general pairs: a collision in an early one saves the rest
+_AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in an early one saves the rest
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
@@ -289,20 +289,20 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
             if which[e] == FREE:
                 remaining = first[row].copy(), second[row].copy(), spacing, at[row] + 1
                 _, at[row], which[row] = queries.walk_edges(cell, *remaining, workers=1)
-    if len(cell.general.pairs):
-        _look_at_general_pairs(cell, first, second, steps, at, which)
+    if cell.walked < len(cell.slots):
+        _look_at_fallback_pairs(cell, first, second, steps, at, which)
     most = np.maximum(steps, 1)
     safe = np.where(which != FREE, np.maximum(at - 1, 0) / most, 1.0)
     return which, safe, np.where(which != FREE, at / most, np.nan)
 
 
-def _look_at_general_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
-    """Replace results of edges on which a general pair collides earlier."""
+def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
+    """Replace results of edges on which a fallback pair collides earlier."""
     for e in range(len(first)):
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
             t = np.arange(start, min(start + _AT_ONCE, count))[:, None] / max(int(steps[e]), 1)
-            hits = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e])
+            hits = general_pairs.hits(cell, (1.0 - t) * first[e] + t * second[e], cell.walked)
             if (hits != FREE).any():
                 at[e] = start + int(np.argmax(hits != FREE))
                 which[e] = hits[at[e] - start]

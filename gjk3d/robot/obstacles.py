@@ -15,7 +15,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.polytopes import ConvexHull, Point
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, OnePose
 from gjk3d.units import conversion, rescaling
 from gjk3d.wording import kind_of
@@ -51,7 +51,7 @@ def outline(shape: Any) -> Outline:
         return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
     if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
-        return Outline(Point(), False, np.array([0.0, 0.0, 1.0, top]))
+        return Outline(Halfspace((0.0, 0.0, 1.0), top), False, np.array([0.0, 0.0, 1.0, top]))
     return Outline(_box_round(shape), False, None)
 
 

@@ -17,14 +17,26 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cache, Cell, Memory
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.lanes import Edges, Task, first_hits_of_many, lane_scratch
-from gjk3d.robot.walk import FAR, FREE, REFUSED, UNSURE, clearance_many, collide_many, every_many, hit_of_one
+from gjk3d.robot.lanes import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
+from gjk3d.robot.walk import (
+    FAR,
+    FREE,
+    REFUSED,
+    UNSURE,
+    Bodies,
+    clearance_many,
+    collide_many,
+    every_many,
+    hit_of_cell,
+    hit_of_one,
+)
 from gjk3d.robot.walk import Task as WalkTask
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
+_CHUNK_WITH_BODIES = 256  #: edges in a call of the kernel: a configuration among bodies may take a millisecond
 _FEW = 16  #: edges of a path that are tested first: edges after one that collides need no test
 
 
@@ -38,9 +50,10 @@ def quick(cell: Cell, q: Any) -> int:
         return REFUSED
     try:
         cache = prepared(cell)
-        hit_of_one(q, *cache.free)
+        entry, args = cache.free
+        entry(q, *args)
         pair = int(cache.answer[0])
-        return general_pairs.hit_of_one(cell, q[None]) if pair == FREE and len(cell.general.pairs) else pair
+        return general_pairs.hit_of_one(cell, q[None]) if pair == FREE and cell.walked < len(cell.slots) else pair
     finally:
         cell.memory.lock.release()
 
@@ -57,14 +70,17 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cache with the arguments of `hit_of_one`; the caller holds the lock of the memory."""
+    """Return the cache with an entry and its arguments; the caller holds the lock of the memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
-        cache.free = (
-            cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(),
-            np.empty((6, 10)), cache.answer,
+        args: Any = (
+            cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes, cell.frames(), np.empty((6, 10)),
         )  # fmt: skip
+        if len(cell.body_pairs):
+            cache.free = hit_of_cell, (*args, bodies_of(cell, memory), cache.answer)
+        else:
+            cache.free = hit_of_one, (*args, cache.answer)
     return cache
 
 
@@ -118,16 +134,35 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
     """Return the output of `first_hits_of_many` for some edges: steps, the samples that collide, and the pairs."""
-    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+    if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        task, count = lanes_of(cell, cell.memory), len(first)
+        count = len(first)
         hits = np.empty((3, count), dtype=np.int64)
         begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
-        first_hits_of_many(task, Edges(first, second, spacing, begin, hits[0], hits[1], hits[2]), 0, count, any_hit)
+        edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
+        _first_hits(cell, cell.memory, edges, 0, count, any_hit)
     finally:
         cell.memory.lock.release()
     return hits
+
+
+def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write the first hit of each edge with the entry for the cell."""
+    if len(cell.body_pairs):
+        first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, any_hit)
+    else:
+        first_hits_of_many(lanes_of(cell, memory), edges, start, stop, any_hit)
+
+
+def bodies_of(cell: Cell, memory: Memory) -> Bodies:
+    """Return the pairs with bodies; cached under the lock of the memory."""
+    if memory is not cell.memory:
+        return cell.bodies(memory)
+    if cell.cache.bodies is None:
+        cell.cache.bodies = cell.bodies(memory, fresh=True)
+    cached: Bodies = cell.cache.bodies
+    return cached
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
@@ -138,7 +173,8 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
         return cached
     task = Task(
         cell.robot._chain, cell.layout, memory.order, cell.margins, memory.axes,
-        lane_scratch(dof, len(cell.robot.links), cell.layout), np.empty((2, 4, 4)), np.empty((6, 10)), np.empty(dof),
+        lane_scratch(dof, len(cell.robot.links), cell.layout, cell.body_pairs), np.empty((2, 4, 4)),
+        np.empty((6, 10)), np.empty(dof),
     )  # fmt: skip
     if persistent:
         cell.cache.lanes = task
@@ -153,28 +189,35 @@ def walk_edges(
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
     def run(start: int, stop: int) -> None:
-        first_hits_of_many(lanes_of(cell, lent or cell.memory.fresh()), edges, start, stop, False)
+        _first_hits(cell, lent or cell.memory.fresh(), edges, start, stop, False)
 
     with cell.memory.lent(workers) as lent:
-        in_chunks(len(first), workers, run)
+        in_chunks(len(first), workers, run, *([_CHUNK_WITH_BODIES] if len(cell.body_pairs) else []))
     return hits[0], hits[1], hits[2]
 
 
 def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
     """Return a pair that is closer than its margin for each configuration, or `FREE`."""
     check_workers(workers)
-    if check_device(device):
+    convex = len(cell.layout.pairs)
+    if on_card := check_device(device):
         answer = gpu_hits(cell, rows)
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
-    # GJK leaves touching pairs undecided: their certified distances decide, one configuration at a time
-    for k in np.flatnonzero(answer == UNSURE):
-        near = _not_apart(cell, rows[k : k + 1], cell.margins[: len(cell.layout.pairs)])[0]
+    # kernels leave touching pairs undecided: the exact functions decide, one configuration at a time
+    unsure = np.flatnonzero(answer == UNSURE)
+    for k in unsure:
+        near = _not_apart(cell, rows[k : k + 1], cell.margins[:convex])[0]
         answer[k] = np.argmax(near) if near.any() else FREE
-    if len(cell.general.pairs):
+    again = unsure[answer[unsure] == FREE]
+    if on_card:  # no pair with a body was tested
+        again = np.flatnonzero(answer == FREE)
+    if len(again) and convex < cell.walked:
+        answer[again] = general_pairs.hits(cell, rows[again], convex)
+    if cell.walked < len(cell.slots):
         left = np.flatnonzero(answer == FREE)
-        answer[left] = general_pairs.hits(cell, rows[left], workers)
+        answer[left] = general_pairs.hits(cell, rows[left], cell.walked)
     return answer
 
 
@@ -221,7 +264,9 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
         cell.memory.lock.release()
 
 
-def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Array, Ints]:
+def nearest(
+    cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
+) -> tuple[Array, Ints]:
     """Return the nearest pair of each configuration: rows of `solve`, and pairs (n, 2) as of `clearance_many`."""
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
@@ -233,7 +278,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
     with cell.memory.lent(workers) as memory:
         in_chunks(len(rows), workers, run)
     if len(cell.general.pairs):
-        general_pairs.nearest(cell, rows, most, out, which)
+        general_pairs.nearest(cell, rows, most, out, which, depth)
     return out, which
 
 
@@ -282,9 +327,9 @@ class _ClearanceScratch(NamedTuple):
     which: Ints
 
 
-def gradient(cell: Cell, rows: Array) -> Array:
+def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
     """Return the gradient of the clearance, (n, dof)."""
-    out, which = nearest(cell, rows, inf)
+    out, which = nearest(cell, rows, inf, depth=depth)
     return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 

@@ -14,7 +14,7 @@ from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.robot.walk import FREE, hit_of_one
+from gjk3d.robot.walk import FREE
 
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
@@ -28,14 +28,14 @@ SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAI
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
     """Return the record of the builtin for a cell that `gjk3d.robot.queries.quick` has used: words and references."""
-    if cell.cache.free is None or len(cell.general.pairs):
+    if cell.cache.free is None or cell.walked < len(cell.slots):
         return None
     if cell.cache.single is None:
-        row, lock = np.empty(cell.robot.dof), cell.memory.lock
-        args, methods = (row, *cell.cache.free), (lock.acquire, lock.release)
+        row, lock, (entry, args) = np.empty(cell.robot.dof), cell.memory.lock, cell.cache.free
+        args, methods = (row, *args), (lock.acquire, lock.release)
         # the words are addresses: the tuple that is cached below keeps the objects alive
         words = [
-            id(settings), cell.robot.dof, row.ctypes.data, id(args) + tuple.__basicsize__, len(args), id(hit_of_one),
+            id(settings), cell.robot.dof, row.ctypes.data, id(args) + tuple.__basicsize__, len(args), id(entry),
             cell.cache.answer.ctypes.data, *map(id, methods), id(False),
         ]  # fmt: skip
         cell.cache.single = np.array(words, dtype=np.int64), args, methods, settings

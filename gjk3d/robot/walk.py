@@ -1,10 +1,14 @@
 """Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
 
 A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
-around several bodies. The bodies are tested only if the hulls do not decide. `pair_collides` decides whether a pair
-collides, `nearest_in_pair` computes its distance. The entries differ in the pairs that they test and in the limits.
+around several convex pieces. The pieces are tested only if the hulls do not decide. `pair_collides` decides whether a
+pair collides, `nearest_in_pair` computes its distance. The entries differ in the pairs that they test and in their
+limits.
 
 A half-space is always the second slot of a pair. It is unbounded: its ball is infinite, and it has no capsule.
+
+Pairs with a body (mesh, cloud, height field and others) come after all convex pairs, since they cost more. They have
+their own rows and order in `Bodies`, and `body_collides` tests them.
 """
 
 from __future__ import annotations
@@ -13,6 +17,9 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.walk import PosedPair, TreeScratch, two_at
+from gjk3d.engine import pair as engine
+from gjk3d.engine.store import Store, tree_at
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.pairs import above_plane, solve_plane
@@ -55,6 +62,15 @@ class Frames(NamedTuple):
     rows: Array2  #: (slots, 13)
     balls: Array2  #: (slots, 4): centre and radius
     stamp: Ints1  #: (slots,), the number of the configuration that a slot was last placed for
+
+
+class Bodies(NamedTuple):
+    """The pairs of a cell that have a body; the number of a pair is its row plus the number of convex pairs."""
+
+    store: Store  #: the slots that are in such pairs
+    pairs: Ints2  #: (pairs, 3): the slot of a body, the other slot, and 1 if the body is the second of the pair
+    order: Ints1  #: of the rows, likely hits first
+    scratch: TreeScratch
 
 
 class Task(NamedTuple):
@@ -145,9 +161,8 @@ def solve_slots(
 
 
 @inlined
-def balls_meet(layout: Layout, frames: Frames, now: int, p: int, margin: float) -> bool:
-    """Place the two slots of a pair, and return whether their balls are within a margin."""
-    a, b = layout.pairs[p, 0], layout.pairs[p, 1]
+def balls_meet(layout: Layout, frames: Frames, now: int, a: int, b: int, margin: float) -> bool:
+    """Place two slots, and return whether their balls are within a margin."""
     place(layout, frames, a, now)
     place(layout, frames, b, now)
     return not between_balls(frames.balls, a, b) > margin
@@ -194,18 +209,33 @@ def hit_at(
     link_poses(chain, q, frames.matrix, frames.links)
     for n in range(order.shape[0]):
         p = order[n]
-        if not balls_meet(layout, frames, now, p, margins[p]):
+        if not balls_meet(layout, frames, now, layout.pairs[p, 0], layout.pairs[p, 1], margins[p]):
             continue
         verdict = pair_collides(layout, frames, now, p, margins[p], axes, simplex)
         if verdict == 0:
             continue
-        if verdict == 1 and n > 0:
-            # half way, not to the front: one exotic configuration does not displace the pairs that collide often
-            half = n // 2
-            order[n] = order[half]
-            order[half] = p
+        if verdict == 1:
+            move_ahead(order, n)
         return p if verdict == 1 else UNSURE
     return FREE
+
+
+@inlined
+def move_ahead(order: Ints, n: int) -> None:
+    """Move a pair that collides to half its place, so that likely pairs come to be tested first.
+
+    One exotic configuration does not displace the pairs that collide often.
+    """
+    order[n], order[n // 2] = order[n // 2], order[n]
+
+
+@inlined
+def is_finite(q: Array) -> bool:
+    """Return whether no number is NaN or infinite."""
+    finite = True
+    for c in range(q.shape[0]):
+        finite = finite and q[c] - q[c] == 0.0
+    return finite
 
 
 @entry
@@ -218,11 +248,72 @@ def hit_of_one(
     ``axes`` has a row for each pair, then for each sub-pair.
     """
     frames.stamp[:] = -1
-    for c in range(q.shape[0]):
-        if q[c] - q[c] != 0.0:  # NaN or infinite
-            answer[0] = REFUSED
-            return
+    if is_finite(q):
+        answer[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
+    else:
+        answer[0] = REFUSED
+
+
+@kernel
+def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
+    """Return the two trees of a placed pair, the body first."""
+    host, guest, rows = bodies.pairs[n, 0], bodies.pairs[n, 1], frames.rows
+    pair = two_at(tree_at(bodies.store, host), tree_at(bodies.store, guest), rows[host], rows[guest])
+    # The frame of a link is a product of rotations, so the residual that checked poses satisfy does not hold for it. A
+    # single convex guest is placed by its matrix as it is, and needs no such term.
+    residual = rows[host, 12] if layout.link[host] >= 0 else 0.0
+    if layout.link[guest] >= 0 and pair.b.links.shape[0] > 1:
+        residual += rows[guest, 12]
+    if residual == 0.0:
+        return pair
+    far = max(abs(pair.m[9]), max(abs(pair.m[10]), abs(pair.m[11])))
+    return PosedPair(pair.a, pair.b, pair.m, pair.error + 4.0 * residual * (pair.a.reach + pair.b.reach + far))
+
+
+@kernel
+def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
+    """Return how far the ball of the guest of a placed pair, and a margin around it, are free, see `free_around`."""
+    host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
+    tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
+    return float(engine.free_around(tree, frames.rows[host], at, ball[3] + margin, most, bodies.scratch))
+
+
+@kernel
+def body_collides(layout: Layout, frames: Frames, bodies: Bodies, n: int, margin: float, by_ball: bool) -> int:
+    """Return whether the pair in a row of ``bodies`` is closer than a margin, as `pair_collides` does.
+
+    With ``by_ball`` the ball of the guest is tested first.
+    """
+    if by_ball and free_of_body(frames, bodies, n, max(margin, 0.0), 0.0) > 0.0:
+        return 0
+    return engine.pair_collides(posed(layout, frames, bodies, n), margin, bodies.scratch)
+
+
+@entry
+def hit_of_cell(
+    q: Array1, chain: Chain, layout: Layout, order: Ints1, margins: Array1, axes: Array2, frames: Frames,
+    simplex: Array2, bodies: Bodies, answer: Ints1,
+) -> None:  # fmt: skip
+    """Write the result of `hit_of_one` for a cell with bodies."""
+    frames.stamp[:] = -1
+    if not is_finite(q):
+        answer[0] = REFUSED
+        return
     answer[0] = hit_at(chain, layout, frames, plain(0), q, order, margins, axes, simplex)
+    if answer[0] != FREE:
+        return
+    for k in range(bodies.order.shape[0]):
+        n = bodies.order[k]
+        p = layout.pairs.shape[0] + n
+        if not balls_meet(layout, frames, plain(0), bodies.pairs[n, 0], bodies.pairs[n, 1], margins[p]):
+            continue
+        verdict = body_collides(layout, frames, bodies, n, margins[p], True)
+        if verdict == 0:
+            continue
+        if verdict == 1:
+            move_ahead(bodies.order, k)
+        answer[0] = p if verdict == 1 else UNSURE
+        return
 
 
 @entry
@@ -237,7 +328,7 @@ def collide_many(
         for n in range(selected.shape[0]):
             p = selected[n]
             answer[k, n] = 0
-            if balls_meet(layout, frames, k, p, margins[p]):
+            if balls_meet(layout, frames, k, layout.pairs[p, 0], layout.pairs[p, 1], margins[p]):
                 answer[k, n] = pair_collides(layout, frames, k, p, margins[p], axes, simplex)
 
 

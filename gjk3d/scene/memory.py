@@ -17,29 +17,20 @@ from gjk3d.broad.search import near
 from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
 from gjk3d.narrow.again import ROW, proves_overlap, solve_from_cache, store_faces
 from gjk3d.narrow.gjk import AXIS
-from gjk3d.narrow.pairs import cores_of_row, mirror
+from gjk3d.narrow.pairs import PairRows, cores_of_row, mirror
 from gjk3d.narrow.room import Room, room_in
 from gjk3d.narrow.solve import SIGNED, quick_collide, solve
 from gjk3d.results import Status
 from gjk3d.scene.narrow import Answers, Candidates, Narrow, wider
 from gjk3d.scene.objects import Objects, SolidPairs
 from gjk3d.shapes import layout
-from gjk3d.typing import Array1, Array2, Bools, Ints, Ints1, Ints2
+from gjk3d.typing import Array2, Bools, Ints, Ints1, Ints2
 
 _POSE_A, _POSE_B = 3, 8  #: columns of a pair row: the slots of both
 # row of the cached faces of a pair, or the reason for its absence: not needed, not solved by the kernels, without a box
 NONE, ASIDE, BOXLESS = -1, -2, -3
 SEPARATED, COLLIDING, UNSURE = range(3)
 COLLIDED = -1.0  #: replaces an axis: the pair collided in the last step
-
-
-class PairRows(NamedTuple):
-    """Pairs of shapes in joined arrays, and their poses."""
-
-    ints: Ints1
-    floats: Array1
-    table: Ints2  #: pair rows, see `gjk3d.narrow.pairs`
-    poses: Array2
 
 
 class PairCache(NamedTuple):
@@ -94,7 +85,7 @@ def collide_again(
         if trust and axes[k, 0] == COLLIDED:
             outcomes[k] = COLLIDING
             continue
-        c, _ = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
+        c, _ = cores_of_row(pairs, k)
         if at[k] >= 0 and faces[at[k], 0] > 0.0 and proves_overlap(c, margin, faces, at[k]):
             outcomes[k] = COLLIDING
         else:
@@ -114,7 +105,7 @@ def solve_again(
         k = which[r]
         if at[k] < NONE:
             continue
-        c, swapped = cores_of_row(pairs.ints, pairs.floats, pairs.table, pairs.poses, k)
+        c, swapped = cores_of_row(pairs, k)
         if at[k] < 0 or not solve_from_cache(c, max_distance, room, faces, at[k], out, flags, r):
             solve(c, SIGNED, max_distance, 0.0, room, faces[:0], out, flags, r)
             if at[k] >= 0:

@@ -41,7 +41,7 @@ def refuse_masked(value: Any, what: str) -> None:
     """Raise if an array has masked numbers."""
     if hasattr(value, "mask") and np.ma.is_masked(value):
         raise ShapeError(
-            f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers: drop these rows, or fill them in"
+            f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers. Drop these rows, or fill them in."
         )
 
 
@@ -58,7 +58,7 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
         fault = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(value)}"
         raise ShapeError(f"{what} {fault}, expected real numbers, (n, {columns})")
     if raw.ndim != 2 or raw.shape[1] != columns:
-        hint = f": did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
+        hint = f". Did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
     out = np.array(raw, dtype=np.float64, order="C") + 0.0
     largest = _largest(out)
@@ -124,7 +124,7 @@ def factors3(value: Any) -> Array:
     out = vector(value, "scaled: factors", lengths=False)
     if not out.all():
         raise ShapeError(
-            f"scaled: factors are {out.tolist()}, none may be 0: a flat shape is a ConvexHull of its points"
+            f"scaled: factors are {out.tolist()}, expected none of 0. For a flat shape use a ConvexHull of its points."
         )
     return out
 
@@ -134,6 +134,6 @@ def rigid(pose: Any) -> tuple[Array, Array]:
     if pose is None:
         return np.eye(3), np.zeros(3)
     if as_matrices(pose).ndim != 2:
-        raise ShapeError("placed: takes one pose, not a stack")
+        raise ShapeError("placed: pose is a stack, expected one pose")
     turn, shift = parts(pose_rows(pose)[0][0])
     return turn.copy(), shift.copy()

@@ -130,7 +130,7 @@ class Shape(Frozen):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner of the axis-aligned bounding box, (2, 3) float."""
+        """Lower and upper corner of the axis-aligned bounding box, (2, 3) float."""
         ends = self.support(np.vstack([-np.eye(3), np.eye(3)]))
         return np.array([ends[:3].diagonal(), ends[3:].diagonal()])
 

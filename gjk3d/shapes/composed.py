@@ -131,7 +131,7 @@ class Composed(Shape):
         """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
-            raise ShapeError(f"{self!r} has curved parts, or too many vertices, and no list of its faces")
+            raise ShapeError(f"{self!r} has curved parts, or too many vertices, so its faces are not available")
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 
@@ -448,7 +448,7 @@ def bounded(shape: Any, what: str, name: str) -> Shape:
     if not isinstance(shape, Shape):
         raise ShapeError(f"{what}: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):
-        raise UnboundedShapeError(f"{what}: {name} is {kind_of(shape)}, which is unbounded; use a large Box")
+        raise UnboundedShapeError(f"{what}: {name} is {kind_of(shape)}, which is unbounded. Use a large Box.")
     return shape
 
 
@@ -469,5 +469,5 @@ def check_count(terms: list[Term], what: str) -> None:
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(
-            f"{what}: {parts} parts, at most {MOST_PARTS} are taken; a gjk3d.ConvexHull of the vertices may do instead"
+            f"{what}: {parts} parts, at most {MOST_PARTS} are allowed. A gjk3d.ConvexHull of the vertices may do."
         )

@@ -45,7 +45,7 @@ class Sphere(Curved):
     radius: float
 
     def __init__(self, radius: float) -> None:
-        self._set(radius=number(radius, "Sphere: radius", cure="; without a radius it is a Point"))
+        self._set(radius=number(radius, "Sphere: radius", cure=". For radius 0 use a Point."))
 
     def _core(self) -> tuple[int, Any, Any]:
         return layout.POINT, np.zeros(3), np.empty(0)
@@ -150,7 +150,7 @@ class Capsule(Curved):
 def support_cylinder(f: Array, d: Vec3) -> Vec3:
     """Return the rim point along d of the cylinder with radius f[0], half height f[1].
 
-    The cap's centre where all of it ties.
+    It is the cap's centre if the whole cap ties.
     """
     z = f[1] if d[2] >= 0.0 else -f[1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
@@ -229,9 +229,9 @@ class Cone(Curved):
     Parameters
     ----------
     radius : float
-        Of the base.
+        Radius of the base.
     height : float
-        From base to apex.
+        Distance from base to apex.
 
     Raises
     ------

@@ -58,7 +58,7 @@ class Halfspace(Shape):
 
     def _unbounded(self, what: str) -> UnboundedShapeError:
         name = type(self).__name__
-        return UnboundedShapeError(f"a {name} is unbounded and has no {what}; use a large Box where one is needed")
+        return UnboundedShapeError(f"a {name} is unbounded, so its {what} is not defined. Use a large Box instead.")
 
     @property
     def _packed(self) -> Any:
@@ -200,5 +200,5 @@ class Plane(Halfspace):
     def inflated(self, radius: float) -> Shape:
         """Return the plane for a radius of 0. Other radii raise UnboundedShapeError; see `Shape.inflated`."""
         if number(radius, "inflated: radius", zero=True) > 0.0:
-            raise UnboundedShapeError("inflated: a Plane with a thickness has no end; use a large Box in its place")
+            raise UnboundedShapeError("inflated: a Plane with a thickness is unbounded. Use a large Box instead.")
         return self

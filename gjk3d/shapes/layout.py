@@ -50,7 +50,7 @@ def in_range(values: Array, what: str) -> None:
     """Raise if the largest of some lengths is outside the range of the kernels. Zeros are ignored."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest > GREATEST or 0.0 < largest < LEAST:
-        raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}; use another unit")
+        raise ShapeError(f"{what}: lengths of {largest:g} are outside {LEAST:g} to {GREATEST:g}. Use another unit.")
 
 
 def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:

@@ -155,7 +155,7 @@ def _check_mapping(shape: Support) -> None:
     if away[k] > shape.radius * (1.0 + _CLOSE):
         raise ShapeError(
             f"Support: along {directions[k].tolist()} {name} returns {points[k].tolist()}, {away[k]:.6g} from the "
-            f"center, and radius is {shape.radius:.6g}: it has to hold the whole shape"
+            f"center, but radius is {shape.radius:.6g}. The ball must contain the whole shape."
         )
     heights = directions @ points.T
     excess = heights - np.diag(heights)[:, None]
@@ -163,10 +163,10 @@ def _check_mapping(shape: Support) -> None:
     if excess[i, j] > _CLOSE * shape.radius:
         raise ShapeError(
             f"Support: along {directions[i].tolist()} {name} returns {points[i].tolist()}, but its own point "
-            f"{points[j].tolist()} is farther by {excess[i, j]:.6g}: a support mapping returns the farthest point"
+            f"{points[j].tolist()} is farther by {excess[i, j]:.6g}. It must return the farthest point."
         )
     compiled = shape.support(directions)  # by the kernels
     raise_pending()
     worst = float(np.abs(compiled - points).max())
     if not worst <= _CLOSE * shape.radius:
-        raise ShapeError(f"Support: {name} answers otherwise when it is asked again, by {worst:.6g}")
+        raise ShapeError(f"Support: {name} returns another point for the same direction, {worst:.6g} away")

@@ -346,7 +346,7 @@ class Simplex(Polytope):
         v = rows(vertices, f"{kind}: vertices")
         if len(v) != self._COUNT:
             raise ShapeError(
-                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}; gk.ConvexHull takes any number"
+                f"{kind}: vertices has {len(v)} rows, expected {self._COUNT}. gk.ConvexHull accepts any number."
             )
         self._set(_vertices=v)
 
@@ -454,7 +454,7 @@ class Box(Polytope):
         x, y, z = e.tolist()
         if not (x > 0.0 and y > 0.0 and z > 0.0):
             raise ShapeError(
-                f"Box: extents are {[x, y, z]}, expected more than 0 each; a flat box is a ConvexHull of its corners"
+                f"Box: extents are {[x, y, z]}, expected more than 0 each. For a flat box use a ConvexHull."
             )
         self._set(extents=e)
 

@@ -54,7 +54,7 @@ def load_peers(wanted: list[str], findings: Findings) -> list[type[Competitor]]:
         try:
             module = importlib.import_module(f".{_MODULES[name]}", __package__)
         except ImportError as reason:
-            findings.missing[name] = f"not installed here ({reason})"
+            findings.missing[name] = f"not installed ({reason})"
             continue
         found += module.COMPETITORS
     return found

@@ -59,7 +59,7 @@ def _gain(cell: Cell, name: str, other: str | None) -> str:
         return ""
     low, middle, high = found
     text = f"{_digits(middle)}x ({_digits(low)}–{_digits(high)})"
-    return text if middle >= 1.0 else f"**{text} behind**"
+    return text if middle >= 1.0 else f"**{text}**"
 
 
 def _row(cells: list[str]) -> str:
@@ -71,10 +71,10 @@ def _setting(cells: list[Cell]) -> list[str]:
     # as first seen, but the ways of asking gjk3d in front
     names.sort(key=lambda name: not name.startswith("gjk3d"))
     ours = ["gjk3d", *([Gjk3dLoose.name] if Gjk3dLoose.name in names else [])]
-    gains = ["gjk3d is faster", *(["at 1e-6"] if len(ours) > 1 else [])]
+    gains = ["ratio", *(["ratio at 1e-6"] if len(ours) > 1 else [])]
     if KERNEL in names:
-        gains += [f"{text}, than {KERNEL}" for text in gains]
-    heads = ["pair", "question", *names, "fastest right peer", *gains]
+        gains += [f"{text} to {KERNEL}" for text in gains]
+    heads = ["pair", "query", *names, "fastest correct library", *gains]
     counted = any(cell.counts is not None for cell in cells)
     if counted:
         heads.insert(2, COUNTS)
@@ -102,7 +102,7 @@ def _growth(cells: list[Cell]) -> list[str]:
         for name in both[small, questions[0]]
         if all((large, q) in both and name in both[large, q] for q in questions)
     ]
-    lines = [f"A query of {large} vertices costs, in queries of {small}:", "", _row(["question", *names])]
+    lines = [f"Time of a query of {large} vertices, in queries of {small}:", "", _row(["query", *names])]
     lines.append(_row(["---"] * (1 + len(names))))
     for q in questions:
         lines.append(_row([q, *(f"{both[large, q][n].median / both[small, q][n].median:.1f}" for n in names)]))
@@ -112,7 +112,7 @@ def _growth(cells: list[Cell]) -> list[str]:
 def _accuracy(cells: list[Cell]) -> list[str]:
     names = list(dict.fromkeys(name for cell in cells for name in cell.judgements))
     names = [name for name in names if not name.startswith("gjk3d") and name != KERNEL]
-    lines = [_row(["pair", "question", *names]), _row(["---"] * (2 + len(names)))]
+    lines = [_row(["pair", "query", *names]), _row(["---"] * (2 + len(names)))]
     for row in dict.fromkeys(cell.row for cell in cells):
         for question in dict.fromkeys(cell.question for cell in cells):
             texts = []
@@ -182,38 +182,49 @@ def markdown(
     """Write everything up."""
     cells = findings.cells
     lines = [
-        "# gjk3d beside its peers",
+        "# gjk3d and other libraries",
         "",
-        f"{_versions()}; Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores. Microseconds of CPU time a query: median of interleaved rounds ± half the "
-        "interquartile range; ratios are taken within rounds, with their quartiles. Half of the pairs overlap. "
-        "Objects, poses, requests and results are built beforehand and reused: the peers take pose objects of their "
-        "own kind, gjk3d takes 4x4 arrays and checks them in every query. "
-        "Peers loop in Python over up to 4096 queries of the 100 000. "
-        f"Under {COUNTS} stand means of a cold query of gjk3d, counted on {COUNTED} rows: support points asked of "
-        "either shape, steps of GJK, steps of EPA; all three are 0 where a formula answers and needs no proof.",
+        f"The versions are {_versions()} and Python {platform.python_version()}, on {platform.system()} "
+        f"{platform.machine()} with {os.cpu_count()} cores.",
         "",
-        f"An answer is wrong where its error exceeds {WRONG:g} of the pair's size (reach of A plus reach of B) or its "
-        f"sign is wrong farther than {SIGN:g} from touching, held against gjk3d's certified interval on up to {SAMPLE} "
-        f"queries of each row. A peer wrong in more than {_share(MANY)} is struck out and no anchor. Of each row's "
-        f"intervals {VERIFIED} were verified in rational arithmetic: "
+        "- Times are microseconds of CPU time for one query: the median of interleaved rounds ± half the interquartile "
+        "range.",
+        "- Ratios are computed within rounds, with their quartiles.",
+        "- Half of the pairs overlap.",
+        "- Objects, poses, requests and results are created before the measurement and used again. The other libraries "
+        "take their own pose objects. gjk3d takes 4x4 arrays and checks them in every query.",
+        "- The other libraries loop in Python over up to 4096 of the 100 000 queries.",
+        f"- The column {COUNTS} has means for a cold query of gjk3d, counted on {COUNTED} rows: support points of both "
+        "shapes, steps of GJK, and steps of EPA. All are 0 for a closed form.",
+        f"- A result is wrong if its error exceeds {WRONG:g} of the pair's size (the reach of A plus the reach of B), "
+        f"or if its sign is wrong farther than {SIGN:g} from touching. The reference is gjk3d's certified interval, "
+        f"for up to {SAMPLE} queries of each row.",
+        f"- A library that is wrong in more than {_share(MANY)} of a row is struck out, and is not used for ratios.",
+        f"- {VERIFIED} intervals of each row were verified in rational arithmetic: "
         f"{sum(c.verified for c in cells)} of {VERIFIED * len(cells)} proven.",
         "",
     ]
     if cells:
-        lines += ["## In short", "", "How many times gjk3d is faster than the fastest peer that is right: boolean / "]
-        lines[-1] += "distance / depth, curved pairs at the peers' accuracy; bold where it is behind."
-        lines += ["", *summary(cells), ""]
+        lines += [
+            "## Summary",
+            "",
+            "The table shows how many times gjk3d is faster than the fastest library with correct results: boolean / "
+            "distance / depth. Curved pairs are compared at the accuracy of the other libraries. A number is bold if "
+            "gjk3d is slower.",
+            "",
+            *summary(cells),
+            "",
+        ]
     for setting, title in SETTINGS.items():
         chosen = [cell for cell in cells if cell.setting == setting]
         if chosen:
             lines += [f"## {title}", "", *_setting(chosen), ""]
             counts = sorted({c.timings["gjk3d"].count for c in chosen})
-            lines += [f"gjk3d answered {counts[0]} to {counts[-1]} queries a repetition.", ""]
+            lines += [f"gjk3d computed {counts[0]} to {counts[-1]} queries in each repetition.", ""]
             lines += _growth(chosen)
     if cells:
-        lines += ["## Where gjk3d is not ahead", "", *(behind(cells) or ["Nowhere."]), ""]
-        lines += ["Profiles, what rows could cost at least, and what was tried: [limits](limits.md).", ""]
+        lines += ["## Slower rows", "", *(behind(cells) or ["None."]), ""]
+        lines += ["[Limits](limits.md) has profiles, lower limits of the times, and failed attempts.", ""]
         lines += ["## Accuracy", "", *_accuracy(cells), ""]
         curved = sorted({c.row for c in cells} - set(FLAT))
         lines += ["Curved rows: " + (", ".join(curved) or "none") + ".", ""]
@@ -221,7 +232,7 @@ def markdown(
         lines += [
             "## Two workers, wall time",
             "",
-            _row(["setting", "pair", "question", "1", "2", "two are faster"]),
+            _row(["setting", "pair", "query", "1 worker", "2 workers", "ratio"]),
         ]
         lines += [_row(["---"] * 6)]
         for row, setting, question, timings in findings.workers:
@@ -239,15 +250,15 @@ def markdown(
             )
         lines.append("")
     if imports:
-        lines += ["## Importing", "", _row(list(imports)), _row(["---"] * len(imports))]
+        lines += ["## Import times", "", _row(list(imports)), _row(["---"] * len(imports))]
         lines += [_row([f"{seconds:.2f} s" for seconds in imports.values()]), ""]
     if first:
-        lines += ["## From nothing to a first answer, importing included", ""]
-        lines += [_row(["", "nothing compiled", "compiled code kept"]), _row(["---"] * 3)]
+        lines += ["## Time to the first result, with the import", ""]
+        lines += [_row(["", "nothing compiled", "compiled code cached"]), _row(["---"] * 3)]
         lines += [_row([name, f"{cold:.2f} s", f"{kept:.2f} s"]) for name, (cold, kept) in first.items()] + [""]
     if findings.missing:
         lines += [
-            "## Not taking part",
+            "## Not measured",
             "",
             *(f"- {name}: {' '.join(why.split())}" for name, why in findings.missing.items()),
             "",

@@ -87,37 +87,40 @@ def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
     assert gk.verify(result, a, b, pose_a, pose_b).proven
 
 
-HULL = "`hull()`"
+BOUNDED = "`HeightField(..., bottom=z)`, or a large `Box` instead of the half-space"
+SURFACE = "`HeightField(..., bottom=z)`, or a `Mesh` of the surface"
+SAME = "as for `collide`"
+HULLS = "`hull()`, or the parts of `decompose()`"
 QUESTIONS = [
-    Question("`collide`", _both(gk.collide), "a bottom, a large `Box` for the half-space"),
-    Question("`distance`, `signed_distance`", _both(lambda *q: (gk.distance(*q), gk.signed_distance(*q))), "the same"),
-    Question("`contact`", _both(gk.contact), "the same"),
+    Question("`collide`", _both(gk.collide), BOUNDED),
+    Question("`distance`, `signed_distance`", _both(lambda *q: (gk.distance(*q), gk.signed_distance(*q))), SAME),
+    Question("`contact`", _both(gk.contact), SAME),
     Question(
         "`time_of_impact`, `shapecast`",
         lambda a, b, turned: (
             gk.time_of_impact(a, b, *_motions(turned)),
             gk.shapecast(a, b, (0, 0, -6) if turned else (0, 0, 6), *((FAR, None) if turned else (None, FAR))),
         ),
-        "the same",
+        SAME,
     ),
-    Question("`gradient`", _both(lambda *q: gk.gradient(gk.signed_distance(*q))), "the same"),
-    Question("`Pair`", _pair, "the same"),
-    Question("`Pairs`", _pairs, "the same"),
-    Question("`Scene`", _scene, "the same"),
-    Question("`separating_axis`, where a plane parts the hulls", _apart(gk.separating_axis), "`distance`"),
+    Question("`gradient`", _both(lambda *q: gk.gradient(gk.signed_distance(*q))), SAME),
+    Question("`Pair`", _pair, SAME),
+    Question("`Pairs`", _pairs, SAME),
+    Question("`Scene`", _scene, SAME),
+    Question("`separating_axis`, if a plane separates the hulls", _apart(gk.separating_axis), "`distance`"),
     Question("`raycast`", lambda a: gk.raycast(a, (0, 0, 9), (0.01, 0.02, -1)), alone=True),
     Question(
         "`aabb`, `obb`, `bounding_sphere`", lambda a: (gk.aabb(a), gk.obb(a), gk.bounding_sphere(a)),
-        "a bottom, a `Mesh` of the surface", alone=True,
+        SURFACE, alone=True,
     ),
-    Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), "a bottom, a `Mesh` of the surface", alone=True),
-    Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), "the same"),
+    Question("`Swept`", lambda a: gk.Swept(a, (1, 2, 3)), SURFACE, alone=True),
+    Question("`to_json`, `gjk3d replay`", _both(lambda *q: gk.distance(*q).to_json()), SAME),
     Question(
-        "`certificate=True`, `verify`", _both(_judged), "a bottom, a large `Box` for the half-space"
+        "`certificate=True`, `verify`", _both(_judged), BOUNDED
     ),
-    Question("`penetration`", _both(gk.penetration), "`signed_distance`; a bottom, a large `Box`, a closed `Mesh`"),
-    Question("`overlap`", _both(gk.overlap), f"{HULL}; the parts of `decompose()`"),
-    Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), f"{HULL}; the parts"),
+    Question("`penetration`", _both(gk.penetration), "`signed_distance`, or closed bodies"),
+    Question("`overlap`", _both(gk.overlap), HULLS),
+    Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), HULLS),
 ]  # fmt: skip
 
 
@@ -146,7 +149,7 @@ def cell(question: Question, refused: dict[str, str]) -> str:
 def table() -> str:
     """Return the table as the guide has it."""
     lines = [
-        f"| question | {' | '.join(f'`{name}`' for name in BODIES)} | instead |",
+        f"| query | {' | '.join(f'`{name}`' for name in BODIES)} | instead |",
         "| --- " * (len(BODIES) + 2) + "|",
     ]
     for question in QUESTIONS:

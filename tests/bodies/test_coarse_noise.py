@@ -218,7 +218,7 @@ def test_a_triangle_beside_the_column_over_a_face_by_less_than_the_error_is_behi
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     for gap, behind in ((0.5 * NOISE, True), (2.0 * NOISE, False)):
         other = ((1.0, -gap, -0.5), (2.0, -gap, -0.5), (1.5, -gap - 1.0, -0.5))
-        deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
+        deep, _ = pushes.depth_behind(face, other, UP, NOISE, room)
         assert deep == (0.5 if behind else inf)
 
 
@@ -226,7 +226,7 @@ def test_how_deep_a_triangle_is_behind_a_face_counts_up_to_the_error_beside_the_
     room = np.zeros((2, pushes.CORNERS, 3))
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     other = ((1.0, 1.0, -1.0), (2.0, 1.0, -1.0), (1.5, -1.0, -3.0))
-    deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
+    deep, _ = pushes.depth_behind(face, other, UP, NOISE, room)
     assert deep == pytest.approx(2.0 + NOISE, abs=1e-12)
 
 

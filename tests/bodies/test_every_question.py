@@ -18,7 +18,7 @@ ROWS = {
 
 
 def test_the_table_has_all_of_them() -> None:
-    assert ROWS["question"][: len(BODIES)] == [f"`{name}`" for name in BODIES]
+    assert ROWS["query"][: len(BODIES)] == [f"`{name}`" for name in BODIES]
     assert {question.name for question in QUESTIONS} <= set(ROWS)
 
 

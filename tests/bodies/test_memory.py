@@ -15,7 +15,8 @@ from gjk3d.frozen import Frozen
 
 GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "meshes.md").read_text(encoding="utf-8")
 TOLD = re.search(
-    r"A mesh takes (\d+) bytes a triangle, a\s+cloud (\d+) a point, once they were asked about, and (\d+)", GUIDE
+    r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Contacts and depth take (\d+)",
+    " ".join(GUIDE.split()),
 )
 
 

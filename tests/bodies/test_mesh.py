@@ -222,4 +222,4 @@ def test_a_unit_that_is_none_of_length_is_refused(unit):
     for make in (lambda: gk.Mesh(np.eye(3), [(0, 1, 2)], unit=unit), lambda: mesh.scaled(2.0, unit=unit)):
         with pytest.raises(gk.errors.ShapeError) as refused:
             make()
-        assert_names(refused.value, repr(unit), "no unit of length", "mm, cm", "ft", "km")
+        assert_names(refused.value, repr(unit), "not a unit of length", "mm, cm", "ft", "km")

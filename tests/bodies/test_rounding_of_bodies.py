@@ -63,12 +63,13 @@ def test_any_two_points_of_two_triangles_prove_no_more_than_their_distance() -> 
 
 def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> None:
     """The pair looked at first is truly the nearest; the second is nearer than its rounded nearest points are."""
-    for seed in (15, 19, 20, 21, 53, 95):
+    for seed in (2, 9, 15, 20, 22, 31):
         rng = np.random.default_rng(seed)
         face = rng.uniform(1, 2, (3, 3))
         up = np.cross(face[1] - face[0], face[2] - face[0])
-        up /= np.linalg.norm(up)
-        tip = rng.dirichlet([1, 1, 1]) @ face + 1e-12 * up
+        # sums by elements: BLAS rounds in another way on another processor, and the seeds would have to change
+        up /= np.sqrt((up * up).sum())
+        tip = (rng.dirichlet([1, 1, 1])[:, None] * face).sum(axis=0) + 1e-12 * up
         needle = np.array([tip, tip + up + 0.3 * rng.normal(size=3), tip + up + 0.3 * rng.normal(size=3)])
         p, q, r = (exact.vec(corner) for corner in face)
         normal = exact.cross(exact.sub(q, p), exact.sub(r, p))

@@ -137,7 +137,7 @@ def test_a_duct_through_a_wall_comes_out_lengthwise():
 def test_a_part_inside_a_part_is_contained(outer):
     clash = only(outer, block((1, 1, 1), at=(0.2, 0, 0)))
     assert clash.kind == "contained"
-    assert sentences.INSIDE.format("b", "a") in clash.note
+    assert sentences.INSIDE.format("B", "A") in clash.note
     assert clash.depth > 1.5
     assert clash.overlap_volume == pytest.approx(1.0, rel=1e-9)
     consistent(clash)
@@ -290,7 +290,7 @@ def test_a_body_of_a_part_inside_another_is_no_containment():
     both = gk.Mesh(np.r_[inner.vertices, outer.vertices], np.r_[inner.faces, outer.faces + 8])
     clash = only(block((4, 4, 4)), both)
     assert clash.kind == "hard"
-    assert sentences.BODY_INSIDE.format("b", "a") in clash.note
+    assert sentences.BODY_INSIDE.format("B", "A") in clash.note
 
 
 def test_parts_inside_out_are_the_same_solids():
@@ -347,7 +347,9 @@ def test_of_two_rules_for_a_pair_the_first_is_applied():
     rules = [Rule("a", "b", "welded"), Rule("?", "?", "small"), Rule("b", "a", "glued")]
     report = check(Assembly.of({"a": block(), "b": block(at=(0.5, 0, 0))}), ignore=rules)
     assert [clash.note for clash in report.clashes] == ["ignored: welded"]
-    assert report.notes == tuple(f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing" for rule in rules[1:])
+    assert report.notes == tuple(
+        f"the rule to ignore {rule.a!r} with {rule.b!r} matches no finding" for rule in rules[1:]
+    )
 
 
 @pytest.mark.parametrize(("away", "groups"), [(0.9, 1), (1.1, 2)])
@@ -407,7 +409,7 @@ def test_a_baseline_with_what_was_not_looked_at_is_not_resolved():
     after = check(Assembly.of(parts | {"b": block(at=(5, 0, 0))}), baseline=before, a="a")
     statuses = {(clash.a, clash.b): clash.status for clash in after.clashes}
     assert statuses == {("a", "b"): "resolved", ("c", "d"): "active"}
-    assert sentences.NOT_LOOKED_AT in next(clash.note for clash in after.clashes if clash.a == "c")
+    assert sentences.NOT_CHECKED_NOW in next(clash.note for clash in after.clashes if clash.a == "c")
     assert any("1 finding" in note and "baseline" in note for note in after.notes)  # tables have no notes of rows
     wider = check(Assembly.of(parts), baseline=before, clearance=0.1)
     (note,) = wider.notes
@@ -422,7 +424,7 @@ def test_a_baseline_in_another_unit_is_converted():
     gone = next(clash for clash in after.clashes if clash.status == "resolved")
     assert (gone.distance, gone.mtv, gone.overlap_volume) == (-250, (250, 0, 0), pytest.approx(0.25e9))
     assert gone.normal == (1, 0, 0)
-    assert_names(after.notes[0], "baseline", " m:", " mm")
+    assert_names(after.notes[0], "baseline", " m to", " mm")
     assert all("clearance" not in note for note in after.notes)
     with pytest.raises(ParseError, match=r"baseline.* m\b.*--unit mm"):
         check(Assembly.of(metres), baseline=before)
@@ -481,7 +483,7 @@ def test_a_part_that_stays_open_is_named():
     sheet = gk.Mesh(sheet.vertices, sheet.faces[4:])
     inside = gk.Mesh(ball.vertices, ball.faces)
     report = check(Assembly.of({"tray": sheet, "copy": sheet, "inside": inside, "on purpose": _on_purpose(sheet)}))
-    assert "copy, tray: not closed: what lies inside is not seen" in report.notes
+    assert "copy, tray: not closed: parts inside it are not detected" in report.notes
     assert not any("on purpose" in note for note in report.notes)
     many = {f"{k:02}": gk.Mesh(sheet.vertices + (9.0 * k, 0, 0), sheet.faces) for k in range(40)}
     (note,) = check(Assembly.of(many)).notes  # of parts far from each other, too

@@ -15,12 +15,12 @@ PARTS = Assembly.of({"block": gk.Mesh(*CUBE[:2]), "pin": PINS[0], "far pin": PIN
 def test_a_clearance_larger_than_every_part_and_a_tolerance_larger_than_one_are_told():
     assert check(PARTS, 0.05, 0.005).notes == ()
     (said,) = check(PARTS, 0.5).notes
-    assert_names(said, "clearance, 500 mm", "block", "69.3 mm", "0.5mm")
+    assert_names(said, "clearance 500 mm", "block", "69.3 mm", "0.5mm")
     (said,) = check(PARTS, tolerance=0.01).notes
-    assert_names(said, "tolerance, 10 mm", "far pin", "6.93 mm")
+    assert_names(said, "tolerance 10 mm", "far pin", "6.93 mm")
     plain = Assembly.of({part.name: gk.Mesh(part.mesh.vertices, part.mesh.faces) for part in PARTS.parts})
     (said,) = check(plain, 0.5).notes
-    assert_names(said, "clearance, 0.5,", "state no unit", "unit=", "--unit")
+    assert_names(said, "clearance 0.5 ", "state no unit", "unit=", "--unit")
 
 
 def test_a_large_tolerance_is_told_with_its_unit_and_the_option_that_gives_another():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: Parts of `Verdict.reasons`.
 REASONS = {
-    "certificate": "its certificate is none",
+    "certificate": "its certificate is not valid",
     "signed distance": "the signed distance is in",
     "point outside": "outside its shape",
     "point outside the half-space": "outside the half-space",

@@ -260,7 +260,7 @@ def test_rejects_points_outside_their_shapes(case):
     # both lie on support planes of the normal, so along it one of them leaves its shape at once
     for along, by in ((result.normal, 1e-6), (-result.normal, 1e-6), (turned(result.normal, 1.5), 10.0)):
         one = altered(result, point_a=result.point_a + by * along)
-        assert_refuted(verify(one, *question), "misses")
+        assert_refuted(verify(one, *question), "differs")
         both = altered(one, point_b=result.point_b + by * along)
         assert_refuted(verify(both, *question), REASONS["point outside"])
     assert_refuted(verify(altered(result, point_b=result.point_b * nan), *question), "finite")

@@ -14,6 +14,7 @@ import gjk3d as gk
 from gjk3d.narrow import again, closed, gjk, motion, room, sat, solve, ties, toi
 from gjk3d.narrow.cores import Cores, cores_at
 from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
+from gjk3d.narrow.pairs import ShapeRows
 from gjk3d.poses import IDENTITY, pose_rows
 from gjk3d.shapes.layout import Core
 
@@ -157,11 +158,12 @@ def test_boxes_settle_their_distance_even_if_the_pose_is_no_rotation_to_rounding
 
 def test_an_overlap_from_facets_is_proven_to_the_error_only() -> None:
     depth, shape = 0.5, Core(*CUBE._packed[:2])
-    poses = IDENTITY, pose_rows(naive.pose(None, (2.0 - depth, 0.25, 0.125)))[0]
+    poses = pose_rows(naive.pose(None, (2.0 - depth, 0.25, 0.125)))[0]
+    a, b = ShapeRows(*shape, IDENTITY), ShapeRows(*shape, poses)
     axes = np.array([[-depth, ERROR, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]])
     out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
     kinds = np.zeros((1, 4), dtype=np.int64)
-    sat.overlap_rows(*shape, *shape, *poses, axes, kinds, 0, 1, scratch().simplex, out, flags)
+    sat.overlap_rows(a, b, axes, kinds, 0, 1, scratch().simplex, out, flags)
     assert not flags[0, 3]
     assert flags[0, 2]
     assert out[0, 1] <= -depth - ERROR

@@ -38,10 +38,10 @@ def test_solutions_of_the_block_hold_the_tool_at_the_goal(name, tmp_path, monkey
     block = BLOCK.replace("10_000", "60").replace('"tool"', repr(tool))
     assert block.count("(60,") == block.count(repr(tool)) == 1
     exec(block, names)  # the lines are ours
-    told, solutions = names["told"], np.array(names["solutions"])
+    result, solutions = names["result"], np.array(names["solutions"])
     assert solutions.shape == (60, robot.dof)
-    assert told.valid.any()
+    assert result.valid.any()
     found = solutions[np.isfinite(solutions).all(axis=1)]
     assert np.abs(robot.link_poses(found)[:, robot.link_number(tool)] - goal).max() < 1e-5
-    assert robot.within_limits(solutions[told.valid]).all()
-    assert names["checker"].free(solutions[told.valid]).all()
+    assert robot.within_limits(solutions[result.valid]).all()
+    assert names["checker"].free(solutions[result.valid]).all()

@@ -1,4 +1,4 @@
-"""What the guide of robots says to those who come from elsewhere: each line of its table runs."""
+"""Each call in the guide's table for users of MoveIt, Drake, Tesseract and pybullet runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.interpolate import CubicSpline
 
 import gjk3d as gk
 
-GUIDE = (Path(__file__).parents[2] / "examples/guides/robots.md").read_text(encoding="utf-8")
-TABLE = GUIDE.split("## From MoveIt")[1].split("\n- ")[0]
+GUIDE = (Path(__file__).parents[2] / "examples/guides/coming-from-other-libraries.md").read_text(encoding="utf-8")
+TABLE = GUIDE.split("## From MoveIt")[1]
 LINES = [
     line
     for row in TABLE.splitlines()

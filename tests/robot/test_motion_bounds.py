@@ -187,7 +187,8 @@ def far_point(rng):
     slide = -turn * x - rng.uniform(0.6, 1.0)
     twist = np.array([[0.0] * 6, [0.0, 0.0, turn, 0.0, slide, 0.0]])
     nearest = np.array([[0.0, 0.0, 0.0, 0.0, -1.0, 0.0, x, y, 0.0, x, 0.5, 0.0]])
-    here = Workspace(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, None)
+    bodies = SimpleNamespace(pairs=np.array([[pair[1], pair[0], 1]]))  # for the bound of a pair with a body
+    here = Workspace(cell.layout, frames, SimpleNamespace(one=nearest), np.zeros((1, 7)), twist, bodies, False, None)
     velocity = -Fraction(turn) * Fraction(y), Fraction(slide) + Fraction(turn) * Fraction(x)
     return here, Fraction(y) - Fraction(1, 2), velocity
 

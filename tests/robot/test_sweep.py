@@ -23,7 +23,8 @@ def swept(checker, q0, q1):
     cell, robot = checker._cell(), checker.robot
     curves = lines(q0[None], q1[None])
     bounds = motion_bounds(cell, curves.controls)
-    scratch = queries.lanes_of(cell, cell.memory.fresh()).scratch
+    memory = cell.memory.fresh()
+    scratch, work = queries.lanes_of(cell, memory).scratch, motion.prepared_for(cell, False, bounds, memory).task.work
     pairs, links = len(cell.layout.pairs), len(robot.links)
     joints = np.empty((8, links))
     moved = motion._all_joints(robot._chain, curves.controls[0], curves.loose[0], joints)
@@ -33,7 +34,7 @@ def swept(checker, q0, q1):
     lanes = lanes_in(scratch.numbers, scratch.spots, robot.dof, links)
     motion._fill(robot._chain, lanes, curves.controls[0], np.empty((2, 4, 4)), np.empty(robot.dof))
     pieces = motion.Pieces(np.empty((1, pairs), dtype=np.int64), np.empty((2, 1, pairs)), np.empty(1, dtype=np.int64))
-    motion._sweep(cell.layout, lanes, scratch.used, moves, pieces, 1.0)
+    motion._sweep(work, lanes, scratch.used, moves, pieces, 1.0)
     left = np.tile([2.0, -1.0], (pairs, 1))
     n = pieces.counts[0]
     left[pieces.ids[0, :n]] = pieces.near[:, 0, :n].T

@@ -156,7 +156,7 @@ def test_a_wrong_mapping_is_caught_when_it_is_made(function, center, radius, fra
 
 def test_the_radius_of_a_mapping_may_be_short_by_a_ten_millionth():
     assert gk.Support(ellipsoid, (0, 0, 0), max(RADII) * (1.0 - 0.5e-7)).radius < max(RADII)
-    with pytest.raises(ShapeError, match="it has to hold the whole shape"):
+    with pytest.raises(ShapeError, match="The ball must contain the whole shape"):
         gk.Support(ellipsoid, (0, 0, 0), max(RADII) * (1.0 - 2e-7))
 
 

@@ -12,7 +12,7 @@ conversions of ctypes or numba cost a microsecond. This folder has the whole cod
 **Assumptions.** They hold for CPython 3.11 to 3.14 with its lock on 64-bit processors, and for numpy 1.26 to 2.x.
 
 ======================  ===============================================================================================
-object                  offset of what is read, in bytes
+object                  offset of the fields, in bytes
 ======================  ===============================================================================================
 any object              its type at 8 (``PyObject``: the count of references comes first)
 ``numpy.ndarray``       data at 16, number of dimensions (32 bits) at 24, shape at 32, dtype at 56, flags (32 bits) at
@@ -21,9 +21,9 @@ any object              its type at 8 (``PyObject``: the count of references com
 ``float``               its number at 16
 ``bytes``               number of bytes at 16, the bytes at 32
 ``tuple``               number of items at 16, the items at ``tuple.__basicsize__``: 24, and 32 since 3.14, which stores
-                        the hash before them. One object file serves all versions, so a kernel reads this offset from
-                        a constant that `install` fills in
-slots of a class        where their ``PyMemberDef`` says, whose address is the fourth word of a slot's descriptor
+                        the hash before them. One object file serves all versions, so a kernel reads this offset from a
+                        constant that `install` fills in
+slots of a class        the offset in their ``PyMemberDef``, whose address is the fourth word of a slot's descriptor
 ======================  ===============================================================================================
 
 **Check at start.** `array_faults` and `object_faults` compare each of these with what Python reports of an object whose
@@ -85,7 +85,7 @@ def offset(cls: type, name: str) -> int:
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     descriptor = owner.__dict__[name]
     if not isinstance(descriptor, MemberDescriptorType):
-        raise TypeError(f"{name} is no slot of {cls.__name__}")
+        raise TypeError(f"{name} is not a slot of {cls.__name__}")
     # PyDescrObject: the fields of an object, the class, the name, the qualified name, then the member
     member = _Member.from_address(read_word(id(descriptor) + object.__basicsize__ + 3 * 8))
     assert member.name == name.encode()
@@ -93,11 +93,11 @@ def offset(cls: type, name: str) -> int:
 
 
 def array_faults() -> list[str]:
-    """Return why entries cannot read objects here: the kind of Python, or the fields of arrays that are elsewhere."""
+    """Return why entries cannot read objects: the kind of Python, or the fields of arrays at other offsets."""
     if sys.implementation.name != "cpython" or sys.maxsize <= 2**32 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return ["this Python, which is not CPython for 64 bits with its lock"]
     array = np.arange(12.0).reshape(4, 3)
-    transposed = array.T  # a name keeps it: its memory would be free before it is read
+    transposed = array.T  # a name keeps the array alive until its memory is read
     address, shape = id(array), read_word(id(array) + SHAPE)
     return _differences({
         "the type of an object": (read_word(address + TYPE), id(np.ndarray)),
@@ -117,7 +117,7 @@ class _Probe:
 
 
 def object_faults() -> list[str]:
-    """Return the fields of other objects that are not where builtins read them."""
+    """Return the fields of other objects at other offsets than builtins expect."""
     items, letters, half, probe = (None, "b"), b"gjk3d of words", 0.5, _Probe()
     probe.first, probe.second = items, letters
     first = id(items) + tuple.__basicsize__
@@ -133,5 +133,5 @@ def object_faults() -> list[str]:
 
 
 def _differences(values: dict[str, tuple[object, object]]) -> list[str]:
-    """Return the names of values that were read otherwise than they are."""
+    """Return the names of the values that were read incorrectly."""
     return [name for name, (read, true) in values.items() if read != true]

@@ -15,7 +15,7 @@ from typing import Any
 from gjk3d._kernels.calls import CONSTANTS, DATA, DESCR, FLAGS, NDIM, PLAIN, SHAPE, TYPE
 
 WORDS = 16  #: words of memory that each builtin has of its own
-CONSTANTS_AT = "gjk3d_constants_"  #: begin of the symbol of the function that returns the address of an object's words
+CONSTANTS_AT = "gjk3d_constants_"  #: prefix of the symbol of the function that returns the address of an object's words
 _NUMBERS = {"float64": "double", "int64": "i64", "uint8": "i8", "bool": "i8"}
 _DESCR = {"float64": "float64", "int64": "int64", "uint8": "uint8", "bool": "bool_"}
 
@@ -237,7 +237,7 @@ _PLACES = {"COUNT": len(CONSTANTS), "NEW_ARRAY": CONSTANTS.index("PyArray_New"),
 
 
 def head(number: int) -> str:
-    """Return the text that every object has, of the object of a group by the number of the group."""
+    """Return the text that every object contains, for the object of a group by its number."""
     text = (_ENTRIES + _BUILTINS).replace("NUMBER", str(number))
     for name, number in _PLACES.items():
         text = text.replace(name, str(number))
@@ -245,7 +245,7 @@ def head(number: int) -> str:
 
 
 def symbol_of(name: str) -> str:
-    """Return the symbol of an entry's way in."""
+    """Return the symbol of the function that CPython calls for an entry."""
     return f"gjk3d.{name}"
 
 

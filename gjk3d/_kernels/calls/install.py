@@ -1,4 +1,4 @@
-"""Put builtins in the place of Python functions, methods and fields.
+"""Replace Python functions, methods and fields by builtins.
 
 Builtins are used if `is_usable`. Otherwise the Python functions stay, as they do until there is machine code. Each
 builtin has words of memory for the values that it needs. The first is the Python function behind it.
@@ -19,7 +19,7 @@ from gjk3d._kernels.calls import object_faults, offset
 from gjk3d._kernels.calls.load import FASTCALL, KEYWORDS, Method, Place, alive
 from gjk3d._kernels.decorators import MODE, Builtin
 
-Words = Callable[[], Sequence[Any]]  #: called where builtins are used
+Words = Callable[[], Sequence[Any]]  #: called if builtins are used
 
 
 class _GetSet(ctypes.Structure):
@@ -36,7 +36,7 @@ def is_usable() -> bool:
 
 
 def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
-    """Decorate a function: calls go to the builtin, which passes those that it does not take to the function."""
+    """Decorate a function: the builtin takes the calls, and passes those that it does not support to the function."""
 
     def decorate(slow: Any) -> Any:
         code = _fill(by, slow, words)
@@ -50,7 +50,7 @@ def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
 
 
 def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
-    """Put builtins in the place of methods of a class."""
+    """Replace methods of a class by builtins."""
     new = ctypes.pythonapi.PyDescr_NewMethod
     new.restype, new.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
     for name, (builtin, words) in by.items():
@@ -61,7 +61,7 @@ def methods(cls: type, by: dict[str, tuple[Builtin, Words]]) -> None:
 
 
 def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str, list[Any]]]) -> bool:
-    """Put getters in the place of slots of a class; their first words are the offset of the slot, and its name."""
+    """Replace slots of a class by getters, whose first words are the offset of the slot and its name."""
     reader, writer = _place(get), _place(set_)
     if reader is None or writer is None:
         return False
@@ -76,14 +76,14 @@ def fields(cls: type, get: Builtin, set_: Builtin, words: Callable[[], dict[str,
 
 
 def _place(by: Builtin) -> Place | None:
-    """Return the place of a builtin, None if builtins are not used or there is no machine code."""
+    """Return the place of a builtin, None without machine code or if builtins are not used."""
     from gjk3d._kernels import late
 
     return late.builtin(by.name) if is_usable() else None
 
 
 def _fill(by: Builtin, slow: Any, words: Words) -> int | None:
-    """Fill a builtin's words; return the address of its code, None where builtins are not used."""
+    """Fill a builtin's words; return the address of its code, None if builtins are not used."""
     place = _place(by)
     if place is None:
         return None
@@ -93,7 +93,7 @@ def _fill(by: Builtin, slow: Any, words: Words) -> int | None:
 
 
 def _word(value: Any) -> int:
-    """Return an integer as it is, and the address of any other object."""
+    """Return an integer unchanged, or the address of any other object."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     alive.append(value)
@@ -116,7 +116,7 @@ def _definition(slow: Any, code: int, is_method: bool) -> int:
 
 
 def _as_text(parameter: inspect.Parameter) -> str:
-    """Return a parameter without its annotation, as CPython reads signatures: infinity is written as a number there."""
+    """Return a parameter without its annotation, as CPython reads signatures; infinity becomes a number."""
     default = parameter.default
     if default is parameter.empty:
         return parameter.name

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gjk3d._kernels.store import Built
 
 FASTCALL, KEYWORDS = 0x80, 0x2  #: METH_FASTCALL, METH_KEYWORDS
-_NEW_ARRAY = 93  #: place of ``PyArray_New`` in numpy's table of functions, the same since numpy 1.7
+_NEW_ARRAY = 93  #: index of ``PyArray_New`` in numpy's table of functions, constant since numpy 1.7
 alive: list[Any] = []  #: objects that machine code uses by address until the process ends
 _CONSTANTS: dict[str, Any] = {
     "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
@@ -48,9 +48,9 @@ def load(built: Built, fallback: Callable[[str], Callable[..., Any]]) -> dict[st
     Parameters
     ----------
     built : Built
-        Objects one after another, and what they need.
+        Objects one after another, and the symbols that they need.
     fallback : callable
-        Given a name, returns the function that takes calls with arguments that the entry does not take as they are.
+        Takes a name, and returns the function for calls with arguments that the entry does not take unchanged.
     """
     import llvmlite.binding as llvm
 

@@ -1,14 +1,14 @@
-"""What builtins are made of: reads and writes of memory, and CPython's and numpy's objects by their addresses.
+"""The functions for builtins: reads and writes of memory, and CPython's and numpy's objects by their addresses.
 
 A builtin is a kernel that takes the addresses of objects and returns the address of one. It computes the result of the
-usual call, and passes every other call on to the Python function whose place it takes. It holds the interpreter's lock
-all the time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`.
-They exist for the compiler alone, so builtins are never interpreted.
+usual call, and passes every other call to the Python function that it replaces. It holds the interpreter's lock all the
+time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`. They exist
+for the compiler alone, so builtins are never interpreted.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gjk3d._kernels.calls import BYTES as BYTES
 from gjk3d._kernels.calls import CONSTANTS, DESCR, FLAGS, NDIM, PLAIN
@@ -18,7 +18,6 @@ from gjk3d._kernels.calls import SHAPE as SHAPE
 from gjk3d._kernels.calls import SIZE as SIZE
 from gjk3d._kernels.calls import TYPE as TYPE
 from gjk3d._kernels.decorators import MODE, inlined
-from gjk3d.typing import Array1, Array2, Ints1, Ints2
 
 NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE, TUPLE_ITEMS = (
     CONSTANTS.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float", "tuple items")
@@ -41,17 +40,10 @@ if TYPE_CHECKING:
     def new_float(address: int) -> int: ...
     def new_int(value: int) -> int: ...
     def new_vector(address: int) -> int: ...
-    def floats(address: int, count: int) -> Array1: ...
-    def float_rows(address: int, rows: int, columns: int) -> Array2: ...
-    def ints(address: int, count: int) -> Ints1: ...
-    def int_rows(address: int, rows: int, columns: int) -> Ints2: ...
 
 elif MODE == "alone":
-    from llvmlite import ir
     from numba import float64, int64
-    from numba.extending import intrinsic
-    from numba.np.arrayobj import make_array, populate_array
-    from numba.types import Array, ExternalFunction, void
+    from numba.types import ExternalFunction, void
 
     word, half, constant, incref, new_bytes, new_object, new_float, new_int, new_vector = (
         ExternalFunction(f"gjk3d_{name}", int64(int64))
@@ -63,38 +55,8 @@ elif MODE == "alone":
     call = ExternalFunction("gjk3d_call", int64(int64, int64, int64, int64))
     call_with = ExternalFunction("gjk3d_call_with", int64(int64, int64, int64, int64, int64))
 
-    def _view(kind: Any) -> Any:
-        """Return the signature and the code of a function that makes an array of the numbers at an address."""
-
-        def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array, shape, eight = make_array(kind)(context, builder), list(args[1:]), ir.IntType(64)(8)
-            strides = [builder.mul(length, eight) for length in shape[1:]] + [eight]
-            data = builder.inttoptr(args[0], array.data.type)
-            populate_array(array, data=data, shape=shape, strides=strides, itemsize=eight, meminfo=None)
-            return array._getvalue()
-
-        return kind(*(int64,) * (1 + kind.ndim)), written
-
-    @intrinsic
-    def floats(context: Any, address: Any, count: Any) -> Any:
-        return _view(Array(float64, 1, "C"))
-
-    @intrinsic
-    def float_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        return _view(Array(float64, 2, "C"))
-
-    @intrinsic
-    def ints(context: Any, address: Any, count: Any) -> Any:
-        return _view(Array(int64, 1, "C"))
-
-    @intrinsic
-    def int_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
-        return _view(Array(int64, 2, "C"))
-
 else:
-    word = half = number = replaced = write = constant = incref = decref = call = call_with = floats = float_rows = (
-        ints
-    ) = int_rows = None
+    word = half = number = replaced = write = constant = incref = decref = call = call_with = None
     new_bytes = new_object = new_float = new_int = new_vector = None
 
 
@@ -106,7 +68,7 @@ def items_of(sequence: int) -> int:
 
 @inlined
 def floats_in(array: int, dimensions: int) -> int:
-    """Return the address of the numbers of an array of floats, 0 for one that kernels do not take as it is."""
+    """Return the address of the numbers of an array of floats, 0 if kernels cannot take it unchanged."""
     if word(array + TYPE) != constant(NDARRAY) or word(array + DESCR) != constant(FLOAT64):
         return 0
     if half(array + NDIM) != dimensions or (half(array + FLAGS) & PLAIN) != PLAIN:
@@ -116,7 +78,7 @@ def floats_in(array: int, dimensions: int) -> int:
 
 @inlined
 def pose_in(pose: int, identity: int) -> int:
-    """Return the address of the numbers of a pose, ``identity`` for None, 0 for no matrix that kernels take."""
+    """Return the address of the numbers of a pose, ``identity`` for None, 0 if kernels cannot take it."""
     if pose == constant(NONE):
         return identity
     data = floats_in(pose, 2)

@@ -82,7 +82,7 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 
 @kernel
-def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
+def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
     """Return the depth of a triangle's lowest point behind a face within the column over the face, and that point.
 
     The depth is infinite if the triangle does not reach into the column. A point next to a face, or beyond a sharp
@@ -121,7 +121,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the face."""
+    """Return the result of `depth_behind` for a shape: its lowest point, or the point below the face."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -184,10 +184,10 @@ def _note_pushes(
             continue
         triangle_b, v = placed_triangle(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
         if pushes:
-            deep, low = _depth_behind(face, triangle_b, n, error, f.room)
+            deep, low = depth_behind(face, triangle_b, n, error, f.room)
             _note(row, normal, n, deep, low)
         if f.pushes_b and dot(v, v) > 0.0:
-            deep, high = _depth_behind(triangle_b, face, v, error, f.room)
+            deep, high = depth_behind(triangle_b, face, v, error, f.room)
             _note(row, normal, sub(_ZERO, v), deep, along(high, v, deep) if deep < inf else high)
 
 

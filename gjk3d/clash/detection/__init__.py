@@ -1,1 +1,1 @@
-"""What computes the clashes: assemblies, close pairs, decisions of pairs, rules, and the run of a check."""
+"""Clash detection: assemblies, close pairs, decisions of pairs, rules, and the run of a check."""

@@ -1,4 +1,4 @@
-"""Assemblies: named parts in one frame and one unit, from meshes, model files and folders."""
+"""Assemblies, which are named parts in one frame and one unit, from meshes, model files and folders."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Assembly:
     Attributes
     ----------
     parts : tuple of AssemblyPart
-        In the order of their names.
+        The parts in the order of their names.
     unit : str or None
-        "m", "mm", "in" and the like; None where nothing says.
+        The unit of all lengths, for example "m", "mm" or "in". None if it is unknown.
     inputs : tuple of Input
-        The files.
+        The files of the assembly.
     notes : tuple of str
-        What was done to bring them together.
+        Notes on the import, for example converted units.
 
     Examples
     --------
@@ -68,29 +68,29 @@ class Assembly:
 
     @classmethod
     def of(cls, meshes: Mapping[str, Mesh | tuple[Mesh, OnePose]], unit: str | None = None) -> Assembly:
-        """Return an assembly of meshes that are there already.
+        """Return an assembly of meshes.
 
         Parameters
         ----------
         meshes : dict of str to Mesh, or to pairs of a Mesh and its pose
-            By the name of each part; a pose is the frame of the whole from the mesh's. Equal meshes become one shape,
-            so many copies are best given as one mesh at many poses. Units count as in `load`: all lengths, also those
-            of poses, are brought to the first unit that a mesh states.
+            The mesh of each part by its name. A pose transforms from the frame of the mesh to the frame of the
+            assembly. Equal meshes become one shape, so many copies are best passed as one mesh at many poses. As in
+            `load`, all lengths are converted to the first unit that a mesh states, including those of poses.
         unit : str, optional
-            The unit of meshes that state none: "mm", "m", "in" and the like; by default that of the others, where
-            these agree.
+            The unit of meshes that state no unit, for example "mm", "m" or "in". The default is the unit of the other
+            meshes, if they agree.
 
         Returns
         -------
         Assembly
-            Its parts in the order of their names; its notes say what was brought to another unit.
+            The parts are in the order of their names. The notes name the parts that were converted.
 
         Raises
         ------
         ParseError
-            A unit is none of length, or the others of a mesh without one do not agree.
+            If a unit is not a unit of length, or a mesh states no unit and the units of the other meshes differ.
         ShapeError
-            A name is no text, or a part is no mesh.
+            If a name is not a text, or a part is not a mesh.
 
         Examples
         --------
@@ -105,14 +105,14 @@ class Assembly:
         (True, [-0.5, -0.5, 1.5])
         """
         if not isinstance(meshes, dict):
-            raise ShapeError(f"Assembly.of takes a dict of meshes by their names, not {type(meshes).__name__}")
+            raise ShapeError(f"Assembly.of needs a dict of meshes by name, not {kind_of(meshes)}")
         shapes, unscaled = Shapes(), {}
         for name, entry in meshes.items():
             mesh, pose = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
-                line = line_for(mesh) or "of a convex shape, gk.Mesh(*shape.surface()) makes one"
+                line = line_for(mesh) or "pass gk.Mesh(*shape.surface()) for a convex shape"
                 raise ShapeError(
-                    f"part {name!r} is {kind_of(mesh)}: Assembly.of takes meshes by names that are text; {line}"
+                    f"part {name!r} is {kind_of(mesh)}. Assembly.of needs meshes by names that are texts: {line}."
                 )
             spacing = file_spacing(mesh.vertices) if mesh.source is not None else 0.0
             unscaled[name] = AssemblyPart(name, str(mesh.source or ""), shapes.unique(mesh), pose=pose, spacing=spacing)
@@ -130,39 +130,40 @@ class Assembly:
 
     @classmethod
     def load(cls, paths: _Path | Iterable[_Path], *, unit: str | None = None, bodies: bool = False) -> Assembly:
-        """Load one model file, several that make a whole, or a folder with all below it.
+        """Return the assembly of one or more model files, or of a folder with its subfolders.
 
         Parameters
         ----------
         paths : path or sequence of paths
-            Files that `gjk3d.load` reads, and folders. Each file may be a part or an assembly of its own; all keep
-            the coordinates that they state.
+            Files that `gjk3d.load` reads, and folders. A file may contain a part or an assembly. The coordinates in
+            the files are not changed, so all files must use one frame.
         unit : str, optional
-            The unit of files that state none, such as STL: "mm", "cm", "m", "in". Where each file states one, as
-            GLB always does (m), and STEP (the one that it was drawn in), it goes before that.
+            The unit of files that state no unit, such as STL, for example "mm", "cm", "m" or "in". If every file states
+            a unit, this argument replaces it. GLB is always in m, and STEP states the unit of the drawing.
         bodies : bool
-            Whether each solid of a part of several is a part of its own, named by its number, as "frame/2". A cavity
-            belongs to the solid around it. Without it, a note names the parts of STEP files that have several.
+            Whether each solid of a part with several solids becomes a part, with its number as the last step of its
+            name, for example "frame/2". A cavity belongs to the solid around it. By default, a note names the parts of
+            STEP files with several solids.
 
         Returns
         -------
         Assembly
-            Its parts are named by their place in the tree of the file, behind the name of the file if there are
-            several. A file or part that cannot be read is a part without a mesh, and says why.
+            A part is named by its path in the tree of its file. The name of the file is the first step if there are
+            several files. A file or part that cannot be read is a part without a mesh and with a reason.
 
         Raises
         ------
         FileError
-            A path is not there, or a folder holds no model.
+            If a path does not exist, or a folder contains no model.
         ParseError
-            Nothing at all could be loaded, or files with and without a unit meet and ``unit`` is not given.
+            If no part could be loaded, or only some files state a unit and ``unit`` is not set.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         named = named_files(listed)
         shapes = Shapes()
         loaded = [File(prefix, file, len(named) > 1, shapes, bodies) for prefix, file in named]
         if not any(part.shape for file in loaded for part in file.parts):
-            # one file: its own error; more: the first, all being of no use
+            # no file could be loaded, so the first error is raised
             raise next(file.error for file in loaded if file.error is not None)
         target, notes = _one_unit(loaded, unit)
         parts = [part for file in loaded for part in file.parts]
@@ -179,7 +180,7 @@ class Assembly:
 
 
 def upward(model: Assembly | Report) -> Vector:
-    """Return the direction that is up: y in glTF, by its standard, else z."""
+    """Return the up direction: y in glTF by its standard, and z in all other formats."""
     suffixes = {Path(item.path).suffix.lower() for item in model.inputs}
     return (0.0, 1.0, 0.0) if suffixes and suffixes <= {".glb", ".gltf"} else (0.0, 0.0, 1.0)
 
@@ -199,12 +200,12 @@ def check_assembly(assembly: object, of: str) -> None:
     """Raise a TypeError for a value that is not an assembly."""
     if not isinstance(assembly, Assembly):
         raise TypeError(
-            f"{of} takes an Assembly, not {type(assembly).__name__}: Assembly.load(paths), or Assembly.of(meshes)"
+            f"{of} needs an Assembly, not {kind_of(assembly)}. Use Assembly.load(paths) or Assembly.of(meshes)."
         )
 
 
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tuple[str, ...]:
-    """Return a note on a size that suggests another unit, if there is one."""
+    """Return a note if the size of the assembly suggests another unit."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
@@ -214,7 +215,7 @@ def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tu
 
 
 def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
-    """Add numbers to equal names of parts: 'bolt', 'bolt (2)', 'bolt (3)'."""
+    """Return parts with unique names. Equal names get numbers: 'bolt', 'bolt (2)', 'bolt (3)'."""
     original = {part.name for part in parts}
     used: set[str] = set()
     result = []
@@ -228,7 +229,7 @@ def _unique(parts: list[AssemblyPart]) -> tuple[AssemblyPart, ...]:
     return tuple(sorted(result, key=lambda part: order(part.name)))
 
 
-#: Models of formats that are not read: in a folder they are told of, and not taken for parts that are lost.
+#: Suffixes of model formats that gjk3d does not read. A note names such files in a folder.
 _UNREAD = (
     ".3dm", ".3ds", ".blend", ".brep", ".catpart", ".catproduct", ".dwg", ".dxf", ".fbx", ".iam", ".ifcxml", ".ifczip",
     ".iges", ".igs", ".ipt", ".jt", ".prt", ".sat", ".sldasm", ".sldprt", ".usd", ".usda", ".usdc", ".usdz", ".vtu",
@@ -237,7 +238,7 @@ _UNREAD = (
 
 
 class File:
-    """One file and the parts it gave, or the reason that it gave none."""
+    """A file with its parts, or with its error."""
 
     def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
         self.path = path
@@ -248,7 +249,7 @@ class File:
         self.error: Gjk3dError | ImportError | None = None
         self.parts: list[AssemblyPart]
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # a place out of range is said of its part
+            with np.errstate(over="ignore", invalid="ignore"):  # an overflow is the reason of its part
                 self.parts = self._read(prefix, several)
         except (Gjk3dError, ImportError) as error:
             self.error = error
@@ -273,7 +274,7 @@ class File:
         def part(key: str, shape: Mesh | None, reason: str = "", **values: Any) -> AssemblyPart:
             steps = _upwards(key, parents)
             path = (*start, *(str(labels.get(step, step)) for step in reversed(steps) if step != base))
-            if key == self.path.stem and key not in parents:  # what has no name of its own is called as its file is
+            if key == self.path.stem and key not in parents:  # an unnamed mesh gets the name of its file
                 path = (prefix,)
             name = "/".join(path)
             return AssemblyPart(name, str(self.path), shape, reason, path=path, guid=guids.get(key, ""), **values)
@@ -293,16 +294,16 @@ class File:
         notes = [*about.get("notes", []), *self._faceted(parts)]
         if self._bodies:
             parts = self._split(parts)
-        elif content.kind.process_reader == "STEP":  # a product may have several solids
+        elif content.kind.process_reader == "STEP":  # a STEP product may have several solids
             notes += _several(parts)
         if marks := len(drawn) - len(pieces):
-            notes.append(f"left out {count(marks, 'mark')} of findings, drawn by gjk3d clash")
+            notes.append(f"left out {count(marks, 'mark')} of findings that gjk3d clash wrote")
         self.notes = [f"{self.path}: {note}" for note in notes]
         parts += [part(key, None, f"has no triangles: {what}") for key, what in empty.items()]
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
 
     def _split(self, parts: list[AssemblyPart]) -> list[AssemblyPart]:
-        """Return each solid of a part with several solids as a part, named by its number."""
+        """Return the parts, with each solid of a part with several solids as a part."""
         result = []
         for part, bodies in zip(parts, _solids(parts), strict=True):
             if len(bodies) < 2:
@@ -320,10 +321,13 @@ class File:
             return []
         unit, factor = reading(self.unit, 0.0)
         deviation = with_unit(number(error * factor, 3), unit)
-        return [f"curved faces are read as triangles, up to {deviation} off: what is no nearer is told as touching"]
+        return [
+            f"curved faces are read as triangles with an error of up to {deviation}:"
+            " gaps and overlaps within the errors of two parts are reported as touching"
+        ]
 
     def _drawn(self, parts: list[AssemblyPart], unit: str) -> list[AssemblyPart]:
-        """Return parts in the unit that the file was drawn in, not the one that its reader gives all in."""
+        """Return parts in the unit of the drawing instead of the unit of the reader."""
         factor = conversion(str(self.unit), unit)
         assert factor is not None
         self.unit, scaled = unit, Scaled(unit)
@@ -341,32 +345,32 @@ class File:
                 placed = self._shapes.placed(meshes[key], matrix)
                 in_range(moved_points(placed.row, placed.shape.bounds), "vertices")
                 return placed
-            except ShapeError:  # to be said of the vertices where they are
+            except ShapeError:  # below, the error names the vertices in the frame of the assembly
                 pass
         mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
         return Placed(self._shapes.unique(mesh), None, 0.0)
 
 
 def _solids(parts: list[AssemblyPart]) -> list[list[Mesh]]:
-    """Return the solids of each part, found once for parts of one shape."""
+    """Return the solids of each part. They are computed once for each shape."""
     shapes = {id(part.shape): part.shape for part in parts}
     bodies = {key: [] if shape is None else solids(shape) for key, shape in shapes.items()}
     return [bodies[id(part.shape)] for part in parts]
 
 
 def _several(parts: list[AssemblyPart]) -> list[str]:
-    """Return the note that names parts of several solids, and how many these are."""
+    """Return the note on parts with several solids."""
     counts = [(part.name, len(bodies)) for part, bodies in zip(parts, _solids(parts), strict=True) if len(bodies) > 1]
     if not counts:
         return []
     named = ", ".join(f"{name} ({many})" for name, many in sorted(counts, key=lambda item: order(item[0]))[:5])
     more = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
-    cure = "--bodies (bodies=True in Python) makes each a part"
-    return [f"parts of several bodies, not checked against each other: {named}{more}; {cure}"]
+    cure = "--bodies (bodies=True in Python) makes each body a part"
+    return [f"parts with several bodies, which are not checked against each other: {named}{more}; {cure}"]
 
 
 class _Spacing:
-    """How finely a file places the vertices of its parts: by their own numbers, and by those of nodes above them."""
+    """The spacing of the vertices of parts, from the rounding of their coordinates and of the matrices of nodes."""
 
     def __init__(self, graph: Any) -> None:
         edges = {child: data["matrix"] for (_, child), data in graph.transforms.edge_data.items() if "matrix" in data}
@@ -375,7 +379,7 @@ class _Spacing:
         self._points: dict[int, tuple[float, float]] = {}
 
     def of(self, key: str, pieces: list[tuple[Any, Any]]) -> float:
-        """Return the spacing of a part by its node, in the frame of the whole."""
+        """Return the spacing of a part in the frame of the assembly."""
         spacing, reach = self._of_points(pieces[0][0])
         for geometry, _ in pieces[1:]:
             spacing, reach = map(max, (spacing, reach), self._of_points(geometry))
@@ -396,7 +400,7 @@ class _Spacing:
 
 
 def _placing(matrices: Array) -> list[tuple[float, ...]]:
-    """Return stretch and shift of matrices, and the spacings of the numbers of their axes and of their shifts."""
+    """Return the stretch and shift of matrices, and the spacings of the numbers in their axes and shifts."""
     axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
     table = np.column_stack(
         [stretch(axes), np.abs(shifts).max(axis=1, initial=0.0), spacings(axes.reshape(-1, 9)), spacings(shifts)]
@@ -417,7 +421,7 @@ def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:
 
 
 def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
-    """Return the colour with the largest area of a part."""
+    """Return the colour of the largest area of a part."""
     areas: dict[Colour | None, float] = {}
     for geometry, _ in pieces:
         colour = geometry.metadata.get("colour")
@@ -426,13 +430,13 @@ def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
 
 
 def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
-    """Return each file once with the name it gives to its parts, in the order of those names."""
+    """Return each file once, with the prefix of the names of its parts, in the order of the prefixes."""
     if not paths:
-        raise FileError("no file: name one or more models, or a folder of them")
+        raise FileError("no models are given. Name a file or a folder.")
     files: dict[Path, tuple[str, Path]] = {}
     for entry in paths:
         if not os.fspath(entry):
-            raise FileError("a name is empty: name a file or a folder ('.' is this one)")
+            raise FileError("a path is empty. Name a file or a folder ('.' is the current folder).")
         path = Path(entry)
         if not os.path.isdir(path):
             named = [(path.stem, path)]
@@ -440,25 +444,25 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
         else:
             named = [(str(file.relative_to(path).with_suffix("")), file) for file in _below(path, model_files.FORMATS)]
             if not named:
-                raise FileError(f"{path} holds no model: {' '.join(model_files.FORMATS)} are read")
+                raise FileError(f"{path} contains no model. gjk3d reads {' '.join(model_files.FORMATS)}.")
         for name, file in named:
             files.setdefault(Path(os.path.realpath(file)), (Path(name).as_posix(), file))
     return sorted(files.values(), key=lambda entry: (order(entry[0]), str(entry[1])))
 
 
 def unread(paths: Sequence[_Path]) -> list[str]:
-    """Return notes on models in the folders whose formats are not read."""
+    """Return notes on models in folders whose formats gjk3d does not read."""
     notes = []
     for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            notes.append(f"{folder}: not read, being of other formats: {', '.join(names[:5])}{more}")
+            notes.append(f"{folder}: not read, because their formats are not supported: {', '.join(names[:5])}{more}")
     return notes
 
 
 def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
-    """Return the paths with a suffix of a model. Broken links are included, so that they are reported."""
+    """Return the paths with one of the suffixes. Broken links are included, so that they are reported."""
     return [
         file
         for file in folder.rglob("*")
@@ -471,12 +475,12 @@ def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
 def _holds_files(path: Path) -> bool:
     try:
         return os.path.isdir(path) and any(path.iterdir())
-    except OSError:  # no permission: to be told
+    except OSError:  # without permission, the path is reported as a file that cannot be read
         return False
 
 
 def sha256(path: Path) -> str | None:
-    """Return the SHA-256 hash of a file, None if it cannot be read."""
+    """Return the SHA-256 hash of a file, or None if it cannot be read."""
     if not os.path.isfile(path):  # opening a pipe would block
         return None
     try:

@@ -1,4 +1,4 @@
-"""Findings: a `Clash` is one row, and `Clashes` are the columns, which make a `Clash` when it is read."""
+"""Findings. A `Clash` is a row, and `Clashes` are columns that create a `Clash` when it is read."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from gjk3d.typing import Bools, Ints
 from gjk3d.wording import below, excerpt, json_ready, number
 
 T = TypeVar("T")
-_BLOCK = 32  #: rows that are made at once
+_BLOCK = 32  #: rows that are created at once
 
 
 class LazyRows(Sequence[T]):
-    """A sequence that makes its items when they are read, and behaves as a tuple of them otherwise."""
+    """A sequence that creates its items when they are read. Otherwise it behaves as a tuple."""
 
     __slots__ = ()
 
     @abstractmethod
     def _some(self, rows: slice) -> Iterable[T]:
-        """Make some of the items."""
+        """Return some of the items."""
 
     def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self), _BLOCK):
@@ -62,7 +62,7 @@ class LazyRows(Sequence[T]):
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:
-    """Return rows of numbers as nested tuples, or plain numbers; None for a row of nan alone."""
+    """Return rows as nested tuples, or as numbers. A row that contains only nan is None."""
     rows = values.tolist()
     for _ in range(values.ndim - 2):
         rows = [tuple(map(tuple, row)) for row in rows]
@@ -72,9 +72,9 @@ def vectors(values: NDArray[np.float64]) -> list[Any]:
     return [None if lacks else row for row, lacks in zip(rows, unknown.tolist(), strict=True)]
 
 
-#: Every kind of finding, the worst first.
+#: The kinds of findings, the worst first.
 KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
-#: What a finding is beside the baseline: there for the first time, there again, gone, or not to be counted.
+#: The status of a finding: not in the baseline, also in the baseline, only in the baseline, and ignored.
 STATUSES = ("new", "active", "resolved", "ignored")
 OPEN = ("new", "active")
 
@@ -83,69 +83,78 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """One finding about two parts. Lengths are in the unit of the report; points and directions in its frame.
+    """A finding about two parts. Lengths are in the unit of the report, points and directions in the assembly's frame.
 
     Attributes
     ----------
     id : str
-        The same in every run as long as the two parts keep their names, in IFC their GlobalIds, and the finding its
-        kind.
+        The identifier of the finding. It is equal in all runs while the two parts have the same names (in IFC the same
+        GlobalIds) and the finding has the same kind.
     kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
-        Overlap deeper than the tolerance; surfaces closer than it; a gap below clearance - tolerance; one part inside
-        the other, their surfaces apart; the same part twice at one place; could not be decided.
+        The kind of the finding:
+
+        - "hard" is an overlap deeper than the tolerance.
+        - "touch" is an overlap or a gap up to the tolerance.
+        - "clearance" is a gap below clearance - tolerance.
+        - "contained" is a part inside of the other part whose surfaces are apart.
+        - "duplicate" is a pair of equal parts at one place.
+        - "unchecked" is a part or pair that could not be checked.
     severity : int
-        Rank in the report, 1 is the worst: by kind, then by `penetration` (by `depth` where it is not known), then by
-        how near the two are.
+        The rank in the report, where 1 is the worst. Findings are sorted by kind, then by `penetration` (or `depth` if
+        it is unknown), then by gap.
     status : {"new", "active", "resolved", "ignored"}
-        Beside the baseline, and by the rules of what to ignore.
+        The status from the comparison with the baseline and from the rules for ignored findings.
     a, b : str
-        Names of the parts, in the order of names.
+        The names of the parts, in the order of names.
     a_file, b_file : str
-        The files they came from.
+        The files of the parts.
     distance : float or None
-        Signed: the gap, or less the depth of the overlap.
+        The signed distance. It is negative for an overlap.
     depth : float or None
-        How far must B move to be free of A? At least or at most or just so as `distance_kind` says; 0 where they are
-        apart.
+        The length of the separating translation `mtv` of B, or 0 without an overlap. `distance_kind` states whether it
+        is exact or a bound.
     mtv : (3,) float or None
-        Which move of B frees it? As short as is known, and as long as `depth`.
+        The shortest known translation of B that separates the parts.
     normal : (3,) float or None
-        Unit vector from A to B.
+        The unit vector from A to B.
     point_a, point_b : (3,) float or None
-        The two points that are nearest, or deepest in the other part.
+        The witness points, which are the nearest points of both parts, or the deepest points in the other part.
     point : (3,) float or None
-        Where to look.
+        The point that shows the place of the finding.
     overlap_volume : float or None
-        Volume that both parts fill.
+        The volume of the intersection of both parts.
     overlap_box : pair of (3,) float, or None
-        Lowest and highest corner of what both parts fill.
+        The lowest and the highest corner of the intersection of both parts.
     shape_a, shape_b : {"hull", "triangles"}
-        What stood for the part when the pair was decided.
+        The geometry of each part that decided the pair.
     method : str
-        Which algorithm decided: "gjk", "epa", "triangles", "boolean", "inside", "equal"; empty if none could.
+        The algorithm: "gjk", "epa", "triangles", "boolean", "inside" or "equal". Empty if the pair is unchecked.
     distance_kind : {"exact", "bound", "approximate"}
-        "exact": `distance` is right to `error_bound`. "bound": `depth` is an upper bound, for moving B by `mtv` frees
-        it; the true depth is at least ``depth - error_bound``. "approximate": neither is proven.
+        The quality of the distance. "exact" is correct within `error_bound`. "bound" is an upper bound of the depth,
+        because `mtv` separates the parts, and the true depth is at least ``depth - error_bound``. "approximate" is an
+        estimate.
     error_bound : float or None
-        Width of the interval that holds the true distance, between curved faces too where a file is STEP.
+        The width of an interval that contains the true distance. For STEP files it includes the error of the triangles
+        on curved faces.
     tolerance : float or None
-        Overlap and gap up to which the two would count as touching.
+        The overlap or gap up to which the pair counts as touching.
     convex_gap : float or None
-        By how much the hull distance lies below the true one, where hulls were compared first.
+        The difference between the true distance and the distance of the hulls, if the hulls were compared first.
     penetration : float or None
-        How far does one surface reach into the other part, where they overlap and that is worst? As
-        `gjk3d.penetration`, and at least so much: the deepest point known. Findings are ranked by it.
+        A lower bound of the largest distance of a surface point inside of the other part, as `gjk3d.penetration`
+        returns it. Findings of one kind are sorted by it.
     time : float or None
-        Of parts that move: when the numbers above hold, that is when the two are deepest, or nearest.
+        The time of the values above if a part moves. It is the time of the deepest overlap or the smallest gap.
     intervals : tuple of (float, float, float, float)
-        When they clash: free before the first time, in clash from the second to the third, free from the fourth on.
+        The intervals of the clash. The parts are free before the first time, clash from the second to the third time,
+        and are free after the fourth time.
     least : (float, float) or None
-        Bounds of the least clearance over all of the motion, proven also between the times looked at;
-        where joints were solved for, against ways whose own error is measured: the report's notes say so.
+        Bounds of the smallest clearance over the whole motion, also between the computed times. If joints were solved
+        numerically, the bounds include their measured error, and a note of the report states it.
     group : str
-        Name of the group of findings that it belongs to.
+        The name of the group of findings.
     note : str
-        What a reader should know besides.
+        Further information.
 
     Examples
     --------
@@ -200,7 +209,7 @@ class Clash:
 
     @property
     def evidence(self) -> str:
-        """What decided, and how good the distance is, in few words."""
+        """The method and the quality of the distance as a short text."""
         if self.kind == "unchecked":
             return "-"
         kind = "depth at most" if self.distance_kind == "bound" else self.distance_kind
@@ -208,46 +217,46 @@ class Clash:
 
     @property
     def is_open(self) -> bool:
-        """Whether it counts: not ignored, not resolved."""
+        """Whether the finding is neither ignored nor resolved."""
         return self.status in OPEN
 
     def fails(self, kinds: Collection[str], only_new: bool) -> bool:
-        """Tell whether a gate fails by it.
+        """Return whether the finding fails a check in CI.
 
         Parameters
         ----------
         kinds : collection of str
-            The kinds that a gate looks for.
+            The kinds that fail the check.
         only_new : bool
-            Whether it looks at those alone that the baseline lacks.
+            Whether only findings fail that the baseline lacks.
         """
         return self.kind in kinds and self.status in (("new",) if only_new else OPEN)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON has them: lists for vectors, None for what is not finite."""
+        """Return the fields as JSON data. Vectors are lists, and numbers that are not finite are None."""
         return record(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Clash:
-        """Return the finding that `to_dict` wrote.
+        """Return the finding of a dict that `to_dict` returned.
 
         Parameters
         ----------
         values : dict
-            By the name of each field; those that this version does not know are left out.
+            The value of each field by its name. Unknown names are ignored.
         """
         return cls(**{item.name: _tuples(values[item.name]) for item in fields(cls) if item.name in values})
 
 
 def clash_id(kind: str, a: str, b: str) -> str:
-    """Return the id of a finding: a hash of its kind and what two parts are known by, in either order."""
+    """Return the id of a finding. It is a hash of its kind and of the identifiers of its parts in any order."""
     first, second = sorted((a, b))
     text = "\0".join((kind, first, second))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def record(item: Any) -> dict[str, Any]:
-    """Return the fields of a finding, a part or a file as JSON has them."""
+    """Return the fields of a finding, a part or a file as JSON data."""
     return {entry.name: json_ready(getattr(item, entry.name)) for entry in fields(item)}
 
 
@@ -257,7 +266,7 @@ def _tuples(value: Any) -> Any:
 
 Objects = NDArray[np.object_]
 
-#: The fields that are columns of numbers, with the shape of a row. Their None is nan. Other columns are objects.
+#: The shape of a row of each column of numbers. None is nan in these columns. All other columns are objects.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("distance", "depth", "overlap_volume", "error_bound", "tolerance", "convex_gap"), ()),
     **dict.fromkeys(("penetration", "time"), ()),
@@ -271,15 +280,15 @@ _FIELDS |= {"id": None, "kind": KINDS[0], "severity": 0, "status": "new"}
 
 
 class Names(NamedTuple):
-    """Names of parts by number; the last one is that of no part."""
+    """The names of parts by number. The last name is empty and stands for a missing part."""
 
     names: Objects
-    idents: Objects  #: the text for each part in ids
-    places: Ints  #: in the order of names
+    idents: Objects  #: the text of each part that is hashed for ids
+    places: Ints  #: the index of each part in the order of names
 
     @classmethod
     def of(cls, names: Sequence[str], idents: Sequence[str]) -> Names:
-        """Return a table of names, from a name and an ident of each part."""
+        """Return the table of the names and identifiers of parts."""
         places = np.full(len(names) + 1, -1)
         places[sorted(range(len(names)), key=lambda k: order(names[k]))] = np.arange(len(names))
         return cls(objects([*names, ""]), objects([*idents, ""]), places)
@@ -304,7 +313,7 @@ def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
 
 
 class _Columns(dict[str, NDArray[Any]]):
-    """Columns of equal length; a missing column is made from the default of its field."""
+    """Columns of equal length. A missing column contains the default of its field."""
 
     def __missing__(self, name: str) -> NDArray[Any]:
         self[name] = np.repeat(column(name, [_FIELDS[name]]), len(self["a"]), axis=0)
@@ -312,16 +321,16 @@ class _Columns(dict[str, NDArray[Any]]):
 
 
 class Clashes(LazyRows[Clash]):
-    """Findings, each a `Clash` that is made when it is read; equal to any sequence of the same.
+    """A sequence of findings in columns. A `Clash` is created when it is read.
 
     Parameters
     ----------
     parts : Names
-        Of the parts.
+        The names of the parts.
     columns : dict of str to array
-        By the fields of `Clash`: numbers with nan for None, kinds and statuses by their place in `KINDS` and
-        `STATUSES`, ``a`` and ``b`` by number, -1 for none. One that is left out has the default of its field; an id of
-        None is made from the kind and the parts.
+        The values of each field of `Clash`. Numbers have nan for None. Kinds and statuses are indices of `KINDS` and
+        `STATUSES`. Parts ``a`` and ``b`` are numbers, and -1 is a missing part. A missing column has the default of its
+        field. An id of None is computed from the kind and the parts.
     """
 
     __slots__ = ("columns", "parts")
@@ -332,7 +341,7 @@ class Clashes(LazyRows[Clash]):
 
     @classmethod
     def of(cls, clashes: Iterable[Clash]) -> Clashes:
-        """Return findings as columns."""
+        """Return the columns of a sequence of findings."""
         if isinstance(clashes, Clashes):
             return clashes
         rows = list(clashes)
@@ -360,7 +369,7 @@ class Clashes(LazyRows[Clash]):
         return vectors(values) if name in _NUMBERS else items
 
     def subset(self, rows: slice | Ints | Bools) -> Clashes:
-        """Return some of the findings."""
+        """Return the findings of some rows."""
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
@@ -387,7 +396,7 @@ class Clashes(LazyRows[Clash]):
         return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
-        """Return the ids of some of the findings, or of all."""
+        """Return the ids of the findings of some rows, or of all findings."""
         ids: list[str] = self.columns["id"][rows].tolist()
         if None in ids:
             kinds, idents = self.columns["kind"][rows].tolist(), self.parts.idents
@@ -397,13 +406,13 @@ class Clashes(LazyRows[Clash]):
         return ids
 
     def note(self, rows: Ints, words: str) -> None:
-        """Add a text to the notes of some of the findings."""
+        """Add a text to the notes of the findings of some rows."""
         notes = self.columns["note"]
         notes[rows] = [f"{note}; {words}".removeprefix("; ") for note in notes[rows]]
 
     @property
     def is_open(self) -> Bools:
-        """Which findings are open; see `Clash.is_open`."""
+        """Whether each finding is open. See `Clash.is_open`."""
         opened: Bools = np.isin(self.columns["status"], [STATUSES.index(status) for status in OPEN])
         return opened
 
@@ -415,10 +424,9 @@ class Clashes(LazyRows[Clash]):
         )
 
     def worst_first(self) -> Ints:
-        """Return in what order they are: by kind, then the worst first; what is not open at the end.
+        """Return the indices of the findings sorted by severity, with resolved and ignored findings at the end.
 
-        Worst is what has most in the way, by `Clash.penetration`; where that is not known, by the depth. What is apart
-        comes by its gap.
+        Findings are sorted by kind, then by `Clash.penetration` (or the depth if it is unknown), then by the gap.
         """
         columns = self.columns
         distance = np.where(np.isnan(columns["distance"]), inf, columns["distance"])

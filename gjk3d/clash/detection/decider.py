@@ -1,4 +1,4 @@
-"""Decisions of pairs of shapes, each at a relative pose: convex hulls first, then triangles; here or on a cluster."""
+"""Decisions of pairs of shapes at relative poses, by convex hulls and then by triangles, locally or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and the range of tolerances with the same results so far: ``low <= tolerance < high``."""
+    """A tolerance, and the range ``low <= tolerance < high`` in which all comparisons so far have equal results."""
 
     def __init__(self, value: float) -> None:
         self.value = value
         self.low, self.high = 0.0, inf
 
     def holds(self, length: float) -> bool:
-        """Tell whether a length is no more than the tolerance."""
+        """Return whether a length is at most the tolerance."""
         if length <= self.value:
             self.low = max(self.low, length)
             return True
@@ -42,11 +42,11 @@ class Limit:
 
 
 def _planes(mesh: Mesh) -> tuple[Array, Array]:
-    """Return outward normals and offsets of the faces of a convex solid that have an area."""
+    """Return outward normals and offsets of the faces of a convex solid, without degenerate faces."""
     corners = mesh.vertices[mesh.skin.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1)
-    # a sliver's normal is rounding: its corners are those of its neighbours
+    # the normal of a sliver is a rounding error, and its neighbours have its corners
     size = float(np.ptp(mesh.bounds, axis=0).max())
     good = length > 1e-12 * size * size
     normals = normals[good] / length[good, None]
@@ -54,20 +54,20 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return the least distance of points inside a convex solid from its faces; negative if a point is outside."""
+    """Return the smallest distance of points inside a convex solid from its faces, negative for points outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
 def is_same_part(pair: BodyPair, limit: Limit) -> bool:
-    """Tell whether two parts are the same body at one place: every vertex has its twin, and their areas are equal."""
+    """Return whether two parts are equal bodies at one place, with equal areas and a twin for every vertex."""
     a, b = pair.a, pair.b
     if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False
     from scipy.spatial import cKDTree
 
     in_a, b_in_a = a._used, pair.to_a(b._used)
-    most = 2.0 * limit.value + 1e-300  # of what is farther away nothing else is known
+    most = 2.0 * limit.value + 1e-300  # larger distances are not computed
     for points, targets in ((in_a, b_in_a), (b_in_a, in_a)):
         gap, _ = cKDTree(targets).query(points, distance_upper_bound=most)
         if not limit.holds(min(float(gap.max()), most)):
@@ -76,7 +76,7 @@ def is_same_part(pair: BodyPair, limit: Limit) -> bool:
 
 
 def same_surface(pair: BodyPair, limit: Limit) -> bool:
-    """Tell whether every vertex of each of two closed parts lies on the surface of the other."""
+    """Return whether both parts are closed and every vertex of each is on the surface of the other."""
     a, b = pair.a, pair.b
     if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False
@@ -85,7 +85,7 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
-    """Tell whether the volume that two parts share is all of each, but for a skin as thin as the tolerance."""
+    """Return whether the overlap volume is the volume of each part, except a layer as thin as the tolerance."""
     return volume is not None and all(limit.holds(abs(abs(x.volume) - volume) / _area(x)) for x in (a, b))
 
 
@@ -95,7 +95,7 @@ def _area(mesh: Mesh) -> float:
     return float(0.5 * np.linalg.norm(cross, axis=1).sum())
 
 
-#: Fields of a `Clash` that a decision sets, in the frame of A. The others depend on the parts and the run.
+#: The fields of a `Clash` that a decision sets, in the frame of A. The other fields depend on the parts and the run.
 DECIDED = (
     "kind", "distance", "depth", "mtv", "normal", "point_a", "point_b", "point", "overlap_volume", "overlap_box",
     "shape_a", "shape_b", "method", "distance_kind", "error_bound", "convex_gap", "penetration", "note",
@@ -103,45 +103,45 @@ DECIDED = (
 
 
 def _clash(kind: str, **fields: Any) -> Clash:
-    """Return a finding without its parts; by default it is decided by triangles and exact."""
+    """Return a finding without its parts. By default it is exact and decided by triangles."""
     by_triangles = {"shape_a": "triangles", "shape_b": "triangles", "method": "triangles", "distance_kind": "exact"}
     return Clash("", kind, 0, "new", "", "", "", "", **(by_triangles | fields))
 
 
 def unchecked(reason: str) -> Clash:
-    """Return the finding for a pair or part that could not be checked."""
+    """Return the finding of a pair or part that could not be checked."""
     return _clash("unchecked", method="", distance_kind="approximate", note=reason)
 
 
 class Decider:
-    """Decides a pair by its limits.
+    """The decision of pairs with a clearance and a tolerance.
 
     Parameters
     ----------
     clearance, tolerance : float
-        As in `gjk3d.clash.check`.
+        The limits of `gjk3d.clash.check`.
     solids : dict
-        Cache of manifold3d's solids of parts.
+        A cache of the manifold3d solids of parts.
     twice : bool
-        Whether two equal parts at one place are a duplicate. It is False for parts that only pass there.
+        Whether two equal parts at one place are a duplicate. It is False for moving parts that only pass there.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
         self.clearance, self.twice = clearance, twice
         self.limit = Limit(tolerance)
-        self.corners: Array | None = None  #: of the overlap of the last pair, (k, 3), in A's frame
+        self.corners: Array | None = None  #: vertices of the intersection of the last pair, (k, 3), in the frame of A
         self._solids = solids
 
     def solid(self, mesh: Mesh) -> Any:
-        """Return manifold3d's solid of a mesh, or None."""
+        """Return the manifold3d solid of a mesh, or None."""
         if id(mesh) not in self._solids:
             self._solids[id(mesh)] = solid(mesh)
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
-        """Return the finding of the pair in A's frame, None where it is free. m is the pose row of B in that frame."""
+        """Return the finding of a pair in the frame of A, or None if it is free. m is the pose row of B."""
         self.corners = None
-        # the bodies of a part are united: inner walls do not count as surface, and no volume counts twice
+        # the bodies of a part are united, because inner walls are not surface and overlaps must not count twice
         a, b = union_of(a).mesh, union_of(b).mesh
         pair = BodyPair(a, b, SAME_FRAME if np.array_equal(m, SAME_FRAME) else m)
         twins = self.twice and is_same_part(pair, self.limit)
@@ -157,20 +157,18 @@ class Decider:
             clash = replace(clash, penetration=deepest_inside(pair.trees))
         if not twins:
             is_one_solid = self.twice and clash.kind == "hard" and same_surface(pair, self.limit)
-            # convex solids on whose surfaces the vertices of the other lie are one; others may have their own dents
+            # convex solids are equal if each has the vertices of the other on its surface; others may have dents
             if is_one_solid and (convex or all_shared(a, b, clash.overlap_volume, self.limit)):
-                return replace(clash, kind="duplicate", note=joined("the same solid, in other triangles", clash.note))
+                return replace(clash, kind="duplicate", note=joined("equal solids, other triangles", clash.note))
             return clash
-        return replace(
-            clash, kind="duplicate", method="equal", note=joined("the same part twice at one place", clash.note)
-        )
+        return replace(clash, kind="duplicate", method="equal", note=joined("equal parts at one place", clash.note))
 
     def _kind(self, distance: float) -> str | None:
         if not self.limit.holds(-distance):
             return "hard"
         if self.limit.holds(distance):
             return "touch"
-        # a gap drawn as wide as the clearance may be less by rounding
+        # rounding may make a gap smaller that was drawn as wide as the clearance
         return None if self.limit.holds(self.clearance - distance) else "clearance"
 
     def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Clash | None:
@@ -187,8 +185,8 @@ class Decider:
         )
         if kind == "hard":
             for points, outer, text in (
-                (pair.to_b(pair.a.hull().points), pair.b, "a lies inside b"),
-                (pair.to_a(pair.b.hull().points), pair.a, "b lies inside a"),
+                (pair.to_b(pair.a.hull().points), pair.b, "A is inside B"),
+                (pair.to_a(pair.b.hull().points), pair.a, "B is inside A"),
             ):
                 if not self.limit.holds(_room(points, outer)):
                     clash = replace(clash, kind="contained", note=text)
@@ -196,7 +194,7 @@ class Decider:
         return clash
 
     def _any(self, pair: BodyPair, hulls: Distance) -> Clash | None:
-        """Decide by triangles a pair that its hulls do not decide."""
+        """Decide a pair by its triangles."""
         trees = pair.trees
         if trees.surfaces_meet():
             return self._meeting(pair)
@@ -228,13 +226,13 @@ class Decider:
         )
 
     def _meeting(self, pair: BodyPair) -> Clash:
-        """Decide a pair whose surfaces intersect, by the depth of the overlap."""
+        """Decide a pair with intersecting surfaces by the depth of the overlap."""
         shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
         least, place = shared_depth(pair, shared)
         solids_alone = shared is not None and not pair.any_hanging
         if not solids_alone and self.limit.holds(least) and not self.limit.holds(pair.trees.through(LOOKED_AT)):
             point, normal = touching(pair)
-            note = joined("the surfaces cross; how deep cannot be told", hollow)
+            note = joined("the surfaces intersect with an unknown depth", hollow)
             return _clash(
                 "hard", normal=_or_none(normal), point=_or_none(point), distance_kind="approximate", note=note
             )
@@ -253,27 +251,27 @@ class Decider:
             point=where,
             method="triangles" if shared is None else "boolean",
             distance_kind="exact" if shared is not None and least == 0.0 else "approximate",
-            error_bound=inf,  # as far apart as what touches may be
+            error_bound=inf,  # replaced by the tolerance, which is the largest gap of a touch
             note=hollow,
         )
 
     def _inside(self, pair: BodyPair, holder: int) -> Clash:
-        """Decide a pair whose surfaces are disjoint, and of which one contains a body of the other."""
+        """Decide a pair with disjoint surfaces if a body of one part is inside of the other part."""
         outer, points, text = (
-            (pair.a, pair.to_a(pair.b._body_points), "b lies inside a")
+            (pair.a, pair.to_a(pair.b._body_points), "B is inside A")
             if holder == 1
-            else (pair.b, pair.to_b(pair.a._body_points), "a lies inside b")
+            else (pair.b, pair.to_b(pair.a._body_points), "A is inside B")
         )
         wholly = bool(holds(outer, points).all())
         clash = self._overlapping("contained" if wholly else "hard", pair, 0.0, None)
-        note = text if wholly else text.replace("lies", "has a body that lies")
+        note = text if wholly else text.replace("is", "has a body that is", 1)
         return self._with_volume(replace(clash, method="inside", note=note), self._overlap(pair))
 
     def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
-        """Enclose the depth by the routine of `gjk3d.signed_distance`, and from below by what both share, if known.
+        """Return a finding with bounds of the depth from `gjk3d.signed_distance` and from the intersection, if known.
 
-        So the bound from above, which is `Clash.depth`, is the same; that from below may be better here, since the
-        shared solid has points deeper in both than the vertices that are looked at there. Both hold.
+        The upper bound, `Clash.depth`, is that of `gjk3d.signed_distance`. The lower bound may be larger, because the
+        intersection has points that are deeper in both parts than their vertices.
         """
         deep = depth(pair.trees)
         least = max(least, deep.least)
@@ -305,7 +303,7 @@ class Decider:
 
 
 def _of_hulls(kind: str, hulls: Distance) -> Clash:
-    """Return the finding that the hulls alone give."""
+    """Return the finding for the distance of the hulls."""
     distance = float(hulls.distance)
     depth = max(0.0, -distance)
     normal = np.asarray(hulls.normal)
@@ -328,10 +326,11 @@ def _of_hulls(kind: str, hulls: Distance) -> Clash:
 
 def _hollow(a: Mesh, b: Mesh) -> str:
     """Return the note on parts that are not closed."""
-    opened = [name for name, mesh in (("a", a), ("b", b)) if not mesh.is_watertight]
+    opened = [name for name, mesh in (("A", a), ("B", b)) if not mesh.is_watertight]
     if not opened:
         return ""
-    return f"{' and '.join(opened)} {'is' if len(opened) == 1 else 'are'} not closed: what lies inside is not seen"
+    verb, pronoun = ("is", "it") if len(opened) == 1 else ("are", "them")
+    return f"{' and '.join(opened)} {verb} not closed: parts inside {pronoun} are not detected"
 
 
 def _or_none(values: Array | None) -> Vector | None:
@@ -339,23 +338,23 @@ def _or_none(values: Array | None) -> Vector | None:
 
 
 def vector(values: Any) -> Vector:
-    """Return three plain floats; a negative zero becomes 0."""
+    """Return three Python floats. A negative zero becomes 0."""
     x, y, z = (float(value) + 0.0 for value in values)
     return x, y, z
 
 
 def joined(first: str, second: str) -> str:
-    """Return two notes as one."""
+    """Return two notes as one text."""
     return "; ".join(text for text in (first, second) if text)
 
 
-#: Pairs a call: few at first, so that the first findings come soon, then twice as many each time.
+#: The number of pairs in the first batch and in the largest one. Batches double, so that the first findings come soon.
 _FIRST, _MOST = 4, 1024
-_LOT = 64  #: pairs that one task of a cluster decides at most
+_LOT = 64  #: the largest number of pairs in a task of a cluster
 
 
 class Query(NamedTuple):
-    """Two shapes by number, the pose row of the second in the frame of the first, and what is of interest."""
+    """Two shapes by number, the pose row of the second in the frame of the first, and the limits."""
 
     a: int
     b: int
@@ -364,13 +363,14 @@ class Query(NamedTuple):
     tolerance: float
 
 
-QueryOf = Callable[[int], Query]  #: the query of a number
+QueryOf = Callable[[int], Query]  #: returns a query by its number
 
 
 class Decision(NamedTuple):
-    """The finding of a pair, None where it is free, for all tolerances ``low <= tolerance < high``.
+    """The finding of a pair for all tolerances ``low <= tolerance < high``, or None for a free pair.
 
-    ``corners`` are those of the overlap, (k, 3), in A's frame. They give `Clash.overlap_box` wherever A is.
+    ``corners`` (k, 3) are the vertices of the intersection in the frame of A. They give `Clash.overlap_box` for any
+    pose of A.
     """
 
     clash: Clash | None
@@ -380,13 +380,14 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Shapes, and decisions of pairs of them.
+    """Decisions of pairs of shapes.
 
     Parameters
     ----------
     shapes : sequence of Mesh
+        The shapes by number.
     clearance : float
-        As in `gjk3d.clash.check`.
+        The clearance of `gjk3d.clash.check`.
     most : float
         The largest reach of all queries.
     """
@@ -394,13 +395,13 @@ class Decisions:
     def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
         self._shapes = tuple(shapes)
         self._clearance, self._most = clearance, most
-        self._solids: dict[int, Any] = {}  # of shapes, for their next pair
+        self._solids: dict[int, Any] = {}  # a cache for later pairs
 
     def __reduce__(self) -> Any:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return the distances of hulls, None where a hull distance exceeds the reach of the query."""
+        """Return the distance of the hulls of each query, or None if it exceeds the reach of the query."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
@@ -411,18 +412,18 @@ class Decisions:
         return [answer[k] if near[k] else None for k in range(len(queries))]
 
     def decide(self, row: tuple[Query, Distance[Any]]) -> Decision:
-        """Decide a pair that its hulls do not decide."""
+        """Return the decision of a pair whose hulls are within the reach."""
         query, hulls = row
         decider = Decider(self._clearance, query.tolerance, self._solids)
         try:
             clash = decider.decide(self._shapes[query.a], self._shapes[query.b], hulls, query.row[:12])
             corners = decider.corners
-        except Exception as error:  # one pair must not take the others with it; it is said, never dropped
+        except Exception as error:  # an error of one pair must not stop the run, and it is reported
             clash, corners = unchecked(f"{type(error).__name__}: {error}"), None
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Decide pairs; None where the hulls are farther apart than the reach."""
+        """Return the decisions of pairs, or None for each pair whose hulls are farther apart than the reach."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
@@ -433,7 +434,7 @@ class Decisions:
     ) -> Iterator[Decision | None]:
         """Yield the decisions in order.
 
-        Pairs are decided in lots, so memory does not grow with their number. Hulls are made only for shapes of a lot.
+        Pairs are decided in batches, so the memory does not grow with their number.
         """
         for start, stop in _lots(count, _MOST):
             queries = [query_of(k) for k in range(start, stop)]
@@ -449,7 +450,7 @@ class Decisions:
 
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
-        """Yield the decisions of a cluster that has the shapes, in order."""
+        """Yield the decisions of a cluster in order."""
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided

@@ -1,4 +1,4 @@
-"""The findings of a run: collected, ranked, grouped, and the parts that several of them have in common."""
+"""The findings of a run: collection, ranks, groups, and parts that explain several findings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import count, number, with_unit
 
 _NEIGHBOURS = 8
-#: Findings are grouped with their like: what must be mended, what lies on one another, what is close.
+#: The class of each kind. Only findings of one class are in one group.
 _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 2, "clearance": 3}
 
 
 def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
-    """Return the findings sorted, the worst first, each with its rank and its group."""
+    """Return the findings sorted by severity, with their ranks and groups."""
     table = Clashes.of(clashes)
     order = table.worst_first()
     columns = table.subset(order).columns
@@ -31,15 +31,16 @@ def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
 
 
 def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
-    """Return the names of the findings' groups.
+    """Return the name of the group of each finding.
 
-    Two findings belong to one group if they are of like kind, share a part, and their points are no farther apart than
-    the size of the larger of their smaller parts. A group has the name of the part that most of its findings have.
+    Two findings are in one group if their kinds are in one class, they share a part, and the distance of their points
+    is at most the reach of one of them. The reach is the size of the smaller part of a finding. A group has the name of
+    the part that is in most of its findings.
     """
     if not len(clashes):
         return []
     columns = clashes.columns
-    # the two parts of each finding, by number; what has one part has it twice
+    # the numbers of the two parts of each finding; a finding with a single part has it twice
     parts = np.column_stack([columns["a"], np.where(columns["b"] < 0, columns["a"], columns["b"])])
     size = np.array([sizes.get(name, inf) for name in clashes.parts.names])
     points, kinds = columns["point"], np.array([_CLASSES[kind] for kind in KINDS])[columns["kind"]]
@@ -57,9 +58,10 @@ def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
 
 
 def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
-    """Return pairs of findings that are near each other: each with its nearest few, which connects chains of findings.
+    """Return pairs of findings that belong to one group.
 
-    ``parts`` are the parts of each, (n, 2), and ``reach`` is the largest distance.
+    Each finding is compared with its nearest few, which is enough to connect chains of findings. ``parts`` (n, 2) are
+    the parts of each finding, and ``reach`` is the largest distance from it.
     """
     finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
     part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
@@ -70,8 +72,8 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
     blocks = [np.zeros((0, 2), dtype=np.int64)]
     counts = ends - starts
     for size in np.unique(counts[counts > 1]).tolist():
-        members = finding[starts[counts == size, None] + np.arange(size)]  # of all that have so many
-        if size <= _NEIGHBOURS + 1:  # every other one is among the nearest
+        members = finding[starts[counts == size, None] + np.arange(size)]  # the findings of all parts with this count
+        if size <= _NEIGHBOURS + 1:  # all pairs are compared
             blocks += [members[:, [i, j]] for i, j in combinations(range(size), 2)]
             continue
         from scipy.spatial import cKDTree
@@ -86,7 +88,7 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
 
 
 def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
-    """Return the part that names each group: the part of most findings, and of several the smallest."""
+    """Return the part that names each group. It is in most findings, and it is the smallest of such parts."""
     distinct = parts[:, 0] != parts[:, 1]
     part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
     keys, counts = np.unique(where * len(places) + part, return_counts=True)
@@ -97,22 +99,22 @@ def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
     return naming
 
 
-_SPARE = 1024  #: findings above the limit, before they are sorted and cut again
+_SPARE = 1024  #: the number of findings above the limit that triggers the next sort
 
 
 class Findings:
-    """Collects the findings of a run.
+    """The findings of a run.
 
     Parameters
     ----------
     parts : Names
-        Of the parts.
+        The names of the parts.
     most : int, optional
-        Number of findings that are stored, the worst ones. The others are counted. All are stored by default.
+        The number of stored findings. The worst ones are stored, and the others are counted. The default stores all.
     watched : collection of str
         Ids whose occurrence is recorded in `seen`.
-    found : callable, optional
-        Called with each finding.
+    callback : callable, optional
+        A function that is called with each finding.
     """
 
     def __init__(
@@ -128,9 +130,9 @@ class Findings:
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
-        """Store or count findings and report each: one for each pair that has one.
+        """Store or count findings, and call the callback with each. ``pairs`` states which pairs have a finding.
 
-        ``step`` is called after each pair. If it raises, the findings that were reported by then are stored.
+        ``step`` is called after each pair. If it raises an error, the findings so far are stored.
         """
         rows, before = iter(clashes), self.count
         try:
@@ -153,13 +155,13 @@ class Findings:
 
     @property
     def clashes(self) -> Clashes:
-        """The findings that are stored."""
+        """The stored findings."""
         self._cut(self._most)
         return self._many[0]
 
     @property
     def left_out(self) -> dict[str, dict[str, int]]:
-        """The number of other findings, by status and kind."""
+        """The number of findings that are not stored, by status and kind."""
         self._cut(self._most)
         result: dict[str, dict[str, int]] = {}
         for (status, kind), many in sorted(self._left_out.items()):
@@ -167,7 +169,7 @@ class Findings:
         return result
 
     def _cut(self, most: int | None) -> None:
-        """Join the stored columns, and leave out the findings above a limit."""
+        """Join the stored columns, and drop the findings above a limit."""
         clashes = Clashes.all(self._parts, self._many)
         if most is not None and len(clashes) > most:
             order = clashes.worst_first()
@@ -176,24 +178,24 @@ class Findings:
         self._many = [clashes]
 
 
-#: Kinds that have to be mended. A touch is usually intended.
+#: The kinds that must be repaired. A touch is usually intended.
 _TO_MEND = ("hard", "contained", "duplicate", "clearance")
-_FEWEST = 3  #: findings that a part must be in to be a cause
-_MOST = 20  #: causes that are reported
+_FEWEST = 3  #: the smallest number of findings of a cause
+_MOST = 20  #: the largest number of causes
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A part that several findings have in common.
+    """A part that explains several findings.
 
     Attributes
     ----------
     part : str
-        Its name.
+        The name of the part.
     ids : tuple of str
-        The ids of the findings that it explains, the worst first.
+        The ids of the findings that the part explains, the worst first.
     moved : (3,) float or None
-        The translation of its box since the baseline, for a box of the same size; None where it did not move.
+        The translation of the bounding box since the baseline, if its size is unchanged. None without a translation.
     """
 
     part: str
@@ -204,20 +206,20 @@ class Cause:
 def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -> list[Cause]:
     """Return the parts that explain most findings. Each finding has at most one cause.
 
-    The part of most of the remaining findings is selected repeatedly, parts that moved first. This is the greedy cover
-    of a graph by its vertices (Chvatal 1979). The edges of the graph are the findings.
+    The part with most of the remaining findings is selected repeatedly. Parts that moved are selected first. This is a
+    greedy vertex cover of a graph whose edges are the findings (Chvatal 1979).
 
     Parameters
     ----------
     clashes : collection of Clash
-        Of any kind and status; open ones of kinds that have to be mended count.
+        The findings. Only open findings of kinds that must be repaired are used.
     moved : dict of str to (3,) float, optional
-        The parts that moved since the baseline.
+        The parts that moved since the baseline, and their translations.
 
     Returns
     -------
     list of Cause
-        The one that explains most comes first; none explains fewer than three.
+        The causes, sorted by their number of findings. Each explains at least three findings.
 
     Examples
     --------
@@ -231,7 +233,7 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     """
     table, moved = Clashes.of(clashes), moved or {}
     left, covers = _to_mend(table), []
-    if moved:  # what was there before a part moved is not explained by that
+    if moved:  # the move of a part does not explain earlier findings
         new = left & (table.columns["status"] == STATUSES.index("new"))
         covers = _cover(table, new, np.array([name in moved for name in table.parts.names]))
     for _, rows in covers:
@@ -243,13 +245,13 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
 
 
 def _to_mend(clashes: Clashes) -> Bools:
-    """Return which findings have two parts, are open, and are of kinds that have to be mended."""
+    """Return whether each finding is open, has two parts, and is of a kind that must be repaired."""
     kinds: Bools = np.isin(clashes.columns["kind"], [KINDS.index(kind) for kind in _TO_MEND])
     return kinds & clashes.is_open & (clashes.columns["b"] >= 0)
 
 
 def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
-    """Return parts, of all or among some, and the remaining findings that each explains."""
+    """Return a greedy cover of the findings ``left`` by parts, with the findings that each part explains."""
     sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
     counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
     if among is not None:
@@ -266,14 +268,14 @@ def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int
 
 
 def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
-    """Return the parts whose boxes moved, and kept their size, from one report to a later one, and by how much.
+    """Return the translations of the parts whose boxes moved between two reports without a change of size.
 
     Parameters
     ----------
     before, after : collection of PartRow
-        The parts of both, in one unit.
+        The parts of both reports, in one unit.
     tolerance : float
-        What is less is no move.
+        Translations up to this length are ignored.
     """
     old = {part.name: np.array(part.bounds) for part in before if part.bounds is not None}
     shifts = {}
@@ -288,7 +290,7 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
 
 
 def cause_notes(report: Report) -> tuple[str, ...]:
-    """Return notes: the share of findings of each part that moved, and of a part that most findings have."""
+    """Return notes on the share of findings of each part that moved, and of a part with most findings."""
     unit, factor = report.reading
     total = int(_to_mend(Clashes.of(report.clashes)).sum())
     lines = []
@@ -296,7 +298,7 @@ def cause_notes(report: Report) -> tuple[str, ...]:
         share = f"{len(cause.ids)} of {count(total, 'finding')}"
         if cause.moved is not None:
             vector = ", ".join(number(factor * x, 4) for x in cause.moved)
-            lines.append(f"{cause.part} moved by {with_unit(f'({vector})', unit)} since the baseline: {share} are its")
+            lines.append(f"{cause.part} moved by {with_unit(f'({vector})', unit)} since the baseline and is in {share}")
         elif k == 0 and 2 * len(cause.ids) > total:
             lines.append(f"{cause.part} is in {share}: look at it first")
     return tuple(lines)

@@ -1,4 +1,4 @@
-"""Where and how deep the surfaces of two parts meet, and the volume that they share."""
+"""The intersection of two parts: its place, a lower bound of its depth, and its volume."""
 
 from __future__ import annotations
 
@@ -19,45 +19,46 @@ SAME_FRAME = IDENTITY[0, :12]  #: the pose of B where both parts are in one fram
 
 
 class BodyPair(NamedTuple):
-    """Two parts in the frame of the first: their triangles, and the pose row of B."""
+    """The meshes of two parts A and B, and the pose row of B in the frame of A."""
 
     a: Mesh
     b: Mesh
     m: Array = SAME_FRAME
 
     def to_a(self, points: Array) -> Array:
-        """Return points of B's frame in A's."""
+        """Return points of the frame of B in the frame of A."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved(self.m, points))
 
     def to_b(self, points: Array) -> Array:
-        """Return points of A's frame in B's."""
+        """Return points of the frame of A in the frame of B."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved_back(self.m, points))
 
     def rotated(self, directions: Array) -> Array:
-        """Return directions of B's frame in A's."""
+        """Return directions of the frame of B in the frame of A."""
         return directions if self.m is SAME_FRAME else directions @ parts(self.m)[0].T
 
     @property
     def bounds_b(self) -> Array:
-        """Lowest and highest corner of B, (2, 3), to rounding: of its hull, which has fewer points."""
+        """The lowest and the highest corner of B in the frame of A, (2, 3), up to rounding."""
         if self.m is SAME_FRAME:
             return self.b.bounds
+        # the hull has the same bounds and fewer points
         points = self.to_a(self.b.hull().points)
         return np.array([points.min(axis=0), points.max(axis=0)])
 
     @property
     def any_hanging(self) -> bool:
-        """Whether a closed part has triangles that bound no volume, and so may cross the other without an overlap."""
+        """Whether a closed part has hanging triangles, which can intersect the other part without an overlap volume."""
         return any(len(mesh._mended.hanging) for mesh in (self.a, self.b))
 
     @property
     def trees(self) -> MeshPair:
-        """Both by their trees."""
+        """The pair of bounding volume hierarchies."""
         return MeshPair.of(self.a, self.b, self.m)
 
 
 class Overlap(NamedTuple):
-    """The intersection of two solids: its volume, and its surface as vertices and faces, both empty for volume 0."""
+    """The intersection of two solids, with its volume and its surface. The surface is empty for the volume 0."""
 
     volume: float
     vertices: Array
@@ -65,7 +66,7 @@ class Overlap(NamedTuple):
 
 
 def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
-    """Return the intersection of two solids, with b at a pose; None where the boolean operation fails."""
+    """Return the intersection of two solids with b at a pose, or None if the boolean operation fails."""
     import manifold3d
 
     shared = a ^ (b if m is SAME_FRAME else b.transform(matrices(m)[:3]))
@@ -76,25 +77,26 @@ def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
     return Overlap(float(shared.volume()), *arrays_of(shared))
 
 
-_CHORDS = 64  #: faces of what is shared that chords begin at
-_MOST = 4000  #: points that are looked at
-LOOKED_AT = 65536  #: pairs of meeting faces that are looked at
+_CHORDS = 64  #: the number of faces of an intersection at which chords start
+_MOST = 4000  #: the largest number of sample points
+LOOKED_AT = 65536  #: the largest number of pairs of intersecting faces that are examined
 
 
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
-    """Return a lower bound on the depth of the overlap of two parts, and the point where it was measured.
+    """Return a lower bound of the depth of the overlap of two parts, and the point of the bound.
 
-    A point of both is the centre of a ball in each, as large as its distance from that surface: to be free, they must
-    move by both radii. The points are those of the surface of what they share, where that is known; else those of
-    either surface that lie in the other, closed one.
+    A point inside both parts is the centre of a ball in each part. The radius is the distance to the surface. A
+    separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
+    intersection. If the intersection is unknown, they are the points of each surface inside of the other part, if
+    that is closed.
     """
     best: tuple[float, Array | None] = (0.0, None)
     if shared is not None:
         if len(shared.faces):
-            middle = shared.vertices.mean(axis=0)[None]  # deep in what is a ball, a block or a lens; outside of a ring
+            middle = shared.vertices.mean(axis=0)[None]  # deep inside a ball, a block or a lens, but outside of a ring
             inside = holds(pair.a, middle) & holds(pair.b, pair.to_b(middle))
             best = _deepest(pair, np.concatenate([_spread(shared.vertices, shared.faces), middle[inside]]))
-            if best[0] < 0.25 * shared.volume / _area(shared):  # its surface is that of both: what is deep lies within
+            if best[0] < 0.25 * shared.volume / _area(shared):  # the deep points may be inside
                 points = _within(shared)
                 points = points[holds(pair.a, points) & holds(pair.b, pair.to_b(points))]
                 best = max(best, _deepest(pair, points), key=lambda item: item[0])
@@ -130,7 +132,7 @@ def _area(shared: Overlap) -> float:
 
 
 def _within(shared: Overlap) -> Array:
-    """Return points inside an overlap: the middles of chords that go inwards from its largest faces."""
+    """Return points inside an intersection, which are the midpoints of chords that start at its largest faces."""
     first, edge_1, edge_2 = np.moveaxis(shared.vertices[shared.faces], 1, 0)
     edge_1, edge_2 = edge_1 - first, edge_2 - first
     cross = np.cross(edge_1, edge_2)
@@ -140,7 +142,7 @@ def _within(shared: Overlap) -> Array:
         if not area[k] > 0.0:
             break
         start, inward = first[k] + (edge_1[k] + edge_2[k]) / 3.0, -cross[k] / area[k]
-        # where the ray meets the planes of all faces: Möller and Trumbore 1997
+        # intersection of a ray with triangles (Möller and Trumbore 1997)
         side, offset = np.cross(inward, edge_2), start - first
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = 1.0 / np.einsum("ij,ij->i", edge_1, side)
@@ -154,7 +156,7 @@ def _within(shared: Overlap) -> Array:
 
 
 def _spread(vertices: Array, faces: Ints) -> Array:
-    """Return corners, middles of edges and of faces; some of them, evenly, where there are too many."""
+    """Return corners and the centers of edges and faces. If there are too many, an even sample of them is returned."""
     corners = vertices[faces]
     middles = corners.mean(axis=1)
     edges = 0.5 * (corners + np.roll(corners, 1, axis=1))
@@ -165,20 +167,20 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 
 def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
-    """Return a common point of two surfaces that meet, in the middle of such, and the direction from A to B there."""
+    """Return a central common point of two surfaces, and the direction from A to B at this point."""
     trees = pair.trees
     faces = trees.meeting_faces(LOOKED_AT)
     if not len(faces):
         return None, None
     out_a, out_b = _normals(pair.a, faces[:, 0]), pair.rotated(_normals(pair.b, faces[:, 1]))
-    k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces that look at each other most
+    k = int(np.argmin((out_a * out_b).sum(axis=1)))  # the two faces whose normals are most opposite
     normal = out_a[k] - out_b[k]
     length = float(np.linalg.norm(normal))
     segments = trees.cut(LOOKED_AT)
     if len(segments):
         middles = segments.mean(axis=1)
         point = middles[int(np.argmin(((middles - middles.mean(axis=0)) ** 2).sum(axis=1)))]
-    else:  # faces in one plane cut in no segment
+    else:  # coplanar faces do not intersect in a segment
         bounds_a, bounds_b = pair.a.bounds, pair.bounds_b
         low, high = np.maximum(bounds_a[0], bounds_b[0]), np.minimum(bounds_a[1], bounds_b[1])
         point = from_points(pair.a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]

@@ -1,8 +1,8 @@
-"""Pairs of parts: which ones are close, their tolerances, and copies of a pair, which share one decision.
+"""Pairs of parts: close pairs, tolerances, and copies of a pair that share one decision.
 
-A part is a shape and a pose. A decision about two shapes at a relative pose holds for every pair of parts that are
-these shapes at that pose. Poses in files are rounded: poses that differ by rounding alone count as one. The largest
-distance between a shape at both poses, the slack, widens the bounds of the finding.
+A part is a shape and a pose. Two shapes at a relative pose have one decision, which is valid for all pairs of parts
+with these shapes at this pose. Poses in files are rounded, so poses that differ only by rounding count as equal. The
+largest distance between the points of a shape at both poses is the slack. It widens the bounds of the finding.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ from gjk3d.typing import Array, Bools, Ints
 from gjk3d.units import reading
 from gjk3d.wording import number, with_unit
 
-#: The default tolerance of a pair in units of how far its parts reach; float32 files round coordinates by 6e-8 of them.
+#: The default tolerance of a pair relative to the reach of its parts. float32 files have a relative error of 6e-8.
 TOLERANCE = 1e-6
-#: and in units of the spacing of the numbers in the files of its parts, which is wide far from a file's origin
+#: The default tolerance relative to the spacing of the numbers in a file. The spacing is wide far from the origin.
 SPACINGS = 8.0
 
 
 def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float. The tolerance of a pair is the larger of the two.
-
-    The middle is the median of the middles of the parts, so one part far away does not move it.
-    """
+    """Return the default tolerance of each part, (n,) float. The tolerance of a pair is the larger of the two."""
     if not len(bounds):
         return np.zeros(0)
+    # the median ignores a single part far away
     middle = np.median(bounds.mean(axis=1), axis=0)
     reach = np.abs(bounds - middle).max(axis=(1, 2))
     tolerances: Array = np.maximum(TOLERANCE * reach, SPACINGS * spacings)
@@ -42,12 +40,14 @@ def default_tolerances(bounds: Array, spacings: Array) -> Array:
 
 
 class Tolerances(NamedTuple):
-    """The tolerances of parts: that of a pair is the larger of its two, and no less than their facets are off together.
+    """The tolerances of parts.
+
+    The tolerance of a pair is the larger tolerance of its parts, and at least the sum of the errors of their facets.
 
     Attributes
     ----------
     by_part, facets : (n,) float
-        The tolerance of each part, and how far its triangles may be from the faces that they stand for.
+        The tolerance of each part, and the error of its triangles on curved faces.
     """
 
     by_part: Array
@@ -59,16 +59,16 @@ class Tolerances(NamedTuple):
 
 
 def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
-    """Return the pairs (i < j), in ascending order, whose boxes come as close as the clearance or their tolerance.
+    """Return the pairs (i < j) in ascending order whose boxes are within the clearance or their tolerance.
 
-    ``bounds`` is (n, 2, 3), right to ``slacks``, (n,).
+    ``bounds`` (n, 2, 3) have the errors ``slacks`` (n,).
     """
     bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
     # each box is grown by its own tolerance, so that a far part with a large tolerance adds no pairs of other parts
     wide = bounds + np.maximum(*tolerances)[:, None] * np.repeat((-1.0, 1.0), 3)
     tree = Tree(len(bounds))
     tree.insert(np.arange(len(bounds)), wide)
-    rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of places at a pose, and of a corner and a gap
+    rounding = 4e-15 * float(np.abs(wide).max(initial=0.0))  # of transformed points, of corners and of gaps
     blocks = [np.zeros((0, 2), dtype=np.int64)]
     for block in tree.pairs(clearance * (1.0 + 1e-12) + rounding):
         a, b = bounds[block[:, 0]], bounds[block[:, 1]]
@@ -80,36 +80,35 @@ def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks:
     return result
 
 
-#: Times the size of the whole: who goes farther than that seldom means it.
-_FAR = 10.0
+_FAR = 10.0  #: the distance relative to the size of the assembly above which a motion is probably a mistake
 
 
 def doubted_limits(
     clearance: float, tolerance: float | None, names: Sequence[str], sizes: Array, unit: str | None
 ) -> list[str]:
-    """Return notes on a clearance larger than every part, and on a tolerance larger than one of them.
+    """Return notes on a clearance larger than every part, and on a tolerance larger than a part.
 
     Parameters
     ----------
     clearance, tolerance : float
-        As they were given; None is no tolerance.
+        The limits of the call. The tolerance is None for the default.
     names : sequence of str
+        The names of the parts.
     sizes : (n,) float
-        Of the parts: the diagonals of their boxes.
+        The diagonals of the boxes of the parts.
     unit : str or None
-        Of all lengths.
+        The unit of all lengths.
     """
     if not len(sizes):
         return []
     most, least = int(sizes.argmax()), int(sizes.argmin())
     notes = []
     if clearance > sizes[most]:
-        what = f"the largest part, {names[most]}, which is {format_length(float(sizes[most]), unit)} in size"
-        notes.append(f"the clearance, {format_length(clearance, unit)}, is larger than {what}: {_cure(unit)}")
+        what = f"the largest part {names[most]} ({format_length(float(sizes[most]), unit)})"
+        notes.append(f"the clearance {format_length(clearance, unit)} is larger than {what}. {_cure(unit)}")
     if tolerance is not None and tolerance > sizes[least]:
-        size = format_length(float(sizes[least]), unit)
-        what = f"{names[least]}, which is {size} in size, so none of its clashes is told"
-        notes.append(f"the tolerance, {format_length(tolerance, unit)}, is larger than {what}: {_cure(unit)}")
+        what = f"the part {names[least]} ({format_length(float(sizes[least]), unit)}), so its clashes are not reported"
+        notes.append(f"the tolerance {format_length(tolerance, unit)} is larger than {what}. {_cure(unit)}")
     return notes
 
 
@@ -119,10 +118,11 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
     Parameters
     ----------
     names : sequence of str
+        The names of the parts.
     bounds, swept : (n, 2, 3) float
-        Boxes of the parts where they were drawn, and of all places that they go to.
+        The boxes of the parts in their drawn poses, and the boxes of their whole paths.
     unit : str or None
-        Of all lengths.
+        The unit of all lengths.
     """
     if not len(bounds):
         return []
@@ -134,32 +134,33 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
         return []
     far, extent = format_length(float(away[worst]), unit), format_length(size, unit)
     return [
-        f"{names[worst]} goes {far} away from the assembly, which is {extent} in size: if that cannot be, its motion"
-        ' has an axis, a way or poses in another unit: say it by length = "mm" at the top of the motion\'s file'
+        f"{names[worst]} moves {far} away from the assembly, which measures {extent}. If its motion has an axis, a"
+        ' translation or poses in another unit, write length = "mm" at the top of the motion file.'
     ]
 
 
 def _cure(unit: str | None) -> str:
     if unit is None:
-        return "the files state no unit; if that cannot be, state theirs: unit= in Python, --unit on the command line"
-    return f"if that cannot be, give it its own unit, as in 0.5mm; in Python lengths are in {unit}"
+        return "The files state no unit, so set it with --unit (unit= in Python) if this is wrong."
+    return f"If this is wrong, write it with its unit, for example 0.5mm (lengths in Python are in {unit})."
 
 
 def format_length(length: float, unit: str | None) -> str:
-    """Return a length with its unit, in the unit in which it is shown."""
+    """Return a length as text with its unit of reading."""
     shown, factor = reading(unit, length)
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
 
 
-#: Poses that differ by no more than this part of the tolerance are taken for one; float32 files round by half of it.
+#: Poses that differ by at most this share of the tolerance count as equal. float32 files round by half of it.
 PART_OF_TOLERANCE = 1.0 / 8.0
 
 
 class Alike(NamedTuple):
-    """The pairs that share a decision.
+    """Groups of pairs that share a decision.
 
-    ``group`` is the decision of each pair, ``first`` the pair that it is made of, ``rows`` the pose of B in A's frame
-    there, and ``slack`` how far the shapes of each pair may be from where that decision has them.
+    ``group`` is the number of the group of each pair. ``first`` is the pair of each group that is decided, and
+    ``rows`` is the pose row of B in the frame of A for this pair. ``slack`` is the largest distance of the points of
+    each pair from their positions in the decision.
     """
 
     group: Ints
@@ -168,7 +169,7 @@ class Alike(NamedTuple):
     slack: Array
 
     def members(self) -> list[Ints]:
-        """Return the pairs of each decision, in order."""
+        """Return the pairs of each group in order."""
         by_group = np.argsort(self.group, kind="stable")
         return np.split(by_group, np.cumsum(np.bincount(self.group, minlength=len(self.first)))[:-1])
 
@@ -179,16 +180,17 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
     Parameters
     ----------
     pairs : (n, 2) int
-        Parts by number.
+        The pairs of parts by number.
     shapes : sequence of Mesh
+        The shapes by number.
     which : (k,) int
-        The shape of each part.
+        The number of the shape of each part.
     rows : (k, 13) float
-        Pose rows of the parts.
+        The pose rows of the parts.
     slacks : (k,) float
-        How far the vertices of each part may be elsewhere.
+        The largest error of the vertices of each part.
     steps : (n,) float
-        Largest difference of poses that count as one; 0 where poses must be equal.
+        The largest difference of poses that count as equal. 0 requires equal poses.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
@@ -205,22 +207,22 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return an upper bound on the distance between a point of a shape of that reach at two poses."""
+    """Return an upper bound of the distance between the positions of a point of a shape at two poses."""
     turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
-    # a corner is as far from the frame's origin as the root of three times the greatest coordinate
+    # the distance of a corner from the origin is at most sqrt(3) times the largest coordinate
     away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
     return away
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the earlier pose that replaces it; for most poses that is the pose itself."""
+    """Return for each pose the earlier pose that replaces it. Most poses are not replaced."""
     leader = np.arange(len(to))
-    steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # few different ones
+    steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # powers of two
     _, pair = _distinct(shapes.astype(np.float64))
     least = np.full(len(to), np.inf)
     np.minimum.at(least, pair, np.where(steps > 0.0, steps, np.inf))
     for size in (least[pair], steps):  # poses that differ in the last bits come first
-        # two near poses on both sides of a border of one grid are in one cell of the other grid
+        # two near poses on both sides of a cell border of one grid are in one cell of the other grid
         for offset in (0.5, 1.0):
             chief = np.unique(leader[steps > 0.0])
             cell = 4.0 * size[chief, None]
@@ -235,7 +237,7 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
-    """Return the first index of each distinct row, ascending, and for each row the number of its distinct row."""
+    """Return the first index of each distinct row in ascending order, and the number of the distinct row of each."""
     bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
@@ -243,7 +245,7 @@ def _distinct(key: Array) -> tuple[Ints, Ints]:
     value ^= value >> np.uint64(31)
     _, first, group = np.unique(value, return_index=True, return_inverse=True)
     group = group.reshape(-1)
-    collisions = np.flatnonzero((bits != bits[first[group]]).any(axis=1))  # rows of one hash that differ stay apart
+    collisions = np.flatnonzero((bits != bits[first[group]]).any(axis=1))  # different rows with equal hashes
     group[collisions] = len(first) + np.arange(len(collisions))
     first = np.concatenate([first, collisions])
     order = np.argsort(first, kind="stable")
@@ -252,29 +254,29 @@ def _distinct(key: Array) -> tuple[Ints, Ints]:
     return first[order], rank[group]
 
 
-_UNKNOWN, _FREE = -2, -1  #: pairs not decided, or decided by hulls; free pairs
+_UNKNOWN, _FREE = -2, -1  #: pairs that were not decided or that hulls decided, and free pairs
 
 
 class Twins:
-    """Pairs, of which some share a decision, and the decision of each pair by its number.
+    """The decisions of pairs, which copies share.
 
     Parameters
     ----------
     alike : Alike
-        Which pairs do.
+        The groups of pairs that share a decision.
     tolerances : (n,) float
-        Of the pairs.
+        The tolerances of the pairs.
     """
 
     def __init__(self, alike: Alike, tolerances: Array) -> None:
         self.alike = alike
         self.members = alike.members()
         self.tolerances = tolerances
-        self._decisions: dict[int, tuple[Decision, int]] = {}  # by the first pair of each, and the last one
+        self._decisions: dict[int, tuple[Decision, int]] = {}  # by the first pair, with the last pair
         self._which = np.full(len(tolerances), _UNKNOWN)
 
     def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
-        """Use the decision of the first pair of a group for all of its pairs.
+        """Apply the decision of the first pair of a group to all of its pairs.
 
         ``again`` decides a pair by its number. It is called for tolerances outside of the range of the decision.
         """
@@ -292,14 +294,15 @@ class Twins:
             decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
-        """Return the pairs of a range that were decided by more than their hulls."""
+        """Return the pairs of a range that were not decided by their hulls alone."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
-        """Return which of these pairs are not free, their decisions, and the number of the decision of each.
+        """Return which pairs of a range are not free, their decisions, and the number of the decision of each.
 
-        A pair is queried once: a decision is dropped with its last pair, since the corners of overlaps take memory.
+        Each pair can be queried once.
         """
+        # a decision is dropped after its last pair, because the vertices of intersections take memory
         firsts = self._which[start:stop]
         reported: Bools = firsts >= 0
         numbers, which = np.unique(firsts[reported], return_inverse=True)
@@ -318,12 +321,13 @@ def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: 
     Parameters
     ----------
     decisions : sequence of Decision
+        The decisions.
     which : (n,) int
-        The decision of each pair.
+        The number of the decision of each pair.
     rows : (n, 13) float
-        The pose row of A of each pair.
+        The pose row of A in each pair.
     tolerances, slacks : (n,) float
-        The tolerance of each pair, and how far its parts may be from their places in the decision. Bounds allow for it.
+        The tolerance and the slack of each pair. The slack widens the bounds.
     """
     columns: dict[str, Any] = {
         name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED
@@ -354,7 +358,7 @@ def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
 
 
 def _moved(rows: Array, vectors: Array, shift: float) -> Array:
-    """Return points at pose rows, or directions where ``shift`` is 0, (n, 3)."""
+    """Return points at pose rows, (n, 3). With a ``shift`` of 0 they are directions."""
     x, y, z = vectors.T[:, :, None]
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0

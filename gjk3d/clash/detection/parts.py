@@ -1,7 +1,7 @@
-"""One part of an assembly: a shape at a pose, and equal shapes stored once.
+"""Parts of an assembly. A part is a shape at a pose, and equal shapes are stored once.
 
-Poses in files are rounded. A matrix that differs from a known one by rounding alone places the same shape; the
-largest distance of a vertex from its place in the file is the slack of the part.
+Poses in files are rounded. Matrices whose stretch differs only by rounding share one shape. The largest distance of a
+vertex from its position in the file is the slack of the part.
 """
 
 from __future__ import annotations
@@ -21,41 +21,42 @@ from gjk3d.poses import WIDTH, as_matrices, matrices, parts, pose_rows
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array
 
-#: What a mesh in a glTF says of itself (``extras``) that `gjk3d.clash.formats.to_glb` drew to mark a finding.
+#: The ``extras`` of glTF meshes that `gjk3d.clash.formats.to_glb` writes for findings.
 MARK = {"gjk3d": "mark of a finding"}
 
 
 @dataclass(frozen=True)
 class AssemblyPart:
-    """One part: its unique name, the file it came from, its shape, and where in the whole that is.
+    """A part of an assembly, with its unique name, its file, its shape and its pose.
 
-    Parts of one shape share one `Mesh`, with its hull and its tree.
+    Parts of equal shape share one `Mesh` with its hull and its tree.
 
     Attributes
     ----------
     name, file : str
-        Node path in the assembly, and the file.
+        The path of nodes in the assembly, and the file.
     shape : Mesh or None
-        Its triangles in a frame of their own. None where it could not be loaded.
+        The triangles in the frame of the shape. None if the part could not be loaded.
     reason : str
-        Why it could not be loaded, else empty.
+        The reason why the part could not be loaded, or an empty text.
     pose : (4, 4) float or None
-        Frame of the whole from the shape's, as tuples; None where that is the same.
+        The transform from the frame of the shape to the frame of the assembly, as tuples. None is the identity.
     slack : float
-        How far its vertices may be from where the file has them, at most: copies whose matrices differ by rounding
-        are one shape.
+        The largest distance of a vertex from its position in the file. It is positive for copies that share a shape
+        although their matrices differ by rounding.
     facets : float
-        How far its triangles may be from the curved faces that they stand for, as far as its reader tells (STEP).
+        The largest distance of the triangles from the curved faces that they approximate, if the reader knows it
+        (STEP).
     spacing : float
-        Spacing of the numbers that its file places its vertices by, as far as float32 or decimal text rounded them.
+        The spacing of the vertices in the file after rounding to float32 or to decimal text.
     path : tuple of str
-        The nodes, products or spaces from the root of the file down to it, itself last: the steps of its name where
-        none has a slash. The name alone where the file has no tree.
+        The nodes, products or spaces from the root of the file to the part itself. They are the steps of the name. A
+        file without a tree has only the name.
     colour : (3,) float or None
-        Red, green and blue, 0 to 1, that the file gives it (GLB, glTF, STEP, IFC, OBJ, 3MF), as screens take them; of
-        several materials that of the largest surface.
+        The colour in the file (GLB, glTF, STEP, IFC, OBJ, 3MF): red, green and blue in sRGB, from 0 to 1. It is the
+        colour of the largest surface if there are several materials.
     guid : str
-        Its GlobalId in IFC, else empty.
+        The GlobalId in IFC, or an empty text.
 
     Examples
     --------
@@ -86,16 +87,16 @@ class AssemblyPart:
             object.__setattr__(self, "path", (self.name,))
         if self.pose is not None:
             object.__setattr__(self, "pose", tuple(map(tuple, as_matrices(self.pose).tolist())))
-            _ = self._row  # that is refused where it is no pose
+            _ = self._row  # raises an error if the matrix is not a pose
 
     @cached_property
     def _row(self) -> Array | None:
-        """The pose as kernels take it, (13,) float; None where there is none."""
+        """The pose as a row for kernels, (13,) float, or None."""
         return None if self.pose is None else pose_rows(np.array(self.pose), f"pose of {self.name!r}")[0][0]
 
     @property
     def mesh(self) -> Mesh | None:
-        """Its triangles in the frame of the whole, made anew where the part has a pose; None as `shape` is."""
+        """The triangles in the frame of the assembly, or None. They are computed in each call if there is a pose."""
         if self.shape is None or self._row is None:
             return self.shape
         points = moved_points(self._row, self.shape.vertices)
@@ -104,7 +105,7 @@ class AssemblyPart:
 
     @cached_property
     def bounds(self) -> Array:
-        """Lowest and highest corner in the frame of the whole, (2, 3) float."""
+        """The lowest and the highest corner in the frame of the assembly, (2, 3) float."""
         if self.shape is None:
             return np.full((2, 3), np.nan)
         if self._row is None:
@@ -114,19 +115,19 @@ class AssemblyPart:
 
 
 def hex_of(colour: Colour) -> str:
-    """Return a colour as pages and pictures write it, ``#rrggbb``."""
+    """Return a colour as ``#rrggbb``."""
     red, green, blue = (round(255.0 * min(1.0, max(0.0, value))) for value in colour)
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 @lru_cache(1 << 18)  # names are sorted many times
 def order(name: str) -> tuple[list[str | int], str]:
-    """Return the key that names are sorted by: 'bolt 2' comes before 'bolt 10'."""
+    """Return the sort key of a name. 'bolt 2' comes before 'bolt 10'."""
     return natural(name), name
 
 
 class Scaled:
-    """Converts parts to another unit. Parts of one shape stay parts of one shape."""
+    """A conversion of parts to another unit. Parts that share a shape still share one afterwards."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -145,7 +146,7 @@ class Scaled:
                 pose = matrices(part._row)
                 pose[:3, 3] *= factor
                 in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
-        except ShapeError as error:  # too large or too small to compute with in that unit
+        except ShapeError as error:  # the lengths are out of range in that unit
             return replace(part, shape=None, reason=str(error), pose=None)
         lengths = {name: getattr(part, name) * factor for name in ("slack", "facets", "spacing")}
         return replace(part, shape=self._made[key], pose=pose, **lengths)
@@ -159,12 +160,12 @@ def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> 
     )  # fmt: skip
 
 
-#: A matrix whose stretch is that close to another's places the same shape; float32 files round by a sixteenth of it.
+#: Matrices whose stretches differ by at most this relative error share one shape. float32 rounds by a sixteenth of it.
 ALIKE = 1e-6
 
 
 class Placed(NamedTuple):
-    """One part: its shape, the pose row where that is, None for the frame of the whole, and the slack of the pose."""
+    """A shape, its pose row (None is the identity), and the slack of the pose."""
 
     shape: Mesh
     row: Array | None
@@ -172,14 +173,14 @@ class Placed(NamedTuple):
 
 
 class Shapes:
-    """The shapes of a file, each once: equal arrays are one mesh."""
+    """The distinct shapes of a file. Meshes with equal arrays are one shape."""
 
     def __init__(self) -> None:
         self._meshes: dict[bytes, Mesh] = {}
         self._stretched: dict[int, list[tuple[Array, Mesh]]] = {}
 
     def unique(self, mesh: Mesh) -> Mesh:
-        """Return the first mesh with the same triangles."""
+        """Return the first mesh with equal triangles."""
         digest = hashlib.sha256(mesh.vertices.tobytes())
         digest.update(mesh.faces.tobytes() + repr((mesh.vertices.shape, mesh._solid, mesh.unit)).encode())
         return self._meshes.setdefault(digest.digest(), mesh)
@@ -205,7 +206,7 @@ class Shapes:
 
 
 def _rotation(linear: Array) -> Array | None:
-    """Return the rotation that is nearest to a matrix, None for a flat matrix or one that is not finite."""
+    """Return the rotation nearest to a matrix, or None for a singular matrix or one that is not finite."""
     if not np.isfinite(linear).all():
         return None
     scale = float(np.abs(linear).max())
@@ -217,7 +218,7 @@ def _rotation(linear: Array) -> Array | None:
     turn: Array = u @ v
     if np.linalg.det(turn) < 0.0:  # the mirror image belongs to the shape
         turn = -turn
-    # a rotation that is there to the last bits stays as it is
+    # an exact rotation is not changed by the rounding of the SVD
     return linear if np.abs(linear - turn).max() <= 4.0 * 2.0**-52 else turn
 
 
@@ -235,7 +236,7 @@ def _slack(vertices: Array, error: Array) -> float:
 
 
 def moved_points(row: Array | None, points: Array) -> Array:
-    """Return points at a pose row. A point has the same bits at any index of the array."""
+    """Return points at a pose row. The bits of a point do not depend on its index in the array."""
     if row is None:
         return points
     turn, shift = parts(row)

@@ -17,8 +17,8 @@ import numpy as np
 from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clashes
 from gjk3d.errors import FileError, ParseError
 
-MAX_NESTING = 20  #: names of a dotted key
-#: strings and remarks; one that is not closed ends with the line or the file, so that none is searched twice
+MAX_NESTING = 20  #: the largest number of names in a dotted key
+#: Strings and comments. An unclosed one ends with the line or the file, so the search takes linear time.
 _TEXT = re.compile(
     r""""{3}(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?>(?:[^"\\\n]|\\[^\n])*)"?|'[^'\n]*'?|\#[^\n]*""",
     re.DOTALL,
@@ -32,8 +32,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        The text is not TOML, nests too deep, or has a dotted key of too many names, whose memory grows with their
-        square.
+        If the text is not TOML, is nested too deeply, or has a dotted key with too many names. The memory of tomllib
+        grows with the square of their number.
     """
     if deep := _DEEP.search(_TEXT.sub("text", text)):
         raise ValueError(f"the key {deep[0][:40]}... has more than {MAX_NESTING} names")
@@ -48,21 +48,22 @@ _LARGEST = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Findings to ignore: those of parts whose names match the two patterns, in either order.
+    """A rule that ignores the findings of two parts whose names match two patterns, in any order.
 
     Attributes
     ----------
     a, b : str
-        Patterns as of file names: ``*``, ``?``, ``[abc]``; held against the whole name of a part and its last step.
+        Patterns with ``*``, ``?`` and ``[abc]`` as in file names. A pattern must match the whole name of a part or the
+        last step of the name.
     reason : str
-        Why; it goes into the report.
+        The reason of the rule for the report.
     kinds : tuple of str
-        Only these kinds; all if empty.
+        The kinds of findings to ignore. An empty tuple means all kinds.
 
     Raises
     ------
     ParseError
-        It has no reason, or names a kind that is none.
+        If the reason is empty, or a kind is unknown.
 
     Examples
     --------
@@ -81,20 +82,20 @@ class Rule:
 
     def __post_init__(self) -> None:
         if not self.reason.strip():
-            raise ParseError(f"the rule to ignore {self.a!r} with {self.b!r} has no reason: say why, for the report")
+            raise ParseError(f"the rule to ignore {self.a!r} with {self.b!r} lacks a reason. Set reason.")
         for kind in self.kinds:
             if kind not in KINDS:
-                raise ParseError(f"a rule names the kind {kind!r}; there are {', '.join(KINDS)}")
+                raise ParseError(f"a rule has the kind {kind!r}. Use one of {', '.join(KINDS)}.")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return a test whether a pattern fits the whole name of a part, or its last step."""
+    """Return a function of a name that returns whether a pattern matches the whole name or its last step."""
     test = re.compile(fnmatch.translate(pattern)).match
     return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
 
 
 def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
-    """Return for each name whether the pattern fits it; all fit without a pattern. No match raises a ParseError."""
+    """Return whether a pattern matches each name. None matches all names, and a pattern without a match is an error."""
     if pattern is None:
         return [True] * len(names)
     fits = matcher(pattern)
@@ -103,20 +104,21 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
         near = difflib.get_close_matches(
             pattern.strip("*"), [name.rpartition("/")[2] for name in names], n=3, cutoff=0.5
         )
-        hint = f": did you mean {' or '.join(near)}?" if near else "; a name is matched whole, or by its last step"
-        raise ParseError(f"{what} {pattern!r} fits none of the {len(names)} parts{hint}")
+        hint = f": did you mean {' or '.join(near)}?" if near else ". It must match a whole name or its last step."
+        raise ParseError(f"{what} {pattern!r} matches none of the {len(names)} parts{hint}")
     return selected
 
 
 def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[Rule, ...]:
-    r"""Read rules of what to ignore from a TOML file.
+    r"""Return the rules for ignored findings in a TOML file.
 
-    Such a file has tables ``[[ignore]]`` with ``a``, ``b``, ``reason`` and, if they are not for every kind, ``kinds``.
+    The file has a table ``[[ignore]]`` for each rule, with the keys ``a``, ``b`` and ``reason``. The key ``kinds`` is
+    optional, and a rule without it ignores all kinds.
 
     Parameters
     ----------
     given : path, or rules
-        Rules are returned as they are, none for None.
+        The file. Rules are returned unchanged. None returns an empty tuple.
 
     Returns
     -------
@@ -125,9 +127,9 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     Raises
     ------
     FileError
-        The file is not there.
+        If the file does not exist.
     ParseError
-        It is no TOML, or has other keys than these.
+        If the file is not TOML, or has other keys.
 
     Examples
     --------
@@ -144,32 +146,32 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
         return tuple(given)
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"there is no file {path} of rules to ignore")
+        raise FileError(f"the file {path} with rules for ignored findings does not exist")
     if path.stat().st_size > _LARGEST:
-        raise ParseError(f"{path} has {path.stat().st_size} bytes: too many for rules")
+        raise ParseError(f"{path} has {path.stat().st_size} bytes, expected at most {_LARGEST} for a file of rules")
     try:
         document = parse_toml(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # also of what is no text
-        raise ParseError(f"{path} is no TOML: {str(error)[:200]}") from None
+    except ValueError as error:  # also for bytes that are not UTF-8
+        raise ParseError(f"{path} is not TOML: {str(error)[:200]}") from None
     unknown = sorted(set(document) - {"ignore"})
     rows = document.get("ignore", [])
     if unknown or not isinstance(rows, list):
-        raise ParseError(f"{path}: expected tables [[ignore]]{f', found {unknown[0]!r}' if unknown else ''}")
+        raise ParseError(f"{path}: expected tables [[ignore]]{f', not {unknown[0]!r}' if unknown else ''}")
     return tuple(_rule(row, f"{path}, rule {k + 1}") for k, row in enumerate(rows))
 
 
 def _rule(row: Any, where: str) -> Rule:
     if not isinstance(row, dict):
-        raise ParseError(f"{where} is no table: write [[ignore]] and its keys below")
+        raise ParseError(f"{where} is not a table. Write [[ignore]] and its keys below it.")
     unknown = sorted(set(row) - {"a", "b", "reason", "kinds"})
     if unknown:
-        raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are a, b, reason, kinds")
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}. The keys are a, b, reason, kinds.")
     missing = [key for key in ("a", "b", "reason") if not isinstance(row.get(key), str)]
     if missing:
         raise ParseError(f'{where} needs {missing[0]} = "..."')
     kinds = row.get("kinds", [])
     if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
-        raise ParseError(f'{where}: kinds is a list such as ["touch"]')
+        raise ParseError(f'{where}: kinds is {str(kinds)[:60]!r}, expected a list such as ["touch"]')
     try:
         return Rule(row["a"], row["b"], row["reason"], tuple(kinds))
     except ParseError as error:
@@ -177,7 +179,7 @@ def _rule(row: Any, where: str) -> Rule:
 
 
 class RuleBook:
-    """Rules that are applied to findings and count their matches; ``names`` are the names of the parts by number."""
+    """Rules that ignore findings and count their matches. ``names`` are the names of the parts by number."""
 
     def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
         self.rules = rules
@@ -188,7 +190,7 @@ class RuleBook:
         ]
 
     def ignore(self, clashes: Clashes) -> None:
-        """Mark findings as ignored that a rule fits, with the reason of the first such rule."""
+        """Set the status of matching findings to ignored, with the reason of the first matching rule."""
         a, b, kind, status = (clashes.columns[name] for name in ("a", "b", "kind", "status"))
         left = np.ones(len(clashes), dtype=bool)
         for k, (rule, (first, second)) in enumerate(zip(self.rules, self._fits, strict=True)):
@@ -203,7 +205,7 @@ class RuleBook:
     def unused(self) -> list[str]:
         """Return a note on each rule without a match."""
         return [
-            f"the rule to ignore {rule.a!r} with {rule.b!r} fitted nothing"
+            f"the rule to ignore {rule.a!r} with {rule.b!r} matches no finding"
             for rule, count in zip(self.rules, self.used, strict=True)
             if not count
         ]

@@ -1,4 +1,4 @@
-"""One run of a check: every pair of parts by boxes, hulls and triangles. A run can be stopped at any pair."""
+"""The run of a check, which decides all pairs by boxes, hulls and triangles. It can be stopped after any pair."""
 
 from __future__ import annotations
 
@@ -63,66 +63,68 @@ def check(
     progress: Progress | None = None,
     found: Callable[[Clash], None] | None = None,
 ) -> Report:
-    """Tell which parts clash, touch or come too close.
+    """Return a report of the parts that clash, touch or come too close.
 
-    Boxes and convex hulls only prove pairs free; what they leave is decided by the parts themselves.
+    Boxes and convex hulls are used only to prove that pairs are free. All other pairs are decided by their triangles.
 
     Parameters
     ----------
     assembly : Assembly
         The parts.
     clearance : float
-        The gap that parts should keep; those closer than it less the tolerance are reported as "clearance".
+        The required gap between parts. A gap below clearance - tolerance is reported as "clearance".
     tolerance : float, optional
-        Up to which overlap, and up to which gap, two surfaces count as touching. By default each pair has its own, a
-        millionth of how far its parts reach, along any axis, from the middle of the assembly (the median of its
-        parts): 16 times what float32 files round there, so that faces drawn on one plane touch. It is no less than 8
-        spacings of the numbers in their files, which are wide far from the origin of a file. Curved parts that were
-        meshed apart from each other need more, the error of their facets: of STEP files it is known, and no tolerance
-        by default is less than that of both parts.
+        The largest overlap, and the largest gap, that counts as touching. By default each pair has its own tolerance.
+        It is a millionth of the largest coordinate of its parts, relative to the median of the centers of all parts.
+        This is 16 times the rounding error of float32 files, so faces on one plane touch. The default is also at least
+        8 spacings of the numbers in the files, which are wide far from the origin. Curved parts that were meshed
+        separately need a larger tolerance, the error of their facets. This error is known for STEP files, and the
+        default tolerance is at least the sum of the errors of both parts.
     motion : Movement or path, optional
-        How parts move; a path is read by `read_motion`. Findings of pairs that move against each other say when.
+        The motion of the parts. A path is read by `read_motion`. Findings of pairs that move against each other have
+        times.
     a, b : str, optional
-        Patterns of names, ``*`` and ``?`` as in file names: only pairs with one part of each are looked at; held
-        against the whole name of a part, and its last step.
+        Patterns of names with ``*`` and ``?`` as in file names. Only pairs with one part for each pattern are checked.
+        A pattern must match the whole name of a part or its last step.
     ignore : path or sequence of Rule, optional
-        What is not to be counted; see `gjk3d.clash.read_rules`.
+        Rules for findings to ignore. See `gjk3d.clash.read_rules`.
     baseline : path or Report, optional
-        An earlier report: what was in it, approved or not, is "active" instead of "new", what is gone is "resolved".
+        An earlier report. A finding of this report is "active" instead of "new", also if it was ignored there. A
+        finding that is only in this report is "resolved".
     triage : path or Triage, optional
-        What people decided about findings of earlier runs: an approved one is "ignored" as long as it is no deeper, and
-        at no other times of a motion, an active or reviewed one "active", one marked as resolved "new" if it is there
-        again; what is gone is "resolved".
+        Decisions of people about findings of earlier runs. An approved finding is "ignored", unless it is deeper now or
+        at other times of the motion. An active or reviewed finding is "active". A finding that was marked as resolved
+        is "new" if it appears again. A finding that does not appear again is "resolved".
     workers : int
-        Threads; the answers do not depend on them.
+        The number of threads. The result does not depend on it.
     executor : dask.distributed.Client, optional
-        A cluster that decides the pairs instead: each of its workers gets the shapes once, the findings come back as
-        they are made, in the same order and of the same bits; what a worker that dies had to do, others do.
-        Pairs that move against each other are decided here, by ``workers``.
-        ``pip install "gjk3d[scale]"`` brings Dask.
+        A cluster that decides the pairs. Each worker gets the shapes once. The findings arrive one by one in the same
+        order and with the same bits. If a worker fails, other workers repeat its tasks. Pairs that move against each
+        other are decided locally by ``workers`` threads. ``pip install "gjk3d[scale]"`` installs Dask.
     keep : int, optional
-        The report keeps so many findings, the worst, and counts the others; ``found`` is told of them all. By default
-        it keeps all: some 0.4 kB each, and 2 kB while one is read.
+        The number of findings in the report, the worst first. The others are counted. The default keeps all findings,
+        with about 0.4 kB for each finding, and 2 kB while it is read.
     progress : callable, optional
-        Called with the stage ("boxes", "pairs"), how many of how many are done, and findings so far.
+        A function of the stage ("boxes", "pairs"), the number of finished pairs, the number of all pairs, and the
+        number of findings.
     found : callable, optional
-        Called with each finding as it is made, before it is ranked, grouped and compared with the baseline; in the
-        same order with any ``workers``.
+        A function that is called with each finding before it is ranked, grouped and compared with the baseline. The
+        order of the calls does not depend on ``workers``.
 
     Returns
     -------
     Report
-        After Ctrl-C what was found by then, ``complete`` being False. The pair at hand is not waited for: it goes on
-        unheard on its thread.
+        After Ctrl-C it contains the findings so far, and ``complete`` is False. A pair that a thread still decides is
+        left out.
 
     Raises
     ------
     ShapeError
-        A length or a number is out of range, or two parts have one name.
+        If a length or a number is out of range, or two parts have the same name.
     ParseError
-        A pattern fits no part, also one of the motion, or ``ignore`` or ``baseline`` are none.
+        If a pattern matches no part, or the files of ``motion``, ``ignore``, ``baseline`` or ``triage`` are damaged.
     FileError
-        There is no such file.
+        If a file does not exist.
 
     Examples
     --------
@@ -145,21 +147,21 @@ def check(
     if motion is not None:
         run.moving = Moving(movement_of(motion, assembly.unit), run.placed, assembly.unit)
     complete = run.go(workers, executor, progress)
-    with delayed_interrupt() as waiting:  # what was found is not lost to a Ctrl-C while it is put in order
+    with delayed_interrupt() as waiting:  # a Ctrl-C must not lose the findings while they are sorted
         report = summary(run, complete, time.perf_counter() - start)
     if waiting:
         report.complete = False
     return report
 
 
-#: A default tolerance that is more than this of the smaller of two parts is remarked on.
+#: A note is added for default tolerances above this share of the smaller part of a pair.
 _LARGE = 1e-3
 
-#: Pairs whose findings are placed at once where nobody is told of them as they come.
+#: The number of pairs whose findings are computed at once if no callback needs them one by one.
 _TOGETHER = 1024
 
 Progress = Callable[[str, int, int, int], None]
-_Wait = Callable[[], None]  #: may raise where it was stopped
+_Wait = Callable[[], None]  #: raises KeyboardInterrupt after Ctrl-C
 
 
 class Run:
@@ -182,10 +184,10 @@ class Run:
         names = [part.name for part in parts]
         twice = next((x for x, y in pairwise(names) if x == y), None)
         if twice is not None:
-            raise ShapeError(f"two parts are called {twice!r}: names must differ")
+            raise ShapeError(f"two parts have the name {twice!r}, expected different names")
         self.parts = parts
         counts = Counter(part.guid for part in parts)
-        # a GlobalId lasts where a name is given anew; one that several parts have tells them not apart
+        # a GlobalId remains when a part is renamed, but it identifies a part only if it is unique
         idents = [part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts]
         self.names = Names(objects([*names, ""]), objects([*idents, ""]), np.append(np.arange(len(parts)), -1))
         self.files = objects([*(part.file for part in parts), ""])
@@ -201,7 +203,7 @@ class Run:
         self.bounds = np.array([part.bounds for part in self.placed]).reshape(-1, 2, 3)
         self.sizes = np.linalg.norm(self.bounds[:, 1] - self.bounds[:, 0], axis=1)
         for mesh in self.shapes:
-            mesh._hush()  # the report says which are open
+            mesh._hush()  # a note of the report replaces the warning of an open mesh
         self.clearance = _length(clearance, "clearance")
         self.default = tolerance is None
         facets = np.array([part.facets for part in self.placed])
@@ -230,23 +232,23 @@ class Run:
         names = [part.name for part in self.placed]
         self.remarks = doubted_limits(self.clearance, tolerance, names, self.sizes, assembly.unit)
         self.moving: Moving | None = None
-        self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: of those placed
+        self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: whether each placed part was in a decided pair
         self.close = self.decisions = 0
         self.undecided = self.total = self._total(self.places)
-        self.unfollowed = 0  #: pairs that move against each other, as long as none of them was looked at
+        self.unfollowed = 0  #: the number of pairs that move against each other, until these are checked
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Return which pairs belong to the selection."""
+        """Return whether pairs belong to the selection."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
-        """Count the pairs of the selection among some parts."""
+        """Return the number of selected pairs of some parts."""
         in_a, in_b = self.in_a[places], self.in_b[places]
         a, b, in_both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - in_both - in_both * (in_both - 1) // 2
 
     def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
-        """Decide pair by pair, on a cluster if there is one; return False if it was stopped."""
+        """Decide all pairs, and return whether the run was completed. ``cluster`` is a Dask client or None."""
         try:
             with delayed_interrupt() as waiting:
 
@@ -264,7 +266,7 @@ class Run:
                         progress("pairs", self.close - self.undecided, self.close, self.findings.count)
                     heed()
 
-                # where nobody is told of each, findings are placed together, and none of these is lost to a Ctrl-C
+                # findings are computed in batches if no callback needs them one by one
                 quiet = progress is None and self.findings.found is None
 
                 lost = [k for k in np.flatnonzero(self.in_a | self.in_b).tolist() if self.parts[k].shape is None]
@@ -295,7 +297,7 @@ class Run:
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return the findings of pairs of parts by number, with rules, earlier reports and decisions applied."""
+        """Return the findings of pairs of parts by number, after rules, the baseline and the triage."""
         if not len(a):
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
@@ -311,7 +313,7 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs that do not move against each other. Findings are placed in lots of ``together`` pairs."""
+        """Decide the pairs that do not move against each other, in batches of ``together`` pairs."""
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
@@ -350,16 +352,16 @@ class Run:
                     query_of, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
                 )
             twins = Twins(copies, tolerances)
-            begin = stop_of_decided = 0  # pairs that are placed, and those that are decided
+            begin = stop_of_decided = 0  # numbers of stored and of decided pairs
             try:
-                # what comes before the first pair of the next decision is of those before it
+                # the pairs before the first pair of the next group belong to groups that are decided
                 for group, stop in enumerate([*copies.first[1:].tolist(), len(pairs)][: len(copies.first)]):
                     decision = next(stream)
                     if decision is not None:
                         self.decisions += 1
                         twins.decided(group, decision, again)
                     stop_of_decided = stop
-                    if decision is None and begin == stop_of_decided - 1:  # so are most where nothing is a copy
+                    if decision is None and begin == stop_of_decided - 1:  # a single free pair, the most frequent case
                         begin = stop_of_decided
                         tell()
                     elif stop_of_decided - begin >= together:
@@ -371,7 +373,7 @@ class Run:
                     self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
-        """Return the findings of a range of decided pairs, and which of these pairs have one."""
+        """Return the findings of a range of decided pairs, and whether each pair has a finding."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
         reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)
@@ -381,7 +383,7 @@ class Run:
         return self._clashes(a, b, decisions, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
-        """Decide the pairs that move against each other, over all of the time."""
+        """Decide the pairs that move against each other over the whole motion."""
         wanted = [
             pair
             for pair in moving.close(self.clearance, self.tolerances)
@@ -409,14 +411,14 @@ class Run:
             a, b = (self.parts[self.places[k]].name for k in pairs[worst])
             length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
-                f"the tolerance of {int(large.sum())} of the pairs that come close is large beside their parts, up to"
-                f" {length} for {a} and {b}, far from the middle of the assembly or from the origin of a file of"
-                " float32 numbers: give one (tolerance= in Python, --tolerance on the command line)"
+                f"the default tolerance of {int(large.sum())} close pairs is large relative to their parts, up to"
+                f" {length} for {a} and {b}, because they are far from the other parts or from the origin of a float32"
+                " file. Set --tolerance (tolerance= in Python)."
             )
 
 
 def _length(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0.0 <= value < float("inf"):
-        hint = "" if what == "tolerance" else " (overlap is found anyway; a gap to keep is positive)"
+        hint = "" if what == "tolerance" else " (overlaps are always reported, and a required gap is positive)"
         raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
     return float(value)

@@ -1,4 +1,4 @@
-"""The report of a check, its comparison with earlier reports, and the files that it is written to."""
+"""The report of a check, its comparison with earlier reports, and its file formats."""
 
 from gjk3d.clash.report.report import Input, PartRow, PartRows, Report, versions
 

@@ -1,4 +1,4 @@
-"""Earlier reports: read from JSON that anybody may have written, converted to a unit, and compared with a later run."""
+"""Earlier reports: reading untrusted JSON, conversion of units, and comparison with a later run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Test = Callable[[Any], bool]
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a value is a finite number, no larger than a volume can be."""
+    """Return whether a value is a finite number, and not larger than any volume."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e150
 
 
@@ -33,7 +33,7 @@ def _text(value: Any) -> bool:
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Whether a value is a whole number, no larger than a float can be."""
+    """Return whether a value is an integer of the range of `is_number`."""
     return isinstance(value, int) and is_number(value)
 
 
@@ -100,22 +100,22 @@ _TRACK: dict[str, _Test] = {
 
 
 def read_clashes(rows: Any, where: str) -> tuple[Clash, ...]:
-    """Return the findings of a report; ParseError where one is damaged."""
+    """Return the findings of a report. Raise a ParseError if one is damaged."""
     return tuple(_build(Clash, row, _CLASH, f"{where}, clash {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_parts(rows: Any, where: str) -> tuple[PartRow, ...]:
-    """Return the parts of a report; ParseError where one is damaged."""
+    """Return the parts of a report. Raise a ParseError if one is damaged."""
     return tuple(_build(PartRow, row, _PART, f"{where}, part {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_inputs(rows: Any, where: str) -> tuple[Input, ...]:
-    """Return the files of a report; ParseError where one is damaged."""
+    """Return the files of a report. Raise a ParseError if one is damaged."""
     return tuple(_build(Input, row, _INPUT, f"{where}, input {k + 1}") for k, row in enumerate(_list(rows, where)))
 
 
 def read_record(row: Any, where: str) -> MotionRecord | None:
-    """Return the motion of a report, None where nothing moved; ParseError where it is damaged."""
+    """Return the motion of a report, or None if no part moved. Raise a ParseError if it is damaged."""
     if row is None:
         return None
     where = f"{where}, motion"
@@ -124,7 +124,7 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
         _checked_fields(pair, _COURSE, f"{where}, pair {k + 1}")
         for k, pair in enumerate(_list(values.pop("pairs", []), where))
     ]
-    for pair in pairs:  # JSON has no number for what is not finite
+    for pair in pairs:  # JSON has no infinity, so null stands for it
         pair["series"] = [[inf if x is None else x for x in sample] for sample in pair.get("series", [])]
     tracks = {
         name: track
@@ -138,31 +138,34 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
     except TypeError as error:
         raise ParseError(f"{where} is damaged: {error}") from None
     if tracks and not record.begin < record.end:
-        raise ParseError(f"{where} begins at {record.begin:g} and ends at {record.end:g}: it is damaged")
+        raise ParseError(f"{where} begins at {record.begin:g} and ends at {record.end:g}: the file is damaged")
     return record
 
 
 def _track(row: Any, where: str) -> tuple[list[str], Track]:
-    """Return the parts that move on a track, and the track."""
+    """Return the names of the parts that move on a track, and the track."""
     values = _checked_fields(row, _TRACK, where)
     times, rows = (np.array(values.get(name, []), dtype=float) for name in ("times", "rows"))
     fits = "parts" in values and rows.ndim == 2 and len(times) == len(rows) + 1
     if not fits or not (np.diff(times) > 0.0).all():
-        raise ParseError(f"{where} has {times.size} times for {len(rows)} motions, or they do not rise: it is damaged")
+        raise ParseError(
+            f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
+            " order: the file is damaged"
+        )
     turns = rows[:, :9].reshape(-1, 3, 3)
     if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
-        raise ParseError(f"{where} has a motion that begins with no rotation: it is damaged")
+        raise ParseError(f"{where} has a motion whose first matrix is not a rotation: the file is damaged")
     return values["parts"], Track(times, rows, values.get("slack", 0.0))
 
 
 def _list(rows: Any, where: str) -> list[Any]:
     if not isinstance(rows, list):
-        raise ParseError(f"{where} has {str(rows)[:60]!r} where a list is expected: it is damaged")
+        raise ParseError(f"{where} has {str(rows)[:60]!r}, expected a list: the file is damaged")
     return rows
 
 
 def _checked_fields(row: Any, tests: Mapping[str, _Test], where: str) -> dict[str, Any]:
-    """Return the fields of a row that this version knows, each of its form."""
+    """Return the fields of a row that this version reads, after a test of their types."""
     if not isinstance(row, dict):
         raise ParseError(f"{where} is {str(row)[:60]!r}, expected an object: the file is damaged")
     for name, test in tests.items():
@@ -190,36 +193,37 @@ _LENGTHS = (
 
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return an earlier report, read from its JSON file where a path is given, without the parts' triangles."""
+    """Return an earlier report. A report that is read from its JSON file has no triangles."""
     if source is None:
         return None
     if isinstance(source, Report):
         if source.left_out:
-            raise ParseError("the baseline has only the worst of its findings, so it cannot tell what is new")
+            raise ParseError("the baseline has only its worst findings. Make it with check(..., keep=None).")
         return source
     path = Path(source)
     if not os.path.isfile(path):
-        raise FileError(f"there is no report {path}: write one with gjk3d clash MODELS -f json -o {path}")
+        raise FileError(f"the report {path} does not exist. Write it with gjk3d clash MODELS -f json -o {path}.")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{path} is no JSON: {str(error)[:200]}") from None
+        raise ParseError(f"{path} is not JSON: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("command") != "clash":
-        raise ParseError(f"{path} is no report of gjk3d clash: write one with -f json")
+        raise ParseError(f"{path} is not a report of gjk3d clash. Write a report with gjk3d clash -f json.")
     version = document.get("schema_version")
     if not is_count(version) or version != SCHEMA_VERSION:
         found_version = json.dumps(version)[:60]
         raise ParseError(
-            f"{path} is of schema version {found_version}, this gjk3d reads the number {SCHEMA_VERSION}: make it anew"
+            f"{path} has schema version {found_version}, but this gjk3d reads version {SCHEMA_VERSION}."
+            " Write the report again with gjk3d clash -f json."
         )
     rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
     if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):
-        raise ParseError(f"{path} lacks its clashes, clearance or tolerance: it is damaged")
+        raise ParseError(f"{path} lacks its clashes, clearance or tolerance: the file is damaged")
     if document.get("left_out"):
-        raise ParseError(f"{path} has only the worst of its findings, so it cannot tell what is new: keep all of them")
+        raise ParseError(f"{path} has only its worst findings. Make it with check(..., keep=None).")
     unit = document.get("unit")
     if unit is not None and not (isinstance(unit, str) and unit.isascii()):
-        raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: it is damaged")
+        raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: the file is damaged")
     settings, elapsed = document.get("settings"), document.get("elapsed")
     total, close, tested = (
         many if is_count(many := document.get(f"pairs_{what}")) else 0 for what in ("total", "close", "tested")
@@ -247,15 +251,15 @@ def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:
     Raises
     ------
     ParseError
-        One of the units is unknown and the other is not, so that nothing can be compared.
+        If only one of the units is known, so that lengths cannot be compared.
     """
     if before.unit == unit:
         return before
     factor = None if before.unit is None or unit is None else conversion(before.unit, unit)
     if factor is None:
         raise ParseError(
-            f"{what} {_in(before.unit)} and {later} {_in(unit)}: their lengths cannot be compared"
-            " (make one of them anew, saying its unit: unit='mm' in Python, --unit mm on the command line)"
+            f"{what} {_in(before.unit)} and {later} {_in(unit)}, so their lengths cannot be compared."
+            " Make one of them again with its unit: unit='mm' in Python, --unit mm on the command line."
         )
     return replace(
         before,
@@ -278,7 +282,7 @@ def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
     values["overlap_volume"] = _times(clash.overlap_volume, factor**3)
-    if any(c.isdigit() for c in clash.note):  # its lengths are words by now
+    if any(c.isdigit() for c in clash.note):  # the lengths in the text cannot be converted
         values["note"] = f"{clash.note} (in {unit})"
     return replace(clash, **values)
 
@@ -290,16 +294,16 @@ def _times(value: Any, factor: float) -> Any:
 
 
 def readable(report: Report) -> Report:
-    """Return a report in the unit in which it is read; its parts' triangles stay as they are."""
+    """Return a report in its unit of reading. The triangles of its assembly are not converted."""
     return in_unit(report, report.reading[0], "this", "this")
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
-    """Return the limits that differ between an earlier and a later report of the same unit, as pairs of texts."""
+    """Return the limits that differ between two reports of the same unit, as pairs of texts."""
     ending = f" {after.unit}" if after.unit else ""
     limits = [("clearance", before.clearance, after.clearance)]
     sources = {report.settings.get("tolerance_from") for report in (before, after)}
-    if sources != {BY_DEFAULT}:  # by one rule from the parts; only the largest of them is told of the whole
+    if sources != {BY_DEFAULT}:  # default tolerances follow one rule, and the reports have only the largest
         limits.append(("tolerance", before.tolerance, after.tolerance))
     lines = [
         (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
@@ -311,29 +315,29 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
 
 
 def ids_of(before: Report | None) -> frozenset[str]:
-    """Return the ids of the findings of an earlier report, also of those approved or ignored there, as in `gjk3d diff`.
+    """Return the ids of the findings of an earlier report, including ignored ones, as in `gjk3d diff`.
 
-    What was resolved there is new when it is there again.
+    Resolved findings are left out, so they are new if they appear again.
     """
     return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
 
 
 def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return the open findings of an earlier report that a run did not find again.
+    """Return the open findings of an earlier report that a later run did not report.
 
-    ``present`` holds the ids of the earlier findings that were found again. ``checked`` returns for two names whether
-    the run checked that pair, or one of its parts is missing. A pair that was not checked is not resolved.
+    ``present`` contains the ids of the earlier findings that the run reported. ``checked`` returns for two names
+    whether the run checked the pair, or one of its parts is missing. A pair that was not checked is not resolved.
     """
     return [
         replace(clash, status="resolved", group="")
         if checked(clash.a, clash.b)
-        else replace(clash, status="active", note="not looked at this time: as in the baseline")
+        else replace(clash, status="active", note="not checked in this run: as in the baseline")
         for clash in before.clashes
         if clash.is_open and clash.id not in present
     ]
 
 
-_LONGER = 0.1  #: of how long a clash lasted: so much earlier, or later, is no other time
+_LONGER = 0.1  #: times within this share of the duration of a clash count as equal
 
 Span = tuple[float, float, float, float]
 
@@ -341,8 +345,8 @@ Span = tuple[float, float, float, float]
 def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
     """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
 
-    Parts at rest, which have none, clash all of the time. What is proven decides: a time at which the two may have
-    been free now is no other one, and one at which they may have been in clash then is no other one either.
+    Parts at rest have no intervals and clash at all times. The certified clash of each interval must be within a time
+    at which ``spans`` do not exclude a clash.
     """
     if not spans:
         return True

@@ -1,4 +1,4 @@
-"""BCF 2.1, the BIM collaboration format: writes a topic with a camera for each finding, and reads decisions back."""
+"""Reading and writing of BCF 2.1, the BIM collaboration format, with a topic and a camera for each finding."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from gjk3d.clash.report.text import document, legal
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
-_HEIGHT = 0.45  #: of the camera above the horizon, as a slope
-_ROOM = 1.3  #: times the sphere that must be seen
+_HEIGHT = 0.45  #: the slope of the camera above the horizon
+_ROOM = 1.3  #: the size of the picture relative to the sphere that must be visible
 
 
 class Camera(NamedTuple):
-    """Where a camera is, where it looks, and what is up in its picture; the last two are unit vectors, orthogonal."""
+    """The position of a camera, its direction and its up vector. Direction and up are orthogonal unit vectors."""
 
     eye: Vector
     direction: Vector
@@ -43,23 +43,23 @@ class Camera(NamedTuple):
 
 
 def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
-    """Return a camera from which the place of a finding is seen, across its normal; None where it has no place.
+    """Return a camera that shows the point of a finding across its normal, or None for a finding without a point.
 
     Parameters
     ----------
     clash : Clash
-        What is looked at.
+        The finding.
     report : Report
-        Where it is from: its parts say how large the picture must be.
+        The report of the finding. The sizes of its parts determine the distance of the camera.
     field_of_view : float
-        Whole angle, in degrees.
+        The whole angle in degrees.
     """
     boxes = {part.name: part.bounds for part in report.parts if part.bounds is not None}
     sizes = [_half(boxes[name]) for name in (clash.a, clash.b) if name in boxes]
     if clash.point is None or not all(map(math.isfinite, clash.point)):
         return None
     size = min(sizes, default=1.0)  # the smaller part
-    if clash.overlap_box is not None:  # what both share, with something of the part round it
+    if clash.overlap_box is not None:  # the overlap volume with its surroundings
         size = min(size, max(0.3 * size, 4.0 * _half(clash.overlap_box)))
     up = np.array(upward(report))
     normal = np.zeros(3) if clash.normal is None else np.array(clash.normal)
@@ -71,7 +71,7 @@ def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | N
 
 
 def _camera_directions(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return directions from which to look: round the axis that is up, from a little above."""
+    """Return directions from the target to cameras, around the up axis and above the horizon."""
     east = np.array([1.0, 0.0, 0.0])
     north = np.cross(up, east)
     directions = []
@@ -91,18 +91,18 @@ def _tuple(values: NDArray[np.float64]) -> Vector:
     return x, y, z
 
 
-_SPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "gjk3d.clash")  #: so that a finding has the same GUID in every run
+_SPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "gjk3d.clash")  #: constant, so that a finding has one GUID in all runs
 _AUTHOR = "gjk3d"
-#: The words of topics for what people and runs say of findings.
+#: The status of a topic for each state and status of a finding.
 TOPIC_STATUS = {
     "new": "Open", "active": "Active", "reviewed": "Reviewed", "approved": "Approved", "resolved": "Closed",
     "ignored": "Ignored",
 }  # fmt: skip
 _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
 _FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
-_EPOCH = (1980, 1, 1, 0, 0, 0)  #: the oldest time that a zip can state, so that equal reports are equal files
-NOBODY = "no name given"  #: an author must have a name
-MAX_ENTRY = 4_000_000  #: bytes of a topic that `read_bcf` accepts
+_EPOCH = (1980, 1, 1, 0, 0, 0)  #: the earliest time in a zip archive, so that equal reports are equal files
+NOBODY = "no name given"  #: the author of an unnamed person, because BCF requires a name
+MAX_ENTRY = 4_000_000  #: the largest number of bytes of a topic that `read_bcf` accepts
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _IFC_GUID = re.compile(r"[0-3][0-9A-Za-z_$]{21}")
 
@@ -117,31 +117,30 @@ def to_bcf(
 ) -> None:
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
-    The GUID of a topic is made from the id of its finding, so reading a later report in updates the topics that are
-    there; what a baseline had and is gone is a closed topic. Lengths are in metres where the unit is known. Parts
-    that have a GlobalId, or whose names end in one, are selected by it, the others by their names. What people decided
-    (`Report.triage`) is the status, the assignee, the comments and the further viewpoints of a topic; `read_bcf` reads
-    these back.
+    The GUID of a topic is computed from the id of its finding, so the import of a later report updates the existing
+    topics. A resolved finding is a closed topic. Lengths are in metres if the unit is known. Topics select parts by
+    their GlobalId, also if it is the end of the name of the part, and other parts by their names. The decisions in
+    `Report.triage` are the status, the assignee, the comments and further viewpoints of a topic. `read_bcf` reads them.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
     path : path
-        Where to write: .bcf or .bcfzip.
+        The file to write, .bcf or .bcfzip.
     created : datetime, optional
-        When the topics were made; now by default. One of which something was said or decided before then is as old as
-        that.
+        The creation date of the topics. The default is now. A topic with an earlier decision or comment has the date
+        of the earliest one.
     snapshot : callable, optional
-        Returns a picture of a finding as PNG, or None for no picture of it.
+        A function of a finding that returns its picture as PNG, or None for no picture.
     section : bool
-        Whether the view of each finding has a section plane, which cuts away what is in front of it. Viewpoints that
-        people saved keep their planes.
+        Whether the viewpoint of each finding has a section plane that removes the geometry in front of it. Viewpoints
+        that people saved have their own planes.
 
     Raises
     ------
     ParseError
-        A topic is larger than `gjk3d.clash.formats.read_bcf` accepts.
+        If a topic is larger than `gjk3d.clash.formats.read_bcf` accepts.
 
     Examples
     --------
@@ -154,7 +153,7 @@ def to_bcf(
     """
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    content = io.BytesIO()  # a topic that is refused leaves an older file as it is
+    content = io.BytesIO()  # an error must not damage an existing file
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         _write_xml(archive, "bcf.version", _version())
         _write_xml(archive, "project.bcfp", _project(report))
@@ -177,13 +176,13 @@ def to_bcf(
 
 
 def guid(*names: str) -> str:
-    """Return the GUID that belongs to a name, the same at all times."""
-    text = "\0".join(names).encode("utf-8", "backslashreplace").decode()  # a file's name may be no text
+    """Return the GUID of a name. Equal names have equal GUIDs."""
+    text = "\0".join(names).encode("utf-8", "backslashreplace").decode()  # a file name may be invalid UTF-8
     return str(uuid.uuid5(_SPACE, text))
 
 
 def as_guid(name: str) -> str:
-    """Return a GUID as it is, and one made of what is none."""
+    """Return a GUID in lower case, or the GUID of a name that is not a GUID."""
     return name.lower() if _GUID.fullmatch(name) else guid(name)
 
 
@@ -192,8 +191,8 @@ def _write_xml(archive: zipfile.ZipFile, name: str, root: Element) -> None:
     if len(data) > MAX_ENTRY:
         title = root.findtext("Topic/Title") or name
         raise ParseError(
-            f"the topic {title[:80]!r} has {len(data)} bytes, more than the {MAX_ENTRY} that readers of BCF accept:"
-            " shorten its comments, or leave the finding out"
+            f"the topic {title[:80]!r} has {len(data)} bytes, and read_bcf accepts at most {MAX_ENTRY}."
+            " Shorten its comments, or ignore the finding."
         )
     _write(archive, name, data)
 
@@ -227,7 +226,7 @@ def _project(report: Report) -> Element:
 
 
 def _extensions() -> Element:
-    """Say which words topics have for what BCF leaves open."""
+    """Return the schema extension with the types, statuses, labels and priorities of topics."""
     xs = "xs:"
     root = Element(f"{xs}schema", {"xmlns:xs": "http://www.w3.org/2001/XMLSchema"})
     words = SubElement(root, f"{xs}redefine", schemaLocation="markup.xsd")
@@ -245,13 +244,13 @@ def _extensions() -> Element:
 
 
 def _created(issue: Issue, now: str) -> str:
-    """Return when a topic was made: no later than anything that was decided or said of it."""
+    """Return the creation date of a topic, which is not later than its decisions and comments."""
     dated = (issue.state, issue.assignee, *issue.comments, *issue.views)
     return min([now, *(item.at for item in dated if item is not None and item.at)])
 
 
 def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tuple[str, str, str]]) -> Element:
-    """Return a topic; the order of elements is the schema's."""
+    """Return the markup of a topic, with its elements in the order of the schema."""
     root = Element("Markup")
     files = list(dict.fromkeys(file for file in (clash.a_file, clash.b_file) if file))
     if files:
@@ -301,21 +300,21 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
     if clash.b:
         lines.append(f"B: {legal(clash.b)}")
     if clash.penetration is not None:
-        lines.append(f"penetration: {wording.inside(clash, unit=unit)} where one reaches farthest into the other")
+        lines.append(f"penetration: {wording.inside(clash, unit=unit)} at the deepest known point")
     if clash.distance is not None:
         lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
     if when := wording.when(clash, report):
         lines.append(f"in motion: {legal(when)}")
     if clash.mtv is not None:
-        lines.append(f"to free B, move it by ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
+        lines.append(f"separating translation of B: ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
     volume = wording.shared_volume(clash)
     if volume:
-        lines.append(f"volume in both: {volume}{length}{'³' if unit else ''}")
+        lines.append(f"overlap volume: {volume}{length}{'³' if unit else ''}")
     if clash.group:
         lines.append(f"group: {legal(clash.group)}")
     if clash.note:
         lines.append(legal(clash.note))
-    # so that what comes back tells whether it was changed, also where a program does not say when
+    # read_bcf compares these lines with the topic, because some programs change topics without a date
     lines.append(f"state: {clash.status if issue.state is None else issue.state.value}")
     if issue.assignee is not None:
         lines.append(f"assigned to: {legal(issue.assignee.value)}")
@@ -340,14 +339,14 @@ def _view(clash: Clash, report: Report, scale: float, section: bool) -> Element 
         line = SubElement(SubElement(root, "Lines"), "Line")
         _vector(line, "StartPoint", clash.point_a, scale)
         _vector(line, "EndPoint", clash.point_b, scale)
-    if section:  # in front of the place, as far as the picture shows around it
+    if section:  # the plane is in front of the point by the radius of the picture
         clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(camera.eye))
         _planes(root, [(_tuple(clear), _tuple(-np.array(camera.direction)))], scale)
     return root
 
 
 def _saved_view(view: View, clash: Clash, report: Report) -> Element:
-    """Return a viewpoint that somebody saved: selected, seen and cut as there."""
+    """Return a saved view as a viewpoint, with its camera and its section planes."""
     scale = conversion(view.unit or report.unit or "m", "m") or 1.0
     root = Element("VisualizationInfo", Guid=as_guid(view.id))
     components = SubElement(root, "Components")
@@ -369,7 +368,7 @@ def _saved_view(view: View, clash: Clash, report: Report) -> Element:
 
 
 def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float) -> None:
-    """Add planes that cut: the direction of each is that of what is not seen."""
+    """Add clipping planes. The direction of a plane points to the removed side."""
     cuts = SubElement(root, "ClippingPlanes") if planes else root
     for point, normal in planes:
         plane = SubElement(cuts, "ClippingPlane")
@@ -378,7 +377,7 @@ def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float
 
 
 def _components(selection: Element, clash: Clash, report: Report) -> None:
-    """Select the parts of a finding, each by its GlobalId where it has one."""
+    """Add the parts of a finding to a selection, with their GlobalIds if known."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     for name in filter(None, (clash.a, clash.b)):
         ifc_guid = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
@@ -393,26 +392,26 @@ def _vector(parent: Element, name: str, values: tuple[float, float, float], scal
         _text(point, axis, repr(value * scale))
 
 
-#: What others call the states: the words of trackers of building models and of clash programs.
+#: The state for each status of a topic, with the names that other BIM and clash programs use.
 _WORDS = {word.lower(): state for state, word in TOPIC_STATUS.items() if state in STATES}
 _WORDS |= {state: state for state in STATES} | {
     "in progress": "active", "assigned": "active", "reopened": "active", "accepted": "approved", "done": "resolved"
 }  # fmt: skip
 _ACCEPTED = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
-MAX_ALL, MAX_ENTRIES = 400_000_000, 500_000  #: bytes of all topics, unpacked
-_DEEPEST = 50  #: elements in one another
-_LONGEST = 20_000  #: characters of a comment; a name has a tenth of them at most
+MAX_ALL, MAX_ENTRIES = 400_000_000, 500_000  #: the largest number of unpacked bytes, and of entries
+_DEEPEST = 50  #: the largest depth of nested elements
+_LONGEST = 20_000  #: the largest number of characters of a comment, 20 times that of a name
 
 
 class FromBcf(NamedTuple):
-    """What `read_bcf` read.
+    """The result of `read_bcf`.
 
     Attributes
     ----------
     triage : Triage
-        What was decided about the findings of the report.
+        The decisions about findings of the report.
     notes : tuple of str
-        What could not be taken over, each with the file and the topic: those of no finding, words that are no state.
+        Notes on topics without a finding and on statuses that are not a state, with the file and the topic.
     """
 
     triage: Triage
@@ -420,26 +419,26 @@ class FromBcf(NamedTuple):
 
 
 def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
-    """Read statuses, assignees, comments and viewpoints of topics that `to_bcf` wrote, after others worked on them.
+    """Return the statuses, assignees, comments and viewpoints of the topics of a BCF file.
 
-    A topic belongs to a finding by its GUID, by the id in its description, or by the GlobalIds (IFC) of the two
-    elements that it selects, where these have one finding. What was changed counts from when the file says, or from now
-    where it does not; what was not changed is older than what was decided elsewhere meanwhile. What is approved
-    is so as deep as the finding is in this report.
+    The file was written by `to_bcf` and may have been changed by other programs. A topic belongs to the finding with
+    its GUID, or with the id in its description, or with the two selected elements (IFC GlobalIds) if these have a
+    single finding. A change has the date in the file, or the current time without one. An unchanged value never
+    replaces a later decision. An approval applies to the depth of the finding in this report.
 
     Parameters
     ----------
     path : path
         A file of BCF 2.0 or 2.1.
     report : Report
-        Whose findings the topics are of.
+        The report with the findings.
 
     Raises
     ------
     FileError
-        There is no such file.
+        If the file does not exist.
     ParseError
-        It is no BCF file, of another version, damaged, or larger than any such file is.
+        If the file is not BCF, has another version, is damaged, or is too large.
 
     Examples
     --------
@@ -457,19 +456,19 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     """
     source = Path(path)
     if not os.path.isfile(source):
-        raise FileError(f"there is no file {source}")
+        raise FileError(f"the file {source} does not exist")
     try:
         with zipfile.ZipFile(source) as archive:
             return _read(_Entries(archive, str(source)), report)
-    # what zipfile raises of archives that are cut, locked by a password, or packed in a way that it does not know
+    # zipfile raises these for archives that are truncated, encrypted, or compressed with an unknown method
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, ParseError):
             raise
-        raise ParseError(f"{source} is no BCF file, or damaged: {str(error)[:200]}") from None
+        raise ParseError(f"{source} is not a BCF file, or is damaged: {str(error)[:200]}") from None
 
 
 class _Entries:
-    """The entries of an archive, none larger than a topic is; nothing is unpacked to disk."""
+    """The entries of an archive, with a limit of their size. They are unpacked in memory."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self.where = where
@@ -477,19 +476,22 @@ class _Entries:
         self._left = MAX_ALL
         names = archive.namelist()
         if len(names) > MAX_ENTRIES:
-            raise ParseError(f"{where} has {len(names)} entries, more than {MAX_ENTRIES}: it is no BCF file")
+            raise ParseError(f"{where} has {len(names)} entries, expected at most {MAX_ENTRIES} in a BCF file")
         self.names = set(names)
 
     def tree(self, name: str) -> Element:
-        """Return the XML of one entry."""
+        """Return the root element of an entry."""
         with self._archive.open(name) as entry:
             data = entry.read(MAX_ENTRY + 1)
         self._left -= len(data)
         if len(data) > MAX_ENTRY or self._left < 0:
-            raise ParseError(f"{self.where}: {name[:100]!r} is larger unpacked than any topic is")
+            raise ParseError(
+                f"{self.where}: {name[:100]!r} is too large, expected at most {MAX_ENTRY / 1e6:g} MB unpacked, and"
+                f" {MAX_ALL / 1e6:g} MB for all entries"
+            )
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise ParseError(
-                f"{self.where}: {name[:100]!r} declares a document type or is not in UTF-8, as no topic is"
+                f"{self.where}: {name[:100]!r} declares a document type or is not in UTF-8, which BCF does not allow"
             )
         parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
         depth = 0
@@ -498,12 +500,12 @@ class _Entries:
             parser.feed(data)
             parser.close()
         except XmlError as error:
-            raise ParseError(f"{self.where}: {name[:100]!r} is no XML: {error}") from None
+            raise ParseError(f"{self.where}: {name[:100]!r} is not XML: {error}") from None
         events: Iterator[Any] = parser.read_events()
         for event, element in events:
             depth += 1 if event == "start" else -1
             if depth > _DEEPEST:
-                raise ParseError(f"{self.where}: {name[:100]!r} is nested deeper than any topic is")
+                raise ParseError(f"{self.where}: {name[:100]!r} has more than {_DEEPEST} nested elements")
             root = element if root is None else root
         if root is None:
             raise ParseError(f"{self.where}: {name[:100]!r} is empty")
@@ -512,10 +514,10 @@ class _Entries:
 
 def _read(entries: _Entries, report: Report) -> FromBcf:
     if "bcf.version" not in entries.names:
-        raise ParseError(f"{entries.where} is no BCF file: it lacks bcf.version")
+        raise ParseError(f"{entries.where} is not a BCF file: it lacks bcf.version")
     version = entries.tree("bcf.version").get("VersionId", "")
     if not version.startswith("2."):
-        raise ParseError(f"{entries.where} is BCF {version[:20]!r}: 2.0 and 2.1 are read, so save it as one of these")
+        raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1. Save it as BCF 2.1.")
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
     by_elements = _by_elements(report)
@@ -528,16 +530,16 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         root = entries.tree(name)
         topic = root.find("Topic")
         if topic is None:
-            raise ParseError(f"{entries.where}: {name[:100]!r} has no topic: it is damaged")
+            raise ParseError(f"{entries.where}: {name[:100]!r} lacks its topic: the file is damaged")
         written = _written_fields(topic.findtext("Description") or "")
         folder = name.rpartition("/")[0]
         clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(written.get("id", ""))
         clash = clash or by_elements.get(_elements(entries, folder, root))
         if clash is None:
-            notes.append(f"{entries.where}, topic {_title(topic, folder)!r} is of no finding of this report")
+            notes.append(f"{entries.where}, topic {_title(topic, folder)!r} has no finding in this report")
             continue
         issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes)
-        if issue.state is not None:  # what is approved there is approved as deep as this report has it
+        if issue.state is not None:  # a topic has no depth, so an approval applies to the depth in this report
             measures = clash.distance, report.unit or "", clash.intervals, clash.penetration
             issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *measures))
         if issue.state or issue.assignee or issue.comments or issue.views:
@@ -546,7 +548,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
 
 
 def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
-    """Return the findings by the GlobalIds of their two elements, where there is one of these alone."""
+    """Return the findings by the GlobalIds of their two elements, if these have a single finding."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     by_pair: dict[frozenset[str], list[Clash]] = {}
     for clash in report.clashes:
@@ -556,7 +558,7 @@ def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
 
 
 def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
-    """Return the GlobalIds of what the first viewpoint of a topic selects."""
+    """Return the GlobalIds that the first viewpoint of a topic selects."""
     item = root.find("Viewpoints")
     name = "" if item is None else item.findtext("Viewpoint") or ""
     file = f"{folder}/{name}"
@@ -571,7 +573,7 @@ class _Topic(NamedTuple):
     folder: str
     root: Element
     topic: Element
-    written: dict[str, str]  #: what the description says was so when it was written
+    written: dict[str, str]  #: the values in the description, as `to_bcf` wrote them
 
 
 def _written_fields(description: str) -> dict[str, str]:
@@ -598,8 +600,8 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
     state = _WORDS.get(word.lower())
     if state is None and word and word.lower() != TOPIC_STATUS["ignored"].lower():
         notes.append(
-            f"{of.entries.where}, topic {_title(of.topic, of.folder)!r}: its status {_short(word)!r} is no state of a"
-            f" finding, so the state stays as it was; known are {_ACCEPTED}"
+            f"{of.entries.where}, topic {_title(of.topic, of.folder)!r}: its status {_short(word)!r} is not a state of"
+            f" a finding, so the state is not changed (expected one of {_ACCEPTED})"
         )
     was = of.written.get("state", clash.status)
     if state is not None and state != was:
@@ -618,7 +620,7 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
 
 
 def _mark(value: str, at: str, by: str, earlier: Mark | None) -> Mark:
-    """Return a mark from when the file says; a change that is not dated counts from now."""
+    """Return a mark with the date of the file, or with the current time if the date is missing or not a later one."""
     return Mark(at if at and (earlier is None or at > earlier.at) else now(), by, value)
 
 
@@ -629,7 +631,7 @@ def _author(text: str) -> str:
 def _comments(of: _Topic, where: str) -> Iterator[Comment]:
     for item in of.root.iter("Comment"):
         ident = item.get("Guid")
-        if ident is None:  # the text inside one has the same name
+        if ident is None:  # the text inside of a comment is an element with the same name
             continue
         date = item.findtext("ModifiedDate") or item.findtext("Date") or ""
         by = _author(item.findtext("ModifiedAuthor") or item.findtext("Author") or "")
@@ -670,7 +672,7 @@ def _point(element: Element | None, where: str) -> Vector:
     try:
         x, y, z = map(float, texts)
     except ValueError:
-        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}: expected X, Y and Z") from None
+        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected X, Y and Z") from None
     if not all(map(math.isfinite, (x, y, z))):
-        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}: expected finite numbers")
+        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected finite numbers")
     return x, y, z

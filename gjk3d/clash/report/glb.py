@@ -1,4 +1,4 @@
-"""A GLB of the assembly with the clashes marked, for any viewer."""
+"""The assembly with marked findings as a GLB file, for any viewer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gjk3d.clash.report.wording import when
 from gjk3d.errors import ShapeError
 from gjk3d.units import conversion
 
-#: By kind, from the palette of Okabe and Ito, which colour-blind people can tell apart.
+#: The colour of each kind, from the palette of Okabe and Ito for colour-blind readers.
 COLORS = {
     "hard": "#D55E00",
     "contained": "#CC79A7",
@@ -28,28 +28,29 @@ COLORS = {
     "clearance": "#56B4E9",
 }
 _GREY, _GHOST = "#B0B7BF", 0.25
-_MARK = 0.01  #: size of a mark in units of the assembly's
+_MARK = 0.01  #: the size of a mark relative to the size of the assembly
 
 
 def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the assembly as GLB, in metres where its unit is known: parts that clash solid, the rest as ghosts.
+    """Write the assembly with marked findings as GLB. Lengths are in metres if the unit is known.
 
-    A part has the colour of its worst open finding, or else that of its file. Each finding is a node of its own, named
-    by its rank, kind and parts: what two parts share where they overlap, an octahedron at the place elsewhere. Parts
-    that move are where they were drawn; what they share is where it is at the time that the name tells. The findings'
-    nodes are known as such when the file is read as an assembly, and are no parts of it.
+    Findings are opaque, parts with findings are half transparent, and all other parts are nearly transparent. A part
+    has the colour of its worst open finding, or else the colour in its file. Each finding is a separate node, named by
+    its rank, kind and parts. The node is the overlap volume, or an octahedron at the point of the finding. Moving
+    parts are in their drawn poses, and their overlap volume is in its pose at the time in the name of the node.
+    `Assembly.load` recognizes the nodes of findings and leaves them out.
 
     Parameters
     ----------
     report : Report
-        What was found, with its assembly.
+        The report, with its assembly.
     path : path
-        Where to write.
+        The file to write.
 
     Raises
     ------
     ShapeError
-        The report has no assembly, being read from a file.
+        If the report has no assembly, because it was read from a file.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     import trimesh
 
     if report.assembly is None:
-        raise ShapeError("this report has no assembly to draw: take the one that check returned")
+        raise ShapeError("this report has no assembly to draw. Use the report that check returned.")
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     opened = [clash for clash in report.clashes if clash.is_open and clash.kind in COLORS]
     worst: dict[str, str] = {}
@@ -92,7 +93,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
 
 
 def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
-    """Return vertices and faces of what the two parts share, where that is a volume."""
+    """Return vertices and faces of the overlap volume of two parts, or None."""
     if clash.overlap_volume is None:
         return None
     first, second = (solid(union_of(meshes[name]).mesh) for name in (clash.a, clash.b))

@@ -1,4 +1,4 @@
-"""What a clash check found: the `Report` of all findings, parts and files."""
+"""The `Report` of a clash check, with all findings, parts and files."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION = 1
-#: Where a tolerance that was not given comes from.
+#: The source of the default tolerance, as the settings of a report state it.
 BY_DEFAULT = "a millionth of how far the two parts reach from the middle of the assembly"
 
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """One part of the assembly as the report lists it.
+    """A part of the assembly in a report.
 
     Attributes
     ----------
     name, file : str
-        Its name in the assembly, unique, and where it came from.
+        The unique name in the assembly, and the file of the part.
     triangles : int
-        How many it has; 0 where it could not be loaded.
+        The number of triangles, or 0 if the part could not be loaded.
     closed, convex : bool or None
-        Whether its surface encloses a volume, and fills its hull; None where that is unknown.
+        Whether the surface encloses a volume, and whether it is that of its hull. None if this is unknown.
     bounds : pair of (3,) float, or None
-        Lowest and highest corner.
+        The lowest and the highest corner of the bounding box.
     reason : str
-        Why it could not be checked; empty where it could.
+        The reason why the part could not be checked, or an empty text.
     path : tuple of str
-        Its place in the tree of its file, from the root down, itself last.
+        The path in the tree of the file, from the root to the part itself.
     colour : (3,) float or None
-        Red, green and blue, 0 to 1, that the file gives it, as screens take them.
+        The colour in the file: red, green and blue in sRGB, from 0 to 1.
     guid : str
-        Its GlobalId in IFC, else empty.
+        The GlobalId in IFC, or an empty text.
 
     Examples
     --------
@@ -77,12 +77,12 @@ class PartRow:
 
 
 class PartRows(LazyRows[PartRow]):
-    """Parts, each a `PartRow` that is made when it is read.
+    """A sequence of parts in columns. A `PartRow` is created when it is read.
 
     Parameters
     ----------
     columns : dict of str to sequence
-        By the fields of `PartRow`; ``bounds`` is (n, 2, 3) float, nan for None.
+        The values of each field of `PartRow`. ``bounds`` is (n, 2, 3) float, with nan for None.
     """
 
     __slots__ = ("columns",)
@@ -92,7 +92,7 @@ class PartRows(LazyRows[PartRow]):
 
     @classmethod
     def of(cls, rows: Sequence[PartRow]) -> PartRows:
-        """Return any parts so."""
+        """Return the columns of a sequence of parts."""
         if isinstance(rows, PartRows):
             return rows
         columns: dict[str, Any] = {item.name: [getattr(row, item.name) for row in rows] for item in fields(PartRow)}
@@ -110,16 +110,16 @@ class PartRows(LazyRows[PartRow]):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One file that was read.
+    """A file of an assembly.
 
     Attributes
     ----------
     path : str
-        As it was given.
+        The path in the call.
     sha256 : str or None
-        Its hash; None where it could not be read.
+        The hash of the file, or None if it could not be read.
     unit : str or None
-        The unit of length that it states.
+        The unit of length that the file states.
 
     Examples
     --------
@@ -137,43 +137,43 @@ class Input:
 
 @dataclass
 class Report:
-    r"""What `gjk3d.clash.check` found.
+    r"""The result of `gjk3d.clash.check`.
 
     Attributes
     ----------
     clashes : sequence of Clash
-        The worst first; the ignored and the resolved are at the end. Each is made when it is read.
+        The findings, the worst first. Ignored and resolved findings are at the end. Each is created when it is read.
     parts : sequence of PartRow
-        Every part, also those that could not be loaded. Each is made when it is read.
+        All parts, including those that could not be loaded. Each is created when it is read.
     unit : str or None
-        Unit of every length; None where the files state none and none was given.
+        The unit of all lengths. None if neither the files nor the call state one.
     clearance, tolerance : float
-        Wanted gap; overlap and gap up to which two surfaces count as touching: the one that was given, or the largest
-        of the pairs that come close, each of which has its own by default.
+        The required gap, and the overlap or gap up to which two surfaces count as touching. By default each pair has
+        its own tolerance, and this is the largest tolerance of the close pairs.
     pairs_total, pairs_close, pairs_tested : int
-        Pairs that were asked for, whose boxes come within the clearance, and that were decided.
+        The number of selected pairs, of pairs whose boxes are within the clearance, and of pairs that were decided.
     decisions : int
-        How many decisions beyond hulls those took: pairs of equal shapes that stand alike share one.
+        The number of decisions beyond hulls. Pairs of equal shapes at the same relative pose share one decision.
     complete : bool
         False if the check was stopped before its end.
     elapsed : float
-        Seconds.
+        The time of the check in seconds.
     settings : dict
-        Everything else that an answer depends on.
+        All other arguments that change the result.
     inputs : tuple of Input
-        The files.
+        The files of the assembly.
     notes : tuple of str
-        What a reader should know about the whole.
+        Notes on the whole check.
     left_out : dict of dict
-        How many findings there were besides `clashes`, by status and kind; see ``keep`` of `gjk3d.clash.check`.
+        The number of findings that `clashes` does not contain, by status and kind. See ``keep`` of `gjk3d.clash.check`.
     motion : MotionRecord or None
-        What moved, and what every pair did that came close; None where nothing moves.
+        The motion, with the results of every pair that came close. None if no part moves.
     assembly : Assembly or None
-        The parts themselves, for pictures; not written to files.
+        The assembly, for pictures. It is not written to files.
     triage : Triage or None
-        What people decided about findings, which is in a file of its own.
+        The decisions of people about findings. They are written to a separate file.
     causes : tuple of Cause
-        Parts that explain several findings each; not written to files.
+        Parts that explain several findings each. They are not written to files.
 
     Examples
     --------
@@ -224,50 +224,50 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many open findings of each kind there are, also of those left out; see `Clash.is_open`."""
+        """The number of open findings of each kind, including those left out. See `Clash.is_open`."""
         counts = self._counts()
         return {kind: sum(counts[status, kind] for status in OPEN) for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
-        """How many findings of each status there are, also of those left out."""
+        """The number of findings of each status, including those left out."""
         counts = self._counts()
         return {status: sum(counts[status, kind] for kind in KINDS) for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
-        """Return how many findings a gate fails by, also of those left out.
+        """Return the number of findings that fail a check in CI, including those left out.
 
         Parameters
         ----------
         kinds : collection of str
-            The kinds that the gate looks for.
+            The kinds that fail the check.
         only_new : bool
-            Whether it looks at those alone that the baseline lacks.
+            Whether only findings fail that the baseline lacks.
         """
         counts = self._counts()
         return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
 
     def _counts(self) -> Counter[tuple[str, str]]:
-        """Return how many findings of each status and kind there are, also of those left out."""
+        """Return the number of findings of each status and kind, including those left out."""
         counts = Clashes.of(self.clashes).counts()
         counts.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
         return counts
 
     @property
     def total(self) -> int:
-        """How many findings there are, also those left out."""
+        """The number of findings, including those left out."""
         return sum(self.statuses.values())
 
     @property
     def reading(self) -> tuple[str | None, float]:
-        """Unit in which tables, pages and pictures give all lengths, and what to multiply those of the report by."""
+        """The unit of lengths in tables, pages and pictures, and the factor from `unit` to it."""
         boxes = PartRows.of(self.parts).columns["bounds"]
         low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
         return reading(self.unit, max(0.0, float((high - low).max())))
 
     @property
     def limits(self) -> str:
-        """Clearance and tolerance in words, in the unit of `reading`, and which gaps are findings."""
+        """The clearance, the tolerance and the limit of reported gaps as text, in the unit of `reading`."""
         most = "up to " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
         unit, factor = self.reading
         gap, play = with_unit(f"{factor * self.clearance:.6g}", unit), with_unit(f"{factor * self.tolerance:.3g}", unit)
@@ -276,13 +276,13 @@ class Report:
 
     @property
     def unchecked(self) -> tuple[PartRow, ...]:
-        """The parts that could not be checked, each with its reason."""
+        """The parts that could not be checked."""
         reasons = PartRows.of(self.parts).columns["reason"]
         return tuple(self.parts[k] for k, reason in enumerate(reasons) if reason)
 
     @property
     def groups(self) -> dict[str, tuple[Clash, ...]]:
-        """The open findings by group, the group with the worst finding first."""
+        """The open findings by group. The group with the worst finding is first."""
         groups: dict[str, list[Clash]] = {}
         for clash in self.clashes:
             if clash.is_open:
@@ -290,7 +290,7 @@ class Report:
         return {name: tuple(members) for name, members in groups.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the parts' triangles as JSON has it; `formats.json_schema` says its form."""
+        """Return the report as JSON data, without triangles. `formats.json_schema` returns its schema."""
         return {
             "schema_version": SCHEMA_VERSION,
             "command": "clash",
@@ -317,12 +317,12 @@ class Report:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the report as one JSON document; its form is that of `gjk3d.clash.formats.json_schema`.
+        """Return the report as a JSON document. Its schema is `gjk3d.clash.formats.json_schema`.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it, too.
+            A file to which the document is also written.
         """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
@@ -330,12 +330,12 @@ class Report:
         return text
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the findings as CSV; `gjk3d.clash.formats` has more forms.
+        """Return the findings as CSV. `gjk3d.clash.formats` has more formats.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it, too.
+            A file to which the text is also written.
         """
         from gjk3d.clash.formats import to_csv
 
@@ -345,17 +345,17 @@ class Report:
         return text
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as one offline HTML page; see `gjk3d.clash.page.write_page`.
+        """Write the report as one offline HTML page. See `gjk3d.clash.page.write_page`.
 
         Parameters
         ----------
         path : path
-            Where to write.
+            The file to write.
 
         Returns
         -------
         Path
-            The file written.
+            The written file.
         """
         from gjk3d.clash.page import write_page
 
@@ -371,5 +371,5 @@ class Report:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that an answer depends on."""
+    """Return the versions of the packages that can change a result."""
     return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "llvmlite", "trimesh")}

@@ -1,4 +1,4 @@
-"""Makes the report of a run: compares with the baseline, groups and ranks the findings, and adds notes."""
+"""The report of a run: comparison with the baseline, groups and ranks of the findings, and notes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _MOST = 30  #: parts in a note
 
 
 def summary(run: Run, complete: bool, elapsed: float) -> Report:
-    """Return the report of the findings so far.
+    """Return the report of a run.
 
     Parameters
     ----------
     run : Run
-        What is done of it.
+        The run with its findings.
     complete : bool
-        Whether that is all.
+        Whether the run was not stopped before its end.
     elapsed : float
-        Seconds that it took.
+        The time of the run in seconds.
     """
     clashes = run.findings.clashes
     checked = _checked(run) if complete else lambda a, b: False
@@ -71,7 +71,7 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
     shifted = moves(run.before.parts, report.parts, run.tolerance) if run.before is not None else {}
     report.notes += _of_facets(run)
     report.causes = tuple(causes(report.clashes, shifted))
-    if complete:  # of some of the findings nothing is said of all
+    if complete:  # a part of the findings does not show their causes
         report.notes += cause_notes(report)
     if run.before is not None:
         report.notes += _differences(run, run.before, report, sum(clash.is_open for clash in lost))
@@ -79,18 +79,21 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
 
 
 def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
-    """Return the notes of the report; ``examined`` are the numbers of the shapes that were examined."""
+    """Return the notes of the report. ``examined`` are the numbers of the examined shapes."""
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
     notes += _surfaces(run, examined)
     if not pieces.available():
-        notes.append('overlaps have no volume, and are found by samples: pip install "gjk3d[mesh]" gives manifold3d')
+        notes.append(
+            "manifold3d is missing, so overlaps are detected by samples and have no volume:"
+            ' run pip install "gjk3d[mesh]"'
+        )
     return tuple(notes)
 
 
 def _of_facets(run: Run) -> tuple[str, ...]:
-    """Return the note on overlaps that may come from the triangles of curved faces, by an estimate of their error."""
+    """Return the note on overlaps that are no deeper than the estimated error of triangles on curved faces."""
     clashes = run.findings.clashes
     if not run.default or not len(clashes):
         return ()
@@ -112,13 +115,14 @@ def _of_facets(run: Run) -> tuple[str, ...]:
     named = ", ".join(" and ".join(run.placed[k].name for k in pairs[n]) for n in near[:_NAMED].tolist())
     more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
     return (
-        f"curved faces are triangles, about {error} off for two parts together: {count(len(near), 'overlap')} no deeper"
-        f" than that may be a touch ({named}{more}); --tolerance {error.replace(' ', '')} reports these as touching",
+        f"triangles approximate curved faces, with an error of about {error} for two parts together."
+        f" {count(len(near), 'overlap')} within this error may be a touch ({named}{more}):"
+        f" --tolerance {error.replace(' ', '')} reports such overlaps as touching",
     )
 
 
 def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
-    """Return notes on parts whose surface was repaired or is open. The inside of an open part is not seen."""
+    """Return notes on parts whose surface was repaired or is open. Parts inside an open part are not detected."""
     flaws: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True):
         mesh = run.shapes[shape]
@@ -127,31 +131,31 @@ def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
         flaws_of_mesh = list(mesh.repairs)
         if mesh.nearly_closed:
             flaws_of_mesh.append(
-                f"nearly closed, with {mesh._mended.loose_edges} open edges at {len(mesh.faces)} triangles: what lies"
-                " inside there is not seen"
+                f"nearly closed, with {mesh._mended.loose_edges} open edges in {len(mesh.faces)} triangles:"
+                " parts inside it are not detected"
             )
         elif mesh.open_edges:
-            flaws_of_mesh.append("not closed: what lies inside is not seen")
+            flaws_of_mesh.append("not closed: parts inside it are not detected")
         for text in flaws_of_mesh:
             flaws.setdefault(text, []).append(part.name)
     return [f"{_listed(names)}: {text}" for text, names in flaws.items()]
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names as text, and the number of the others."""
+    """Return the first names and the number of the remaining names as text."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:
-    """Return the parts of the report. Shapes that were not ``examined`` get no value that needs a hull."""
+    """Return the parts of the report. Values that need a hull are None for shapes that were not examined."""
     facts: list[tuple[int, bool | None, bool | None]] = [
         (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)
     ]
     shapes, bounds = np.full(len(run.parts), len(facts)), np.full((len(run.parts), 2, 3), np.nan)
     shapes[run.places], bounds[run.places] = run.which, run.bounds
-    facts.append((0, None, None))  # of a part that has none
+    facts.append((0, None, None))  # for parts without a shape
     numbers = shapes.tolist()
     columns = {name: [facts[k][n] for k in numbers] for n, name in enumerate(("triangles", "closed", "convex"))}
     names = ("name", "file", "reason", "path", "colour", "guid")
@@ -160,24 +164,24 @@ def _rows(run: Run, examined: Collection[int]) -> PartRows:
 
 
 def _checked(run: Run) -> Callable[[str, str], bool]:
-    """Return a test for two names: whether the run checked that pair, or one of its parts is missing."""
+    """Return a function of two names: whether the run checked the pair, or one of its parts is missing."""
     number = {part.name: k for k, part in enumerate(run.parts)}
 
     def checked(a: str, b: str) -> bool:
         if a not in number or (b and b not in number):
-            return True  # a part that is gone clashes no more
+            return True  # a missing part cannot clash
         i, j = number[a], number[b or a]
         if run.moving is None and (a, b) in run.timed_before:
-            return False  # a clash on the way is not looked for where nothing moves
+            return False  # a run without motion cannot check a clash of moving parts
         return bool(run.wanted(i, j)) and all(run.parts[k].shape is not None for k in (i, j))
 
     return checked
 
 
 def _differences(run: Run, before: Report, after: Report, carried: int) -> tuple[str, ...]:
-    notes = [f"the baseline was made with {old}, this is with {new}" for old, new in differences(before, after)]
+    notes = [f"the baseline was made with {old}, and this report with {new}" for old, new in differences(before, after)]
     if carried:
-        notes.append(f"{count(carried, 'finding')} not looked at this time: as in the baseline")
+        notes.append(f"{count(carried, 'finding')} not checked in this run: as in the baseline")
     if run.unit_before != before.unit:
-        notes.insert(0, f"the baseline is in {run.unit_before}: its lengths are converted to {before.unit}")
+        notes.insert(0, f"the lengths of the baseline are converted from {run.unit_before} to {before.unit}")
     return tuple(notes)

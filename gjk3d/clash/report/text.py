@@ -1,4 +1,4 @@
-"""A report as text: CSV and JSON lines, a row or a line a finding, Markdown, and JUnit XML."""
+"""A report as text: CSV with a row for each finding, JSON lines with a line for each finding, Markdown, JUnit XML."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-#: The columns of what has several.
+#: The columns of fields with several values.
 _SEVERAL = {name: [f"{name}_{axis}" for axis in "xyz"] for name in ("mtv", "normal", "point_a", "point_b", "point")}
 _SEVERAL["least"] = ["least_lower", "least_upper"]
 _SEVERAL["overlap_box"] = [f"overlap_{end}_{axis}" for end in ("low", "high") for axis in "xyz"]
-#: What spreadsheets take for the beginning of a formula.
+#: Characters that start a formula in spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def to_csv(report: Report) -> str:
-    """Return a table of the findings, vectors as three columns each, empty where a value is not known.
+    """Return the findings as CSV. A vector has three columns, and an unknown value is empty.
 
-    Text that a spreadsheet would run as a formula gets an apostrophe in front.
+    An apostrophe is put before text that a spreadsheet would run as a formula.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
 
     Examples
     --------
@@ -82,14 +82,14 @@ def _cell(value: Any) -> str:
 
 
 def to_markdown(report: Report, top: int = 20) -> str:
-    """Return a summary and a table of the worst findings.
+    """Return a summary and a table of the worst findings as Markdown.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
     top : int
-        Most rows.
+        The largest number of rows.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
         f" {_escaped(report.limits)}.",
     ]
     if not report.complete:
-        lines += ["", "**Stopped before the end: the rest was not looked at.**"]
+        lines += ["", "**Stopped before the end: the remaining pairs were not tested.**"]
     if any(report.statuses[name] for name in ("active", "resolved", "ignored")):
         lines += ["", ", ".join(f"{many} {name}" for name, many in report.statuses.items() if many) + "."]
     rows = [clash for clash in report.clashes if clash.is_open]
@@ -145,14 +145,14 @@ def to_markdown(report: Report, top: int = 20) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text with escaped Markdown and HTML."""
     text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(f"\\{c}" if c in r"\`*_[]|#~!" else c for c in text)
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the schema (draft 2020-12) that every document of `Report.to_json` fulfils.
+    """Return the JSON schema (draft 2020-12) of `Report.to_json`.
 
     Examples
     --------
@@ -166,15 +166,15 @@ def json_schema() -> dict[str, Any]:
 
 
 class LineWriter:
-    """Writes findings as they come, and at the end what is true of all.
+    """A writer of JSON lines that writes each finding when it is computed, and a summary at the end.
 
-    Each line is a JSON object whose ``record`` says what it is: "clash" or, once and last, "report". A file without
-    that last line was cut off. Ranks and groups are not known before the end, and not written.
+    Each line is a JSON object. Its ``record`` is "clash" for a finding and "report" for the last line. A file without
+    this last line is incomplete. Ranks and groups are not written, because they are unknown before the end.
 
     Parameters
     ----------
     stream : text file
-        Where to write to.
+        The stream to write.
 
     Examples
     --------
@@ -192,30 +192,30 @@ class LineWriter:
         self.stream = stream
 
     def clash(self, clash: Clash) -> None:
-        """Write one finding.
+        """Write a finding.
 
         Parameters
         ----------
         clash : Clash
-            What `gjk3d.clash.check` calls ``found`` with.
+            The finding, as `gjk3d.clash.check` passes it to ``found``.
         """
         values = clash.to_dict()
         del values["severity"], values["group"]
         self._line({"record": "clash", **values})
 
     def close(self, report: Report) -> None:
-        """Write what the baseline says is gone, and the last line.
+        """Write the resolved findings and the summary line.
 
         Parameters
         ----------
         report : Report
-            Of the whole run.
+            The report of the whole run.
         """
         for clash in report.clashes:
             if clash.status == "resolved":
                 self.clash(clash)
         document = report.to_dict()
-        del document["clashes"], document["groups"], document["left_out"]  # every finding has its line
+        del document["clashes"], document["groups"], document["left_out"]  # every finding has a line
         self._line({"record": "report", **document})
 
     def _line(self, values: dict[str, Any]) -> None:
@@ -224,14 +224,14 @@ class LineWriter:
 
 
 def to_jsonl(report: Report, stream: TextIO) -> None:
-    """Write a finished report as JSON lines; the schema version is that of the JSON document.
+    """Write a finished report as JSON lines. The schema version is that of the JSON document.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
     stream : text file
-        Where to write to.
+        The stream to write.
 
     Examples
     --------
@@ -249,31 +249,31 @@ def to_jsonl(report: Report, stream: TextIO) -> None:
 
 
 def legal(text: str) -> str:
-    """Return text without what XML 1.0 has no characters for."""
+    """Return text with a replacement character for each character that XML 1.0 does not allow."""
     return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def document(root: Element) -> str:
-    """Return a whole document, indented."""
+    """Return an XML document as indented text."""
     ElementTree.indent(root, " ")
     text: str = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
 def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = False) -> str:
-    """Return the report as one test suite.
+    """Return the report as a JUnit test suite.
 
-    Open findings that are no failures passed, ignored ones are skipped. Without any finding there is one case that
-    passed. A run that was stopped is an error.
+    An open finding of another kind is a passed test case, and an ignored finding is a skipped one. A report without
+    findings has one passed test case. A run that was stopped has an error.
 
     Parameters
     ----------
     report : Report
-        What was found.
+        The report.
     fatal : collection of str
-        The kinds whose findings are failures.
+        The kinds of findings that are failures.
     only_new : bool
-        Whether of these only the ones are that the baseline lacks.
+        Whether only findings are failures that the baseline lacks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The numbers of a finding in words, rounded outward, and what a page says about a report."""
+"""The numbers of a finding as text, rounded outward, and the texts of a page about a report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gjk3d.clash.report.report import Report
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:
-    """Return proven bounds of the signed distance of a finding, None where nothing is proven."""
+    """Return certified bounds of the signed distance of a finding, or None."""
     if clash.distance is None or clash.distance_kind not in ("exact", "bound"):
         return None
     distance, error = clash.distance, clash.error_bound
@@ -25,12 +25,12 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 
 def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the signed distance as text: a number, "between .. and ..", or "about ..", unproven; empty without one."""
+    """Return the signed distance as text: a number, "between .. and ..", or "about ..". Empty if unknown."""
     return _format(clash, clash.distance, wording.told, digits, unit)
 
 
 def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the depth as text: a number, "at most ..", "between ..", or "about .."; empty without an overlap."""
+    """Return the depth as text: a number, "at most ..", "between ..", or "about ..". Empty without an overlap."""
     return _format(clash, clash.depth or None, wording.depth, digits, unit)
 
 
@@ -46,9 +46,9 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], digit
 
 
 def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the signed distance as one number for a table; `Clash.evidence` beside it says what it is.
+    """Return the signed distance as a number for a table that also has a column with `Clash.evidence`.
 
-    Of a bound it is rounded outward: as deep as the overlap may be.
+    A bound is rounded outward, to the deepest possible overlap.
     """
     if clash.distance is None:
         return ""
@@ -63,14 +63,14 @@ def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
 
 
 def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the penetration as text, rounded down; empty where it is unknown."""
+    """Return the penetration as text, rounded down. Empty if unknown."""
     if clash.penetration is None:
         return ""
     return wording.with_unit(wording.below(clash.penetration, digits), unit)
 
 
 def shared_volume(clash: Clash) -> str:
-    """Return the overlap volume as text, empty where it is unknown."""
+    """Return the overlap volume as text. Empty if unknown."""
     return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
 
 
@@ -80,9 +80,10 @@ def moment(time: float, report: Report, digits: int = 6) -> str:
 
 
 def when(clash: Clash, report: Report) -> str:
-    """Return when two parts clash or are nearest. It is "always" where only other parts move, and empty without motion.
+    """Return the times at which two parts clash or are nearest, as text.
 
-    Times of clashes are those outside of which the two are proven to be free.
+    The text is "always" for two parts at rest in an assembly that moves, and empty without motion. Intervals are
+    certified: the parts are free at all other times.
     """
     motion = report.motion
     if clash.time is None:
@@ -103,37 +104,37 @@ def when(clash: Clash, report: Report) -> str:
 
 
 def _span(after: float, before: float, extremes: Collection[float]) -> str:
-    """Return two times as text, rounded outward unless they are the begin and the end of the motion."""
+    """Return two times as text. They are rounded outward, except the begin and the end of the motion."""
     first = wording.number if after in extremes else wording.below
     last = wording.number if before in extremes else wording.above
     return f"{first(after)} to {last(before)}"
 
 
-#: What each kind means, for the reader of a page.
+#: The meaning of each kind, for pages.
 MEANING = {
     "hard": "the parts overlap by more than the tolerance",
-    "contained": "one part lies inside the other, and their surfaces are apart",
-    "duplicate": "the same part is there twice, at one place",
-    "unchecked": "this could not be decided",
+    "contained": "one part is inside the other, and their surfaces are apart",
+    "duplicate": "two equal parts are at the same place",
+    "unchecked": "the pair or the part could not be checked",
     "touch": "the surfaces are closer than the tolerance",
     "clearance": "the gap between the parts is below clearance - tolerance",
 }
 _METHODS = {
     "gjk": "GJK",
     "epa": "EPA",
-    "triangles": "tests of triangle against triangle",
-    "inside": "a test of a point of one inside the other",
-    "equal": "comparing both triangle by triangle",
+    "triangles": "triangle-triangle tests",
+    "inside": "a point-in-solid test",
+    "equal": "comparing their triangles",
 }
 _KINDS = {
-    "exact": "the distance is exact",
-    "bound": "the depth is an upper bound: moving B by it frees it, and perhaps less does",
-    "approximate": "the distance is an estimate, without a proven error",
+    "exact": "The distance is exact",
+    "bound": "The depth is an upper bound: moving B by it separates the parts, and a shorter translation may suffice",
+    "approximate": "The distance is an estimate without a certified error",
 }
 
 
 def decided(clash: Clash) -> str:
-    """Return a sentence on the method and the quality of a finding."""
+    """Return the method and the quality of a finding as text."""
     if clash.kind == "unchecked":
         return "Not decided."
     hulls = clash.shape_a == clash.shape_b == "hull"
@@ -148,16 +149,16 @@ def decided(clash: Clash) -> str:
         text = f"Decided on {basis}" + (f", by {method}" if method else "")
     if clash.distance is None:
         return f"{text}."
-    kind = _KINDS.get(clash.distance_kind, f"the distance is {clash.distance_kind}")
+    kind = _KINDS.get(clash.distance_kind, f"The distance is {clash.distance_kind}")
     if clash.distance_kind == "exact" and clash.error_bound:
-        kind += " to the error stated"
+        kind += " within the stated error"
     if hulls and clash.distance < 0.0 and clash.distance_kind == "bound":
-        kind = "the depth is that of the convex hulls, so the parts overlap by this at most"
-    return f"{text}; {kind}."
+        kind = "The depth is that of the convex hulls, so it is an upper bound for the parts"
+    return f"{text}. {kind}."
 
 
 def headline(report: Report) -> str:
-    """Return the counts of findings and the name of the input, in one line."""
+    """Return the counts of findings and the name of the input as one line."""
     counts = report.counts
     totals = [f"{count} {kind}" for kind, count in counts.items() if count]
     names = [PurePath(item.path).name or item.path for item in report.inputs]
@@ -172,7 +173,7 @@ def headline(report: Report) -> str:
 
 
 def facts(report: Report) -> str:
-    """Return the numbers of parts and pairs, the limits and the time, in one line, with non-breaking spaces."""
+    """Return the numbers of parts and pairs, the limits and the time as one line with non-breaking spaces."""
     pairs = wording.count(report.pairs_total, "pair", ",")
     text = " · ".join(
         [

@@ -1,0 +1,76 @@
+"""A store of trees: the head of each has the addresses and sizes of its arrays, which stay where they are.
+
+An entry has a fixed number of arguments, so it cannot take the trees of all bodies of a cell. It takes a store. Heads
+of bodies with the same parts are equal. The owner of a store keeps the parts alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels import views
+from gjk3d._kernels.decorators import kernel
+from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.part_tree import PartTree
+from gjk3d.bodies.parts import parts_of
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array2, Ints, Ints2
+
+#: columns of a head: the kind and the inside of a tree, then the address, rows and columns of each of its arrays
+KIND, INSIDE, ARRAYS = range(3)
+BOXES, LINKS, PLACES, TABLE, PART_INTS, PART_FLOATS, SKIN_BOXES, SKIN_LINKS, SKIN_CORNERS, SPAN, POINTS = (
+    ARRAYS + 3 * k for k in range(11)
+)
+HEAD = ARRAYS + 3 * 11
+
+
+class Store(NamedTuple):
+    """Heads of trees; the rows of items without a tree are unused."""
+
+    heads: Ints2  #: (items, HEAD)
+    sizes: Array2  #: (items, 2): rim and reach
+
+
+def store_of(things: Iterable[Body | Shape | None]) -> Store:
+    """Return a store with a tree for each body or convex shape; None has no tree."""
+    every = list(things)
+    store = Store(np.zeros((len(every), HEAD), dtype=np.int64), np.zeros((len(every), 2)))
+    for k, thing in enumerate(every):
+        if thing is not None:
+            store.heads[k], store.sizes[k] = _head_of(parts_of(thing))
+    return store
+
+
+def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
+    """Return the head of a tree, and its rim and reach; created once."""
+    try:
+        head: tuple[Ints, tuple[float, float]] = parts._head
+    except AttributeError:
+        tree = parts.given
+        arrays = [(array.ctypes.data, len(array), array.shape[1] if array.ndim == 2 else 0) for array in tree[:11]]
+        head = parts._head = np.array([tree.kind, tree.inside, *chain(*arrays)], dtype=np.int64), (tree.rim, tree.reach)
+    return head
+
+
+@kernel
+def tree_at(s: Store, k: int) -> PartTree:
+    """Return the tree of item k: views of its arrays."""
+    h = s.heads[k]
+    return PartTree(
+        views.float_rows(h[BOXES], h[BOXES + 1], h[BOXES + 2]),
+        views.int_rows(h[LINKS], h[LINKS + 1], h[LINKS + 2]),
+        views.float_rows(h[PLACES], h[PLACES + 1], h[PLACES + 2]),
+        views.int_rows(h[TABLE], h[TABLE + 1], h[TABLE + 2]),
+        views.ints(h[PART_INTS], h[PART_INTS + 1]),
+        views.floats(h[PART_FLOATS], h[PART_FLOATS + 1]),
+        views.float_rows(h[SKIN_BOXES], h[SKIN_BOXES + 1], h[SKIN_BOXES + 2]),
+        views.int_rows(h[SKIN_LINKS], h[SKIN_LINKS + 1], h[SKIN_LINKS + 2]),
+        views.float_rows(h[SKIN_CORNERS], h[SKIN_CORNERS + 1], h[SKIN_CORNERS + 2]),
+        views.floats(h[SPAN], h[SPAN + 1]),
+        views.float_rows(h[POINTS], h[POINTS + 1], h[POINTS + 2]),
+        h[KIND], h[INSIDE], s.sizes[k, 0], s.sizes[k, 1],
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Trees by address: a store gives the arrays of each body, and free space around a body holds no point of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import trimesh
+
+import gjk3d as gk
+from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.walk import tree_scratch, two_at
+from gjk3d.engine.pair import NO, UNSURE, YES, free_around, free_distance, pair_collides
+from gjk3d.engine.store import store_of, tree_at
+from gjk3d.poses import pose_rows
+
+BALL = gk.Mesh.from_trimesh(trimesh.creation.icosphere(2, radius=1.0))
+TORUS = gk.Mesh.from_trimesh(trimesh.creation.torus(2.0, 0.5))
+BODIES = {
+    "closed": BALL,
+    "torus": TORUS,
+    "sheet": gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0.3)], [(0, 1, 2), (1, 3, 2)]),
+    "cloud": gk.PointCloud([(0, 0, 0), (1, 0, 0), (0, 2, 0.5)], 0.1),
+    "voxels": gk.VoxelGrid(np.indices((4, 4, 4)).sum(axis=0) % 3 == 0, 0.5),
+    "compound": gk.Compound([(gk.Box((1, 2, 3)), None), (gk.Sphere(0.7), np.eye(4) + np.eye(4, k=3) * 2)]),
+    "ground": gk.HeightField(np.arange(16.0).reshape(4, 4) % 3, 0.5, bottom=-1.0),
+    "capsule": gk.Capsule(0.3, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_store_gives_the_arrays_of_the_tree_themselves(name):
+    store = store_of([None, BODIES[name]])
+    tree, expected = tree_at(store, 1), parts_of(BODIES[name]).given
+    for field, array, wanted in zip(expected._fields, tree, expected, strict=True):
+        assert np.array_equal(array, wanted), field
+        if np.size(wanted) and np.ndim(wanted):
+            assert np.shares_memory(array, wanted), field
+
+
+def test_bodies_with_the_same_parts_have_equal_heads():
+    store = store_of([BALL, TORUS, BALL])
+    assert np.array_equal(store.heads[0], store.heads[2])
+    assert not np.array_equal(store.heads[0], store.heads[1])
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if name != "ground"])
+def test_free_distance_is_never_more_than_the_distance(name, rng):
+    body, tree = BODIES[name], parts_of(BODIES[name]).given
+    positive = 0
+    for p in rng.uniform(-3.0, 3.0, (60, 3)):
+        point = np.eye(4)
+        point[:3, 3] = p
+        true = gk.signed_distance(body, gk.Point((0, 0, 0)), None, point)
+        free = free_distance(tree, tuple(p), 2.0, tree_scratch())
+        assert 0.0 <= free <= min(max(true.upper, 0.0), 2.0) * (1.0 + 1e-12)
+        positive += free > 0.0
+    assert positive > 10
+
+
+def test_a_point_inside_a_closed_body_is_not_free():
+    assert free_distance(parts_of(BALL).given, (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.0
+    assert free_distance(parts_of(TORUS).given, (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.5
+
+
+def test_a_height_field_proves_no_free_space():
+    assert free_distance(parts_of(BODIES["ground"]).given, (0.0, 0.0, 50.0), 1.0, tree_scratch()) == 0.0
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_free_space_around_a_ball_leaves_out_rounding(far):
+    """The ball just touches: only the rounding term keeps the result from being positive."""
+    pose = np.eye(4)
+    pose[0, 3] = far
+    box = parts_of(gk.Box((2.0, 2.0, 2.0))).given
+    row = pose_rows(pose, "pose")[0][0]
+    scratch, step = tree_scratch(), 2e-8 * (1.0 + far)
+    assert free_around(box, row, (far + 2.0, 0.0, 0.0), 1.0, 1.0, scratch) <= 0.0
+    assert free_around(box, row, (far + 2.0 + 0.2 * step, 0.0, 0.0), 1.0, 1.0, scratch) <= 0.0
+    free = free_around(box, row, (far + 2.5, 0.0, 0.0), 1.0, 1.0, scratch)
+    assert 0.5 - 2.0 * step <= free <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("x", "margin", "verdict"),
+    [(5.0, 0.0, NO), (0.5, 0.0, YES), (5.0, 4.0, YES), (0.5, -0.1, UNSURE), (5.0, -0.1, NO), (0.0, 0.0, YES)],
+)
+def test_a_pair_of_a_body_and_a_ball(x, margin, verdict):
+    rows = pose_rows([np.eye(4), np.eye(4) + np.eye(4, k=3) * 0], "poses")[0]
+    rows[1, 9] = x
+    pair = two_at(parts_of(BALL).given, parts_of(gk.Sphere(0.25)).given, rows[0], rows[1])
+    assert pair_collides(pair, margin, tree_scratch()) == verdict

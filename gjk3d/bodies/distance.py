@@ -39,7 +39,7 @@ from gjk3d.results import Status
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Bools, Ints
 
-_CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
+_CHUNK = 256  #: rows per call of the kernels, since a row of large bodies may take a millisecond
 
 
 def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
@@ -51,7 +51,7 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of the pair, and the pair in the order of the kernels unless it is TIED."""
+    """Return the order of a pair, and the pair in the order of the kernels unless the order is TIED."""
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows.swapped()
@@ -73,7 +73,7 @@ def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a pair collides or is closer than a margin; one of the two is a body."""
+    """Return at which rows a pair with a body collides or is closer than a margin."""
     order, a, b, rows = _ordered(a, b, rows)
     part_sets = walked(a, b)
     if part_sets is not None:
@@ -89,7 +89,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
         left = np.flatnonzero(codes > walk.HELD)
-        if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
+        if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
             few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
             solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
@@ -118,7 +118,7 @@ def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin:
 
 
 def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return which rows collide of a body and one shape of a shelf per row, for a margin of at least 0."""
+    """Return at which rows a body and one shape of a shelf per row collide, for a margin of at least 0."""
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:
@@ -163,7 +163,7 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
 
 
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a pair of which one is a body."""
+    """Write the distances of a pair with a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
     overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
@@ -172,8 +172,8 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
         for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
         pending &= ~overlapping
-    # only the rows that the kernels could not settle reach Python: users' functions, missing depth of a height field,
-    # ties
+    # Only rows that the kernels cannot decide reach Python: functions of users, missing depth of a height field, and
+    # ties.
     for k in np.flatnonzero(pending).tolist():
         x, row, turned = _at(a, b, rows, k, order)
         flags[k] = 0
@@ -190,10 +190,7 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
 def _solve_compiled(
     a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
 ) -> tuple[Bools, Bools]:
-    """Write the distances that the compiled traversals compute.
-
-    Returns the rows that overlap, and the rows that the slow path has to solve.
-    """
+    """Write the distances of the compiled traversals, and return the overlapping rows and those for the slow path."""
     first, second = a._as_parts(), parts_of(b)
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
@@ -234,7 +231,7 @@ class Group(NamedTuple):
     theirs: Parts
     rows_a: Array
     rows_b: Array
-    turned: bool  #: whether the two were turned round
+    turned: bool  #: whether the two were swapped
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
@@ -242,7 +239,7 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
     first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     everywhere = np.arange(len(which))
     orders = [(everywhere, False)]
-    # a tie is decided by the poses, so that (a, b) and (b, a) give the same bits
+    # the poses decide a tie, so that (a, b) and (b, a) give the same bits
     if order == TIED:
         later = np.array([p.tolist() > q.tolist() for p, q in zip(first, second, strict=True)], dtype=bool)
         orders = [(np.flatnonzero(~later), False), (np.flatnonzero(later), True)]
@@ -256,7 +253,7 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterator[tuple[Parts, Ints]]:
     """Yield sets of parts near the other object, and the pose rows of each set.
 
-    A height field without a bottom has other parts at each pose. Every other body has one set for all rows.
+    A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
     """
     if not isinstance(x, HeightField):
         if len(rows_x):
@@ -275,9 +272,9 @@ class _Deep(NamedTuple):
     which: Ints
     depths: Array  #: (n, 8)
     errors: Array
-    rows: Array  #: of what came first of the two
-    turned: bool  #: whether the two were turned round
-    tight: tuple[float, float]  #: widths that are promised, in units of the size and of the error
+    rows: Array  #: pose rows of the first item
+    turned: bool  #: whether the two were swapped
+    tight: tuple[float, float]  #: promised widths of the bounds, in units of the size and of the error
 
 
 def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
@@ -306,13 +303,13 @@ def _into_world(row: Array, out: Array) -> None:
 def check_no_log(wanted: Wanted) -> None:
     """Raise an error if a trace is requested."""
     if wanted.log is not None:
-        raise UnsupportedPair("trace is of convex shapes: ask about the hull(), or about the parts of the mesh")
+        raise UnsupportedPair("trace=True needs convex shapes. Use the hull() or the parts of the mesh")
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write the distance of a separated pair in the frame of its first item.
+    """Write the distance of a separated pair in the frame of its first item, and return its status.
 
-    Returns the status, and whether the interval is as narrow as promised.
+    The second value is whether the interval is as narrow as promised.
     """
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
@@ -326,13 +323,13 @@ def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]
 def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     """Write the signed distances of overlapping rows.
 
-    Rows that touch keep the normal they have if their depth may be 0.
+    Touching rows keep their normal if their depth may be 0.
     """
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
-        raise UnsupportedPair("these overlap without end: no translation parts them")
+        raise UnsupportedPair("both objects are unbounded and overlap, so no translation separates them. Bound one")
     turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
-    vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the place
+    vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the point
     half = (0.5 * most)[:, None] * vectors[:, 0]
     vectors[:, 1] += deep.rows[:, 9:12]
     answer = np.empty((len(most), narrow.FLOATS))
@@ -341,7 +338,7 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     answer[:, 6:9], answer[:, 9:12] = vectors[:, 1] + half, vectors[:, 1] - half
     mirror(answer, deep.turned)
     relative_width, errors = deep.tight
-    # a depth is exact only to the error of places, which grows with the size of both
+    # a depth is exact only to the error of positions, which grows with the size of both
     narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
     status = flags[deep.which, 0]
     for k in np.flatnonzero((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly)).tolist():
@@ -349,14 +346,14 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
             answer[k, 0], answer[k, 2:9] = max(out[deep.which[k], 0], -most[k]), out[deep.which[k], 2:9]
             answer[k, 9:12] = answer[k, 6:9] + answer[k, 0] * answer[k, 3:6]
     out[deep.which] = answer
-    # they meet, so there is a common point, to rounding; how deep they are besides is another question
+    # the objects intersect, so the points coincide up to rounding, independent of the depth
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
     marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly
     flags[deep.which] = marks
 
 
 class _Scratch(NamedTuple):
-    """Scratch of a single query: pose rows, codes, flags and parts of the result, and the traversal's scratch."""
+    """Scratch of a single query: pose rows, codes, flags and parts of the result, and scratch of the traversal."""
 
     row_a: Array
     row_b: Array
@@ -438,11 +435,11 @@ def prepare(a: Any, b: Any) -> Quick | None:
     return Quick(prepared_meshes(a, b) if faces else collide, measure)
 
 
-_STEP = 1e-7  #: of the size: so far apart are the two moved to see what they touch
-_TIE = 1e-9  #: of the size: parts that are nearer than the nearest and this are as near
-_SAME_PLACE = 1e-6  #: of the size: points that are one
-_SAME_WAY = 1e-6  #: of normals that are one, the length of their difference
-_MOST = 64  #: parts that are looked at
+_STEP = 1e-7  #: separation at which touching parts are searched, in sizes
+_TIE = 1e-9  #: tolerance in sizes up to which a part is as near as the nearest
+_SAME_PLACE = 1e-6  #: greatest distance of equal points, in sizes
+_SAME_WAY = 1e-6  #: greatest length of the difference of equal normals
+_MOST = 64  #: greatest number of parts
 
 
 class Levers(NamedTuple):
@@ -452,7 +449,7 @@ class Levers(NamedTuple):
     weights: Array
     shift: Array
     parts: list[tuple[Shape, Array, Shape, Array]]  #: the two parts of each row, and their pose rows
-    sure: bool  #: whether nothing but these, and just these, may carry it
+    sure: bool  #: whether exactly these contacts carry the distance
 
 
 def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
@@ -461,7 +458,7 @@ def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: boo
         turned = answer[None].copy()
         mirror(turned, True)
         mirrored = levers(b, a, row_b, row_a, turned[0], tight)
-        # b stands, and a has been moved the other way: all of it is moved back
+        # a was moved by the opposite translation instead of b, which is undone for all results
         rows = mirrored.rows.copy()
         mirror(rows, True)
         parts = [(t, q, s, p) for s, p, t, q in mirrored.parts]
@@ -475,7 +472,7 @@ def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: boo
     size = x.error / ROUNDING
     separated = bool(answer[1] > 0.0)
     shift, margin = np.zeros(3), answer[0] + _TIE * size + 4.0 * x.error
-    # overlapping bodies lack nearest points: B is moved out along the normal, just until the contacts are apart
+    # overlapping bodies do not have nearest points, so B is moved along the normal until the contacts are apart
     if not separated:
         step = _STEP * size
         shift = (step - min(float(answer[0]), 0.0)) * answer[3:6]
@@ -528,10 +525,10 @@ def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, S
 
 
 def _weights(normals: Array, direction: Array) -> tuple[Array, bool]:
-    """Return weights of at least 0 with which the normals sum to a direction, and whether they are unique."""
+    """Return weights of at least 0 for which the weighted normals sum to a direction, and whether they are unique."""
     if (np.linalg.norm(normals - direction, axis=1) <= 1e-4).all():
         return np.full(len(normals), 1.0 / len(normals)), len(normals) == 1
-    from scipy.optimize import nnls  # few overlaps are held by more than one contact
+    from scipy.optimize import nnls  # loaded here, since few overlaps have more than one contact
 
     weights, residual = nnls(normals.T, direction)
     return weights, residual <= 1e-4 and int((weights > 0.0).sum()) == np.linalg.matrix_rank(normals, tol=1e-6)

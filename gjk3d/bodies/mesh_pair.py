@@ -1,4 +1,4 @@
-"""Two meshes, tested by both their trees: the queries of any two bodies, and one kernel for many poses.
+"""Two meshes, tested by the trees of both: the queries of a pair of bodies, and one kernel for many poses.
 
 All results are in the frame of the first mesh.
 """
@@ -29,17 +29,17 @@ from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import ROUNDING, WIDTH, relative
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
-_LOOKED_AT = 4096  #: pairs of faces that meet, of whose segments the middle is taken
+MOST_PAIRS = 2**26  #: greatest number of listed pairs of intersecting faces, which take a gigabyte
+_LOOKED_AT = 4096  #: greatest number of pairs of intersecting faces for the middle of their segments
 
 
 def too_many() -> UnsupportedPair:
     """Return the error for more pairs of intersecting faces than can be listed."""
-    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other")
+    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces intersect. Remove coincident faces of the meshes")
 
 
 class MeshPair(BodyPair):
-    """Two meshes: triangles intersect or are nearest by the kernels for two trees."""
+    """Two meshes, whose intersecting and nearest triangles are computed by the kernels for two trees."""
 
     a: Triangles
     b: Triangles
@@ -79,9 +79,9 @@ class MeshPair(BodyPair):
         return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, in the order of their faces; the margin is ignored.
+        """Return the pairs of triangles that touch or cross, in the order of their faces, at most ``most``.
 
-        ``most`` limits their number.
+        The margin is ignored.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
         return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
@@ -92,16 +92,16 @@ class MeshPair(BodyPair):
         return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
 
     def cut(self, most: int | None = None) -> Array:
-        """Return the segments in which faces cut each other, (k, 2, 3), of at most ``most`` pairs."""
+        """Return the segments in which faces intersect, (k, 2, 3), for at most ``most`` pairs."""
         pairs = self._crossing(min(1024, most or 1024), most)
         out = np.empty((len(pairs), 6))
         count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
         return out[:count].reshape(-1, 2, 3)
 
     def through(self, most: int | None = None) -> float:
-        """Return how far faces reach through each other, 0 where they only touch; ``most`` as above.
+        """Return the greatest depth of faces in each other, 0 for a touch, for at most ``most`` pairs.
 
-        Whatever moves by less, the surfaces still cross.
+        After any smaller motion, the surfaces still cross.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
         reach = traversal.most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
@@ -131,7 +131,7 @@ class MeshPair(BodyPair):
             assert gap is not None
             return gap._replace(too_far=gap.lower > most)
         if gap.upper - gap.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
-            # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+            # rounding rotates the segment between very near points of needles, so GJK is more exact
             thorough = super().nearest(most)
             best = thorough if thorough.upper < gap.upper else gap
             gap = best._replace(lower=max(gap.lower, thorough.lower))
@@ -161,7 +161,7 @@ class MeshPair(BodyPair):
 APART, MEET, HOLDS, HELD = range(4)
 MAYBE, NO_POSE = -1, -2
 REACH, RADIUS = BOX, BOX + 1  #: columns of `root_of`
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
 @kernel
@@ -196,7 +196,7 @@ def meet_rows(
             out[k] = MEET
             if first:
                 return
-        # containment is possible only if a point of a body is in the other box; Python then decides exactly
+        # Containment is possible only if a point of a body is in the other box. Python then decides exactly.
         elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
             relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), points_a, box_b, noise
         ):
@@ -205,7 +205,7 @@ def meet_rows(
 
 @inlined
 def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
-    """Return whether two meshes are farther apart than a distance by their root boxes, or the balls about these."""
+    """Return whether the root boxes of two meshes, or the balls around them, are farther apart than a distance."""
     to = box_pose(m, roots, a, roots, b)
     far = roots[a, RADIUS] + roots[b, RADIUS] + more
     if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
@@ -218,9 +218,9 @@ def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
 def roots_apart(
     rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
 ) -> None:  # fmt: skip
-    """Write which pairs of meshes are farther apart than a margin; see `root_of`.
+    """Write which pairs of meshes are farther apart than a margin, by their roots (`root_of`).
 
-    ``at`` are their pose rows, ``which`` their rows of ``roots``.
+    ``at`` are their pose rows, and ``which`` their rows of ``roots``.
     """
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
@@ -231,10 +231,11 @@ def roots_apart(
 
 @entry
 def matrices_apart(ma: Array2, mb: Array2, roots: Array2, rounding: float, rows: Array2) -> int:
-    """Test two meshes at two matrices by their `roots`: APART or MAYBE, and NO_POSE if a matrix is not a pose.
+    """Return APART or MAYBE for two meshes at two matrices by their ``roots``, or NO_POSE if a matrix is not a pose.
 
-    ``rows`` receives the poses. Passing one array costs as much time as the whole function.
+    ``rows`` receives the poses.
     """
+    # one array for all results, since passing an array costs as much time as the rest of the function
     if not take_poses(ma, mb, rows):
         return NO_POSE
     m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
@@ -265,9 +266,10 @@ def _room_for_one() -> Ints:
 
 
 def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
-    """Return the code of each pair of poses, (k, 12) each: surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
+    """Return the code of two meshes at each pair of poses, (k, 12) each.
 
-    With ``first`` the codes are complete only up to the first row that intersects.
+    The code is MEET for intersecting surfaces, HOLDS if a contains b, HELD if b contains a, and APART otherwise. With
+    ``first`` the codes are complete only up to the first row that intersects.
     """
     out = np.zeros(len(rows_a), dtype=np.int64)
     meet_rows(
@@ -286,7 +288,7 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
 
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float], bool | None]:
-    """Return the compiled `gjk3d.collide` of two meshes at two matrices, see `gjk3d.convex.solve.Quick`."""
+    """Return the compiled `gjk3d.collide` of two meshes at two matrices (`gjk3d.convex.solve.Quick`)."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
     reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])

@@ -1,8 +1,8 @@
 """Queries of bodies against half-spaces and planes.
 
 The distance and depth to a half-space are those of the body's convex hull. Parts of a body may be on both sides of a
-plane. A square replaces the plane, so large that no translation past its rim is as short as one through it. The depth
-follows from the gaps between the parts, projected onto the plane's normal.
+plane. A square replaces the plane. It is so large that a translation past its rim is longer than a translation through
+it. The depth follows from the gaps between the parts, projected onto the plane's normal.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import kind_of
 
 Thing = Body | Shape
-_WIDE = 7.0  #: half of the square, in greatest coordinates of the body: 4 sqrt(3), and a little
+_WIDE = 7.0  #: half width of the square in greatest coordinates of the body, a little more than 4 sqrt(3)
 
 
 class Standing(NamedTuple):
-    """Two objects and pose rows that give the same results as a body and a half-space or plane."""
+    """Two objects and pose rows with the same results as a body and a half-space or plane."""
 
     a: Thing
     b: Thing
     rows_a: Array
     rows_b: Array
-    error: float  #: by which the places of the two may be off, beside what rounding does to any two
+    error: float  #: bound of the error of their positions, in addition to rounding
 
 
 def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> Standing:
-    """Return the pair that replaces a body and a half-space or plane; ``moving`` means that the rows are motions.
+    """Return the pair that replaces a body and a half-space or plane. With ``moving`` the rows are motions.
 
     Raises
     ------
     UnsupportedPair
-        The body is unbounded or lacks a hull.
+        The body is unbounded or does not have a hull.
     """
     if not b._kind & Kind.PLANES:
         x = standing_in(b, a, rows_b, rows_a, moving=moving)
@@ -188,7 +188,7 @@ def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array,
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
     posed = rows.at(x.rows_a, x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
-    # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
+    # Each bound moves by an error below, so a result beyond the limit must exceed it by two errors and the rounding.
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
     if plane._kind == Kind.HALFSPACE:
         convex_handlers(x.a, plane).solve(x.a, plane, posed, wanted, out, flags)
@@ -197,12 +197,12 @@ def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array,
         _turn(plane, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
-    some = out[:, 2] > 0.0 if unsigned else ~crossing  # where they overlap it is 0, and no number
+    some = out[:, 2] > 0.0 if unsigned else ~crossing  # the distance is exactly 0 in overlap
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
     too_far = flags[:, 0] == Status.BEYOND
-    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
+    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # beyond the limit of the query
     separated, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
     flags[(separated & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():
@@ -217,7 +217,7 @@ def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
     out[:, 9:12] = out[:, 6:9] + out[:, :1] * out[:, 3:6]
 
 
-# --- how deep a body is in a plane ------------------------------------------------------------------------------------
+# --- depth of a body in a plane ---------------------------------------------------------------------------------------
 
 
 def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: Array, flags: Ints) -> None:
@@ -249,7 +249,7 @@ def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: A
 def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, float]:
     """Return the signed distance of 0 to a union of intervals, (k, 2), the nearest end point, and its side.
 
-    Intervals that are no farther apart than a gap are joined. With a negative gap, only those that overlap by as much.
+    Intervals with a distance of at most ``gap`` are joined. With a negative gap, only overlapping intervals are joined.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T
@@ -288,10 +288,10 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
             continue
         hull = parts_of(x).hull()
         if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
-            what = "which has no hull" if hull is None else "whose hull is none"
+            what = "without a hull" if hull is None else "whose hull is not a polytope"
             raise UnsupportedPair(
-                f"separating_axis takes polytopes, and {name} is {kind_of(x)}, {what}: "
-                "use distance or signed_distance, whose normal parts the two where a plane does"
+                f"separating_axis needs polytopes, but {name} is {kind_of(x)} {what}. "
+                "Use distance or signed_distance, whose normal is a separating axis of separated objects"
             )
         hulls.append(hull)
         error += placing(x)
@@ -301,7 +301,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
 def shape_round(body: Body) -> Shape:
     """Return a convex shape that contains a body: its hull, grown by the rounding error.
 
-    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the parts' boxes.
+    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the boxes of the parts.
 
     Raises
     ------
@@ -310,8 +310,7 @@ def shape_round(body: Body) -> Shape:
     """
     if body._as_parts().endless:
         raise UnboundedShapeError(
-            "a HeightField goes down without end; give it a bottom, or of its surface alone ask "
-            "gjk3d.Mesh(*field.surface())"
+            "the HeightField is unbounded below. Give it a bottom, or use its surface, gjk3d.Mesh(*field.surface())"
         )
     return body._cached("shape round", lambda: _shape_round(body))
 

@@ -1,6 +1,6 @@
-"""Bodies in rational numbers: their parts as exact convex sets, built from the data that a body was created from.
+"""Bodies in rational numbers: their parts as exact convex sets, built from the original data of a body.
 
-No coordinate of the kernels is used. A mesh is its original faces, and a grid is the boxes of its cubes.
+Coordinates of the kernels are not used. A mesh is its original faces, and a grid is the boxes of its cubes.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-_DENTED = Fraction(1, 10**6)  #: part of its size by which a nearly convex mesh is smaller than its hull, at most
-_MOST_COMPARED = 2_000_000  #: corners times vertices that are compared to see whether a mesh is convex
-_STANDING = placed_at(IDENTITY[0])
+_DENTED = Fraction(1, 10**6)  #: greatest relative difference in size between a nearly convex mesh and its hull
+_MOST_COMPARED = 2_000_000  #: greatest number of corners times vertices for a test of convexity
+_IDENTITY = placed_at(IDENTITY[0])
 
 
 class _RationalBody(NamedTuple):
@@ -45,8 +45,8 @@ class _RationalBody(NamedTuple):
 
     parts: list[ConvexSet]
     pieces: list[FractionVec]
-    solids: list[ConvexSet]  #: three vertices a face, in one set
-    hulls: list[ConvexSet]  #: convex sets that lie in them, nearly all of each
+    solids: list[ConvexSet]  #: closed surfaces, each one set with three vertices per face
+    hulls: list[ConvexSet]  #: a convex set inside each solid that fills nearly all of it
     size: float
     doubts: list[str]
 
@@ -57,7 +57,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
     Raises
     ------
     UnsupportedPair
-        The object is unbounded, or of a class of the user.
+        The object is unbounded, or its class is not supported.
     """
     return _placed_whole(name, _rational_body(name, x), row)
 
@@ -75,10 +75,10 @@ def judge_on_plane(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[s
 
 
 def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
-    """Return the two objects of a result in rational numbers, neither a half-space; see `whole_of`.
+    """Return the two objects of a result in rational numbers (`whole_of`). Half-spaces are not supported.
 
-    An unbounded height field is cut off so far below that nothing of the other object is below its bottom, even after
-    the depth is undone. Distance and depth are then the same as for the whole field.
+    An unbounded height field is cut off below the other object, also after the separating translation. Distance and
+    depth are then equal to those of the whole field.
     """
     endless = [x._kind == Kind.ENDLESS for x in things]
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
@@ -96,12 +96,12 @@ def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[
 def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
     if x._kind == Kind.ENDLESS:
         raise UnsupportedPair(
-            f"{name} is a HeightField that goes down without end: give it a bottom, HeightField(..., bottom=z)"
+            f"{name} is a HeightField that is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
         )
     make = _of_shape if x._kind & Kind.BOUNDED else _BUILDERS.get(type(x))
     if make is None:
         raise UnsupportedPair(
-            f"{name} is {kind_of(x)} beside what is not convex, which is not judged: make it a large "
+            f"{name} is {kind_of(x)} next to a non-convex body, which cannot be verified. Use a large "
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     body: _RationalBody = x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
@@ -129,7 +129,7 @@ def _solid(faces: ConvexSet, at: Placement) -> ClosedSurface:
     return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
 
 
-# --- of each kind -----------------------------------------------------------------------------------------------------
+# --- kinds of bodies --------------------------------------------------------------------------------------------------
 
 
 def _point_in(part: ConvexSet) -> FractionVec:
@@ -141,7 +141,7 @@ def _point_in(part: ConvexSet) -> FractionVec:
 def _of_shape(x: Shape) -> _RationalBody:
     core = body_of(x)
     if core is None:
-        unknown = f"a {type(x).__name__} is not given by numbers that the judge knows"
+        unknown = f"the exact form of a {type(x).__name__} is not known"
         return _RationalBody([at_point((Fraction(0),) * 3)], [], [], [], 0.0, [unknown])
     return _RationalBody([core], [_point_in(core)], [], [], float(np.abs(x.bounds).max()), [])
 
@@ -157,7 +157,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
-    """Return the closed surface of a mesh whose inside counts, if it has one."""
+    """Return the closed surface of a solid mesh, and doubts about it."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -166,14 +166,14 @@ def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
     faces = [(number[i], number[j], number[k]) for i, j, k in skin.faces.tolist()]
     some = [len({i, j, k}) == 3 for i, j, k in faces]
     if not is_closed([face for face, proper in zip(faces, some, strict=True) if proper]):
-        return [], ["a mesh counts as closed, and its edges do not pair"]
+        return [], ["a mesh is closed, but its edges are not paired"]
     return [of_points(skin.vertices[skin.faces[np.array(some)]].reshape(-1, 3))], []
 
 
 def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
     """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
 
-    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses all of it.
+    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.
     """
     points = solid.terms[0].sets[0]
     vertices = sorted(set(points))
@@ -191,7 +191,7 @@ def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
         if any(n):
             share = min(share, Fraction(dot(n, a), max(max(dot(n, p) for p in local), 1)))
     shrunk = Fraction(float_below(share))
-    if shrunk < 1 - _DENTED or not _solid(solid, _STANDING).holds(middle):
+    if shrunk < 1 - _DENTED or not _solid(solid, _IDENTITY).holds(middle):
         return []
     return [of_points([[m + shrunk * Fraction(c, common) for m, c in zip(middle, p, strict=True)] for p in local])]
 
@@ -228,7 +228,7 @@ def _of_voxels(x: VoxelGrid) -> _RationalBody:
     covered = np.zeros(x.occupied.shape, dtype=bool)
     for i, j, k, a, b, c in boxes.tolist():
         covered[i:a, j:b, k:c] = True
-    doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes of cubes are not the cubes"]
+    doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes do not cover the cubes exactly"]
     return _RationalBody(parts, [_point_in(part) for part in parts], [], [], size, doubts)
 
 
@@ -245,7 +245,7 @@ def _of_shell(x: Shell) -> _RationalBody:
 
 
 def _of_heights(x: HeightField, bottom: float | None = None) -> _RationalBody:
-    """Return the columns down to a bottom, by default the field's own, and the closed surface around them."""
+    """Return the columns down to a bottom, by default that of the field, and the closed surface around them."""
     (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
     nx, ny = x.heights.shape
     floor = Fraction(x.bottom if bottom is None else bottom)

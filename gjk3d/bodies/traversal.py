@@ -1,4 +1,4 @@
-"""Traversal of two trees of triangles in A's frame: collision, intersecting triangles, nearest triangles."""
+"""Traversal of two trees of triangles in A's frame for collision, intersecting triangles and nearest triangles."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from gjk3d.bodies.triangles import (
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-DEEPEST = 128  #: levels of a tree; halves beyond 64 of them, so that stacks of this size never overflow
+DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
 STACK = 4 * DEEPEST
-_STEPS = 4  #: from one mesh to the other and back, for a first guess
+_STEPS = 4  #: alternating projections for a first pair
 
 
 @inlined
@@ -50,14 +50,14 @@ def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
 
 @inlined
 def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
-    """Tell whether one of the fifteen axes parts two boxes (Gottschalk, Lin, Manocha 1996), m being B's pose in A's.
+    """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996), with B at m in A.
 
-    The absolute values get a little more than rounding, so that nearly parallel edges prove nothing.
+    The absolute values are increased by more than rounding, so that nearly parallel edges do not prove a separation.
     """
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
     x, y, z = m[9], m[10], m[11]
-    # the axes of both boxes decide most pairs, so they come before the nine cross products
+    # the axes of both boxes decide most pairs, so they are tested before the nine cross products
     if abs(x) > a0 + n00 * b0 + n01 * b1 + n02 * b2:
         return True
     n10, n11, n12 = abs(m[3]) + e, abs(m[4]) + e, abs(m[5]) + e
@@ -93,7 +93,7 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes, from the axes of each."""
+    """Return a lower bound of the squared distance of two boxes by the axes of each."""
     x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
     y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
     z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
@@ -112,7 +112,7 @@ def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
 
 @inlined
 def _along(w: Vec3, b: Array, i: int) -> float:
-    """Return how far a box reaches along a direction, from its middle."""
+    """Return the half extent of a box along a direction."""
     return float(
         abs(w[0] * b[i, 6] + w[1] * b[i, 7] + w[2] * b[i, 8]) * b[i, 3]
         + abs(w[0] * b[i, 9] + w[1] * b[i, 10] + w[2] * b[i, 11]) * b[i, 4]
@@ -122,7 +122,7 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 @kernel
 def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
-    """Return whether the gap of two boxes along w exceeds w; best is w squared, and v is w in B's frame."""
+    """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t = (
         m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
@@ -142,7 +142,7 @@ def crossings(
     m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
     pairs: Ints2,
 ) -> int:  # fmt: skip
-    """Write the pairs of intersecting triangles; return their number, at most one more than there is room for."""
+    """Write the pairs of intersecting triangles, and return their number, at most one more than fits."""
     room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
@@ -164,7 +164,7 @@ def crossings(
                         pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
-        # the larger box is split first: the two boxes stay of similar size, which prunes more pairs
+        # the larger box is split first, so that the sizes of both stay similar, which prunes more pairs
         if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
             for k in range(2):
                 stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j
@@ -178,7 +178,7 @@ def crossings(
 
 @inlined
 def _turned_back(m: Rigid, w: Vec3) -> Vec3:
-    """Return a direction in A's frame as B sees it."""
+    """Return a direction of A's frame in B's frame."""
     return (
         m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
         m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
@@ -190,7 +190,7 @@ def _turned_back(m: Rigid, w: Vec3) -> Vec3:
 def _near_each_other(
     m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
 ) -> None:
-    """Choose a first pair of triangles by alternating projections, starting at the centre of B's box."""
+    """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
     p = (bb[0, 0], bb[0, 1], bb[0, 2])
     for _ in range(_STEPS):
         p = (
@@ -214,7 +214,7 @@ def nearest_triangles(
 ) -> bool:  # fmt: skip
     """Write a proven lower bound of the distance of separated meshes, the distance and two points, in A's frame.
 
-    ``seed`` becomes the nearest pair of triangles. The nearer boxes come first. False if nothing is within ``most``.
+    ``seed`` becomes the nearest pair of triangles. The result is False if the distance is more than ``most``.
     """
     best, low = most * most, 1e308
     keys[0] = _gap(m, ba, 0, bb, 0)
@@ -223,7 +223,7 @@ def nearest_triangles(
     # a good first pair makes the upper bound small from the start
     _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
     a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    w, v = a, b  # from a to b, also as B sees it
+    w, v = a, b  # from a to b, in A's and in B's frame
     some = False
     s, t = read(ca, seed[0]), placed_triangle(m, cb, seed[1])
     d, x, y = nearest(s, t)
@@ -262,7 +262,7 @@ def nearest_triangles(
             i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
-        # the plane across the last nearest direction is cheaper to test than the axes of both boxes
+        # the plane orthogonal to the last nearest direction is cheaper to test than the axes of both boxes
         d0 = 1e308 if some and _is_farther(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
         d1 = 1e308 if some and _is_farther(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
         if d0 < d1:
@@ -281,7 +281,7 @@ def nearest_triangles(
 
 @entry
 def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
-    """Write the segments in which pairs of triangles intersect, in A's frame, and return their number."""
+    """Write the intersection segments of pairs of triangles in A's frame, and return their number."""
     count = 0
     for k in range(pairs.shape[0]):
         length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
@@ -303,7 +303,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return the squared distance of a point from the surface, the triangle, -1 beyond ``most``, and its point."""
+    """Return the squared distance of a point from the surface, the triangle (-1 beyond ``most``), and its point."""
     best, which, foot = most * most, -1, p
     top = 1
     stack[0, 0] = 0
@@ -342,7 +342,7 @@ def to_points(
     points: Array2, most: float, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, keys: Array1, out: Array2,
     which: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each point its distance from the surface, the nearest point there, and the triangle."""
+    """Write for each point its distance from the surface, the nearest point of the surface, and its triangle."""
     for k in range(points.shape[0]):
         d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)
         which[k] = t

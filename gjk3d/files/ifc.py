@@ -118,7 +118,6 @@ def _left_out(model: Any, products: list[Any]) -> list[str]:
 
 
 def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
-    """Return the shapes by the number of their element."""
     settings = geometry.settings()
     settings.set("apply-default-materials", False)  # only colours of the file are used
     shape_of: dict[int, Any] = {}

@@ -248,7 +248,6 @@ def _unpacked(archive: Content, data: bytes) -> Content:
 
 
 def _is_model(path: Path) -> bool:
-    """Return whether a file of an archive is a model, and not a companion file of macOS."""
     kind = FORMATS.get(path.suffix.lower())
     return (
         kind is not None and kind.reader != ARCHIVE and not path.name.startswith(".") and "__MACOSX" not in path.parts

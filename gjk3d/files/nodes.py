@@ -175,7 +175,6 @@ def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) 
 
 
 def _library(text: str) -> dict[str, Colour]:
-    """Return the diffuse colours of the materials of an MTL."""
     colours: dict[str, Colour] = {}
     name = ""
     for line in text.splitlines():

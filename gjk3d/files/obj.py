@@ -85,7 +85,6 @@ def _without_digits(line: re.Match[bytes]) -> bytes:
 
 
 def _where(line: re.Match[bytes]) -> str:
-    """Return the number and the content of a line."""
     row = line.string.count(b"\n", 0, line.start()) + 1
     return f"line {row}, {shown(line[0])}"
 

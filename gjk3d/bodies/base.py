@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from gjk3d.frozen import Frozen
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class Body(Frozen):
     """A non-convex body, which is immutable, hashable and picklable."""
 
     __slots__ = ()
+    _kind = Kind.PARTS
 
     def _as_parts(self) -> Parts:
         """Return the convex parts, which are cached."""

@@ -14,7 +14,7 @@ from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, composed, matrices, moved, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
@@ -65,6 +65,7 @@ class Compound(Body):
     """
 
     __slots__ = ("_geometry_error", "_parts")
+    _kind = Kind.COMPOUND
     _geometry_error: float | None
     _parts: tuple[Part, ...]
 

@@ -50,8 +50,7 @@ from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
@@ -93,10 +92,10 @@ def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, mo
     turned = order_of(a, b) == TURNED
     if turned:
         a, b, first, second = b, a, second, first
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+    if b._kind & Kind.PLANES:
         a, b, first, second, _ = standing_in(a, b, first, second)
     near_rows = Rows(first, second, len(which), True, rows.workers)
-    if isinstance(a, Shape) and isinstance(b, Shape):
+    if a._kind & Kind.SHAPES:
         plane_answers = _turned(answers[which], turned)
         points, begins = _on_plane(a, b, near_rows, plane_answers, within)
         yield _touching_in_order(which, *spread_points(points, begins, plane_answers, most), turned)
@@ -164,8 +163,8 @@ class _PosedShapes(NamedTuple):
 def _points_of(x: _PosedShapes, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
     """Return the contact points of all pose rows one after another, and their number in each row."""
     kind, first = PARTS, x.shelf.things[0]
-    if isinstance(x.a, Mesh) and isinstance(first, (Mesh, Shape)):
-        kind = MESHES if isinstance(first, Mesh) else FACES
+    if x.a._kind == Kind.MESH and first._kind & (Kind.MESH | Kind.SHAPES):
+        kind = MESHES if first._kind == Kind.MESH else FACES
     results: dict[int, tuple[Array, Ints]] = {}
 
     def run(start: int, stop: int) -> None:

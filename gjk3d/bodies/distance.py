@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import ref
 
 import numpy as np
@@ -36,7 +36,7 @@ from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, WIDTH, composed, relative, relatives
 from gjk3d.results import Status
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _CHUNK = 256  #: rows per call of the kernels, since a row of large bodies may take a millisecond
@@ -44,8 +44,8 @@ _CHUNK = 256  #: rows per call of the kernels, since a row of large bodies may t
 
 def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
     """Return the pair of a body and another object, where m is the pose of b in a's frame."""
-    if isinstance(a, Mesh) and isinstance(b, Mesh):
-        return MeshPair.of(a, b, m)
+    if a._kind & b._kind & Kind.MESH:
+        return MeshPair.of(cast("Mesh", a), cast("Mesh", b), m)
     second = parts_of(b)
     return BodyPair(a._parts_near(second.reach, m[9:12]), second, m)
 
@@ -54,7 +54,7 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
     """Return the order of a pair, and the pair in the order of the kernels unless the order is TIED."""
     order = order_of(a, b)
     if order == TURNED:
-        a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+        a, b, rows = b, a, rows.swapped()
     return order, a, b, rows
 
 
@@ -67,12 +67,7 @@ def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Arra
 
 
 def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
-    """Return the parts of a pair that the compiled traversals support.
-
-    Two meshes have their own traversal. Functions of users need the slow path. Both return None.
-    """
-    if isinstance(a, Mesh) and isinstance(b, Mesh):
-        return None
+    """Return the parts of a pair; None if it has functions of users, which compiled traversals do not support."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else (first, second)
 
@@ -87,19 +82,9 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
         def run(start: int, stop: int) -> None:
             meet_rows(
-                tree_a,
-                tree_b,
-                NO_POSE,
-                NO_POSE,
-                rows.a,
-                rows.b,
-                order,
-                max(margin, 0.0),
-                start,
-                stop,
-                tree_scratch(),
+                tree_a, tree_b, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, tree_scratch(),
                 codes,
-            )
+            )  # fmt: skip
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
@@ -112,10 +97,20 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         else:
             for k in left.tolist():
                 answer[k] = _at(a, b, rows, k, order)[0].meet()
-    elif isinstance(a, Mesh) and isinstance(b, Mesh):
-        answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
     else:
         answer = np.array([_at(a, b, rows, k, order)[0].meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
+    return _deep_enough(a, b, rows, order, answer, margin)
+
+
+def collide_meshes(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
+    """Return at which rows two meshes collide or are closer than a margin."""
+    order, a, b, rows = _ordered(a, b, rows)
+    answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
+    return _deep_enough(a, b, rows, order, answer, margin)
+
+
+def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin: float) -> Bools:
+    """Return the overlapping rows; with a negative margin only those that are deeper."""
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
             answer[deep.which] = -deep.depths[:, MOST] <= margin
@@ -200,7 +195,7 @@ def _solve_compiled(
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    faces = bool(a._kind & b._kind & Kind.MESH)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
     fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
@@ -285,7 +280,7 @@ class _Deep(NamedTuple):
 def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
     """Yield the depths of a pair at the rows at which it overlaps."""
     for x in groups(a, b, rows, order, which):
-        tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
+        tight = (MeshPair if x.a._kind & x.b._kind & Kind.MESH else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
         errors = ROUNDING * (x.ours.reach + x.theirs.reach + np.abs(m[:, 9:12]).max(axis=1))
         both = x.ours, x.theirs
@@ -384,7 +379,7 @@ def _thread_scratch() -> _Scratch:
 
 def prepare(a: Any, b: Any) -> Quick | None:
     """Return the compiled functions for single queries of a pair with a body, or None if the slow path is needed."""
-    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    faces = bool(a._kind & b._kind & Kind.MESH)
     order = order_of(a, b)
     swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
@@ -401,19 +396,9 @@ def prepare(a: Any, b: Any) -> Quick | None:
             ma, mb = mb, ma
         scratch = _thread_scratch()
         code = meet_rows(
-            tree_a,
-            tree_b,
-            ma,
-            mb,
-            scratch.row_a,
-            scratch.row_b,
-            order,
-            margin,
-            0,
-            1,
-            scratch.tree_scratch,
+            tree_a, tree_b, ma, mb, scratch.row_a, scratch.row_b, order, margin, 0, 1, scratch.tree_scratch,
             scratch.codes,
-        )
+        )  # fmt: skip
         if code == APART:
             return False
         return True if code in (MEET, HELD) else None
@@ -467,8 +452,8 @@ class Levers(NamedTuple):
     sure: bool  #: whether exactly these contacts carry the distance
 
 
-def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
-    """Return the contacts that carry the signed distance of a pair with a body and without half-spaces."""
+def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
+    """Return the contacts that carry the signed distance of a pair with a body; neither is a half-space."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)
@@ -483,7 +468,6 @@ def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight:
         for k, (s, p, t, q) in enumerate(parts):
             parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
         return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
-    assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING
     separated = bool(answer[1] > 0.0)

@@ -17,7 +17,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, refuse_masked
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.surfaces import Surface
@@ -234,6 +234,10 @@ class HeightField(Body):
     heights: Array
     origin: Array
     pitch: float | Array
+
+    @property
+    def _kind(self) -> int:  # type: ignore[override]
+        return Kind.ENDLESS if self.bottom == -inf else Kind.GROUND
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
@@ -20,6 +21,7 @@ from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_ga
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.walk import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
+from gjk3d.convex.rows import Rows
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow import toi
@@ -266,14 +268,13 @@ def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
     return pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance)
 
 
-def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
-    """Return the time of impact of a pair with a body and without half-spaces, like `gjk3d.narrow.toi.impact`.
+def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
+    """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
     ``motions`` are the rows of both objects.
     """
     if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
-    assert isinstance(a, Body)
     motions = np.ascontiguousarray(motions)
     second = parts_of(b)
     first = a._parts_near(second.reach, np.zeros(3))
@@ -296,13 +297,14 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
         tested = True
 
 
-def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Array, flags: Ints) -> None:
-    """Write the impacts of motions like `gjk3d.narrow.toi.impact_many`. A single motion is used for all rows."""
+def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
+    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
     for k in range(len(out)):
-        motions = np.stack([first[k % len(first)], second[k % len(second)]])
+        motions = np.stack([rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
         out[k] = free, inf if code == FREE else free, inf if code in (FREE, UNRESOLVED) else hit
         flags[k] = code, steps
+    raise_pending()
 
 
 Corners = tuple[Vec3, Vec3, Vec3]

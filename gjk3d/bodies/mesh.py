@@ -12,6 +12,7 @@ from gjk3d.bodies.surface import TriangleSurface, stretch
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ParseError, ShapeError
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
 from gjk3d.units import check_unit
 
@@ -85,6 +86,7 @@ class Mesh(TriangleSurface):
     """
 
     __slots__ = ("_parts", "_source", "_unit")
+    _kind = Kind.MESH
 
     _parts: tuple[Part, ...]
     _source: Path | None

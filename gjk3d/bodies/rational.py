@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from math import inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -29,9 +28,10 @@ from gjk3d.exact.convex_sets import Body as ConvexSet
 from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, hulls_of, of_points, place, place_all
 from gjk3d.exact.convex_sets import placement as placed_at
 from gjk3d.exact.cuts import ClosedSurface, Union, WorldBody, is_closed, on_scale
+from gjk3d.exact.judge import Verdict
+from gjk3d.exact.unions import judge_beside, judge_unions
 from gjk3d.poses import IDENTITY
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
@@ -62,17 +62,27 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
     return _placed_whole(name, _rational_body(name, x), row)
 
 
+def judge_pair(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
+    """Return the verdict on a result for two objects, neither a half-space."""
+    return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)
+
+
+def judge_on_plane(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
+    """Return the verdict on a result for a body and a half-space or plane, in either order."""
+    body, plane = (0, 1) if b._kind & Kind.PLANES else (1, 0)
+    whole = whole_of("ab"[body], (a, b)[body], rows[body])
+    return judge_beside(result, whole, (a, b)[plane], placed_at(rows[plane]), flaws)
+
+
 def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
     """Return the two objects of a result in rational numbers (`whole_of`). Half-spaces are not supported.
 
     An unbounded height field is cut off below the other object, also after the separating translation. Distance and
     depth are then equal to those of the whole field.
     """
-    endless = [isinstance(x, HeightField) and x.bottom == -inf for x in things]
+    endless = [x._kind == Kind.ENDLESS for x in things]
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
-    if all(endless):
-        raise UnsupportedPair("two HeightFields are unbounded below. Give one a bottom, or use a Mesh")
-    # a finite column that reaches below everything gives the same distance and depth as an unbounded column
+    # a finite column that reaches below everything gives the same distance and depth as an unbounded one
     for k, partner in enumerate(reversed(bodies)):
         if bodies[k] is None and partner is not None:
             far = float(np.linalg.norm(rows[0][9:12] - rows[1][9:12])) + partner.size + abs(float(result.lower))
@@ -84,11 +94,11 @@ def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[
 
 
 def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
-    if isinstance(x, HeightField) and x.bottom == -inf:
+    if x._kind == Kind.ENDLESS:
         raise UnsupportedPair(
             f"{name} is a HeightField that is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
         )
-    make = _BUILDERS.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
+    make = _of_shape if x._kind & Kind.BOUNDED else _BUILDERS.get(type(x))
     if make is None:
         raise UnsupportedPair(
             f"{name} is {kind_of(x)} next to a non-convex body, which cannot be verified. Use a large "
@@ -190,7 +200,8 @@ def _of_compound(x: Compound) -> _RationalBody:
     total = _RationalBody([], [], [], [], 0.0, [])
     size = 0.0
     for thing, row in x._parts:
-        part_body = _of_mesh(thing) if isinstance(thing, Mesh) else _of_shape(thing)
+        make: Any = _of_mesh if thing._kind == Kind.MESH else _of_shape
+        part_body = make(thing)
         at = placed_at(row)
         side = Side("a", at_point((Fraction(0),) * 3), at)
         total.parts.extend(place(part, at) for part in part_body.parts)

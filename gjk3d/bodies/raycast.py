@@ -8,6 +8,7 @@ decides, for which general position is not required (Jacobson et al., generalize
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import atan2, pi, sqrt
 from typing import Any
 
@@ -252,12 +253,14 @@ def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
     return mask
 
 
-def cast(
-    body: Body, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast_part: CastPart
-) -> None:
+def _cast(
+    local_hits: Callable[..., Hits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
+    codes: Ints, cast_part: CastPart,
+) -> None:  # fmt: skip
     """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
 
-    ``cast_part`` casts rays on its parts: `gjk3d.query.raycast.cast_rays`.
+    ``local_hits`` returns the hits in the frame of the body. ``cast_part`` casts rays on its parts:
+    `gjk3d.query.raycast.cast_rays`.
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
@@ -266,20 +269,14 @@ def cast(
         (inverses @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0]
     )
     directions = np.ascontiguousarray((inverses @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
-    mesh = body._skin if isinstance(body, HeightField) and body.bottom > -np.inf else body
-    if isinstance(mesh, Mesh):
-        distances, normals, within = _on_triangles(mesh, local_starts, directions, most)
-    elif isinstance(body, HeightField):
-        distances, normals, within = _on_ground(body, local_starts, directions, cast_part)
-    else:
-        distances, normals, within = _on_parts(body, local_starts, directions, most, cast_part)
+    distances, normals, within = local_hits(body, local_starts, directions, most, cast_part)
     hit = within | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
     out[:, 1:] = np.where(within[:, None], -units, (turns @ normals[..., None])[..., 0]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
 
 
-def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float) -> Hits:
+def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float, _: CastPart) -> Hits:
     """Return the hits on triangles, with normals against the ray."""
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
@@ -338,7 +335,7 @@ def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any)
 # --- height fields: the surface, and the four walls below the rim -----------------------------------------------------
 
 
-def _on_ground(field: HeightField, starts: Array, directions: Array, cast_part: CastPart) -> Hits:
+def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, cast_part: CastPart) -> Hits:
     count = len(starts)
     ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, directions, np.inf)
     distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -directions)
@@ -381,3 +378,7 @@ def _height(field: HeightField, places: Array) -> Array:
         u >= v, low + u * (third - low) + v * (far - third), low + v * (third - low) + u * (far - third)
     )
     return heights
+
+
+cast_on_mesh, cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_triangles, _on_ground, _on_parts))
+cast_on_ground = partial(_cast, lambda field, *rays: _on_triangles(field._skin, *rays))  #: with a bottom

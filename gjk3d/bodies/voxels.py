@@ -12,7 +12,7 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import Copies
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, points_of, vector
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Bits, Bits3, Ints, Ints2, VectorLike
@@ -86,6 +86,7 @@ class VoxelGrid(Body):
     """
 
     __slots__ = ("_occupied", "origin", "pitch")
+    _kind = Kind.VOXELS
     _occupied: Bits
     origin: Array
     pitch: float

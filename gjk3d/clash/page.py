@@ -372,7 +372,7 @@ MAX_CHARACTERS = 26_000_000
 class Packed:
     """The findings in the format of the page.
 
-    ``index`` is JSON data with the ids, columns in base64, and the texts to which these columns refer. ``blocks`` are
+    ``index`` is JSON data with the ids, columns in base64, and the texts of these columns. ``blocks`` are
     JSON texts of `ROWS` findings each, packed by `gjk3d.webpage.deflated`. ``count`` is the number of findings that
     fit into the page.
     """
@@ -516,7 +516,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
-    """Return the numbers as texts for the page. The scripts never round a value that has bounds."""
+    """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
     unit = report.unit
     below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
@@ -569,7 +569,7 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
     """Return the intervals, the series and a summary of a pair for the page."""
-    words = "they clash" if pair.intervals else f"the least is {told(*pair.least, 5, unit)}"
+    words = "the parts clash" if pair.intervals else f"smallest clearance {told(*pair.least, 5, unit)}"
     # a curve on a screen needs no more than six digits
     series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
     return {"intervals": pair.intervals, "series": series, "told": words}

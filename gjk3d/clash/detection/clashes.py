@@ -137,7 +137,7 @@ class Clash:
         The width of an interval that contains the true distance. For STEP files it includes the error of the triangles
         on curved faces.
     tolerance : float or None
-        The overlap or gap up to which the pair counts as touching.
+        The largest overlap or gap that counts as touching.
     convex_gap : float or None
         The difference between the true distance and the distance of the hulls, if the hulls were compared first.
     penetration : float or None

@@ -25,7 +25,7 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and the range ``low <= tolerance < high`` in which all comparisons so far have equal results."""
+    """A tolerance, and the range ``low <= tolerance < high`` with equal results of all comparisons so far."""
 
     def __init__(self, value: float) -> None:
         self.value = value

@@ -193,7 +193,7 @@ _LENGTHS = (
 
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return an earlier report. A report that is read from its JSON file has no triangles."""
+    """Return an earlier report. A report from a JSON file lacks triangles."""
     if source is None:
         return None
     if isinstance(source, Report):
@@ -345,7 +345,7 @@ Span = tuple[float, float, float, float]
 def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
     """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
 
-    Parts at rest have no intervals and clash at all times. The certified clash of each interval must be within a time
+    Parts at rest clash at all times. The certified clash of each interval must be within a time
     at which ``spans`` do not exclude a clash.
     """
     if not spans:

@@ -93,7 +93,7 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
 
 
 def _of_facets(run: Run) -> tuple[str, ...]:
-    """Return the note on overlaps that are no deeper than the estimated error of triangles on curved faces."""
+    """Return the note on overlaps within the estimated error of triangles on curved faces."""
     clashes = run.findings.clashes
     if not run.default or not len(clashes):
         return ()

@@ -283,7 +283,6 @@ def _choose(
 
 @kernel
 def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
-    """Sort the selected pairs with the deepest first."""
     for i in range(count):
         keys[i, KEY] = f.out[f.some[i], 0]
     order_by_key(keys, count, order)
@@ -295,7 +294,6 @@ def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
 
 @kernel
 def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
-    """Transform points and normals by a pose row."""
     for k in range(start, stop):
         p = points[k]
         p[0], p[1], p[2] = at(row, vec_at(p, 0))

@@ -88,7 +88,6 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
 
 @kernel
 def _pair_at(c: Course, t: float) -> PosedPair:
-    """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
     return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
@@ -261,7 +260,6 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    """Return whether two bodies intersect at the start."""
     matrices = np.empty((2, 4, 4))
     for k in range(2):
         matrix_at(motions[k : k + 1], 0.0, matrices[k])

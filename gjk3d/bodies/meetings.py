@@ -89,7 +89,6 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
@@ -224,7 +223,6 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Return the pairs that `keep_mutual` keeps."""
     separated = np.flatnonzero(out[:, 1] > 0.0)
     nearest = np.ones(len(out), dtype=bool)
     if len(separated):

@@ -54,7 +54,6 @@ class TreeParts(Parts):
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
 
     def _set(self, order: Ints, links: Ints, box: Array) -> None:
-        """Set the tree over the parts, and the box around them."""
         self.count, self.endless, self._order, self._links = len(order), False, order, links
         self._rays: Tree | None = None
         self._box, self.reach = box, float(np.abs(box).max())

@@ -101,7 +101,6 @@ def _pair_at(c: Course, t: float) -> PosedPair:
 
 @kernel
 def _passing(c: Course, begin: float, end: float) -> Passing:
-    """Return the relative motion of both bodies between two times."""
     m = _pair_at(c, begin + 0.5 * (end - begin)).m
     return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import DEEPEST, STACK, to_points
+from gjk3d.bodies.traversal import DEEPEST, STACK, TriangleTree, to_points
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: greatest number of triangles in a leaf
@@ -335,13 +335,13 @@ class Tree(NamedTuple):
     reach: float  #: greatest coordinate
 
     @property
-    def arrays(self) -> tuple[Array, Ints, Array]:
+    def arrays(self) -> TriangleTree:
         """The arrays of the traversals."""
-        return self.boxes, self.links, self.corners
+        return TriangleTree(self.boxes, self.links, self.corners)
 
 
 #: arrays of an empty tree
-NO_TREE = np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9))
+NO_TREE = TriangleTree(np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9)))
 
 
 def tree_of(mesh: TriangleSurface) -> Tree:

@@ -37,7 +37,7 @@ from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.topology import edges_of
-from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.traversal import TriangleTree, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
 from gjk3d.bodies.walk import PosedPair, TreeScratch, tree_scratch, two_at
 from gjk3d.convex.pairs import Pairs
@@ -283,7 +283,6 @@ def _choose(
 
 @kernel
 def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
-    """Sort the selected pairs with the deepest first."""
     for i in range(count):
         keys[i, KEY] = f.out[f.some[i], 0]
     order_by_key(keys, count, order)
@@ -295,7 +294,6 @@ def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
 
 @kernel
 def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
-    """Transform points and normals by a pose row."""
     for k in range(start, stop):
         p = points[k]
         p[0], p[1], p[2] = at(row, vec_at(p, 0))
@@ -380,40 +378,46 @@ def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
     out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
 
 
+class WoundTree(NamedTuple):
+    """A mesh in the format of `touch_rows`."""
+
+    tree: TriangleTree
+    order: Ints1  #: face number of each triangle
+    corners: Array2  #: triangles with the outward winding of a closed mesh
+    reach: float  #: greatest coordinate
+
+
 @entry
 def touch_rows(
-    rows_a: Array2, rows_b: Array2, rounding: float, reach: float,
-    ba: Array2, la: Ints2, ca: Array2, order_a: Ints1, wound_a: Array2,
-    bb: Array2, lb: Ints2, cb: Array2, order_b: Ints1, wound_b: Array2,
-    start: int, stack: Ints2, pairs: Ints2, faces: Ints2, out: Array2, begins: Ints1,
+    a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
+    out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write the intersecting triangles at pose rows from ``start`` on, and return the row at which the room ends.
 
-    The format is that of `Touches`. ``wound`` are the triangles with the outward winding of a closed mesh.
+    The format is that of `Touches`.
     """
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
-        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
         first, room = begins[k], faces.shape[0] - begins[k]
         # each row needs the whole list at once, since pairs are sorted by face numbers
-        count = crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs[:room])
+        count = crossings(m, noise, a.tree, b.tree, stack, pairs[:room])
         if count > room:
             return k
-        sort_pairs(pairs, count, order_a, order_b)
+        sort_pairs(pairs, count, a.order, b.order)
         for i in range(count):
             p, q = pairs[i, 0], pairs[i, 1]
-            faces[first + i, 0], faces[first + i, 1] = order_a[p], order_b[q]
-            _touch(read(wound_a, p), placed_triangle(m, wound_b, q), rows_a[k], out[first + i])
+            faces[first + i, 0], faces[first + i, 1] = a.order[p], b.order[q]
+            _touch(read(a.corners, p), placed_triangle(m, b.corners, q), rows_a[k], out[first + i])
         begins[k + 1] = first + count
     return int(rows_a.shape[0])
 
 
-def _with_order(mesh: Mesh) -> tuple[Array, Ints, Array, Ints, Array]:
-    """Return the tree, the face number of each triangle, and the triangles with outward winding."""
+def _wound_tree(mesh: Mesh) -> WoundTree:
     tree = tree_of(mesh)
     turned = mesh._wound is not mesh.faces
     wound = mesh._cached("wound corners", lambda: mesh.vertices[mesh._wound[tree.order]].reshape(-1, 9))
-    return *tree.arrays, tree.order, wound if turned else tree.corners
+    return WoundTree(tree.arrays, tree.order, wound if turned else tree.corners, tree.reach)
 
 
 def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
@@ -422,14 +426,11 @@ def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
     The normal is the outward normal of a's face or the inward normal of b's face, whichever has the shorter separating
     translation. The depth is the length of this translation: the extent of one face behind the plane of the other.
     """
-    reach, meshes = tree_of(a).reach + tree_of(b).reach, (*_with_order(a), *_with_order(b))
-    stack, room, finished = traversal_stack(), _FIRST, 0
+    meshes, stack, room, finished = (_wound_tree(a), _wound_tree(b)), traversal_stack(), _FIRST, 0
     begins, pairs = np.zeros(len(rows_a) + 1, dtype=np.int64), np.empty((room, 2), dtype=np.int64)
     faces, out = np.empty((room, 2), dtype=np.int64), np.empty((room, _TOUCH))
     while True:
-        finished = touch_rows(
-            rows_a, rows_b, ROUNDING, reach, *meshes, finished, stack, pairs, faces, out, begins
-        )  # fmt: skip
+        finished = touch_rows(*meshes, rows_a, rows_b, finished, stack, pairs, faces, out, begins)
         if finished == len(rows_a):
             end = int(begins[finished])
             return Touches(faces[:end], out[:end], begins)

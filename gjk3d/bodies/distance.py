@@ -133,7 +133,6 @@ def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float
 
 
 def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
-    """Return at which rows two meshes collide."""
     first, second, turned = later(rows)
     answer = np.empty(rows.total, dtype=bool)
     turned &= order == TIED
@@ -367,7 +366,6 @@ _local = threading.local()
 
 
 def _thread_scratch() -> _Scratch:
-    """Return the scratch of this thread."""
     try:
         scratch: _Scratch = _local.scratch
     except AttributeError:

@@ -335,7 +335,6 @@ def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> 
 
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
-    """Return whether a point is in a polytope, up to rounding."""
     for f in range(s.faces):  # noqa: SIM110, a generator does not compile
         if dot(normal_at(s, f), p) > s.planes[3, s.first + f] + off:
             return False

@@ -44,6 +44,14 @@ _BOX_FLOATS = layout.FLOAT_HEAD + 3
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: columns of the position of a body without its rotation
 
 
+class BoxScratch(NamedTuple):
+    """Two boxes in the format of `gjk3d.shapes.layout`, and scratch to advance them."""
+
+    ints: Ints1
+    floats: Array2
+    work: Array1  #: `toi.PART_WORK` floats
+
+
 class Course(NamedTuple):
     """Two moving bodies, and scratch."""
 
@@ -55,9 +63,7 @@ class Course(NamedTuple):
     far: float  #: the clearance plus the rounding of two moving boxes
     steps: int  #: `_STEPS`
     most: int  #: `_MOST_STEPS`
-    box: Ints1  #: ints of a box in the format of the kernels
-    floats: Array2  #: floats of two boxes
-    work: Array1  #: `toi.PART_WORK` floats
+    boxes: BoxScratch
     w: TreeScratch
 
 
@@ -83,12 +89,11 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
         row[9 + k] = t.boxes[i, k]
     row[12] = ROUNDING
     f[layout.RADIUS], f[layout.RHO] = t.rim, sqrt(square) * (1.0 + 1e-15)
-    return Core(c.box, f)
+    return Core(c.boxes.ints, f)
 
 
 @kernel
 def _pair_at(c: Course, t: float) -> PosedPair:
-    """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
     return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
@@ -96,7 +101,6 @@ def _pair_at(c: Course, t: float) -> PosedPair:
 
 @kernel
 def _passing(c: Course, begin: float, end: float) -> Passing:
-    """Return the relative motion of both bodies between two times."""
     m = _pair_at(c, begin + 0.5 * (end - begin)).m
     return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
 
@@ -107,14 +111,15 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
-    box_a, box_b = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
+    floats, w = c.boxes.floats, c.w
+    box_a, box_b = _box_of(c, c.a, i, floats[0], w.row_a), _box_of(c, c.b, j, floats[1], w.row_b)
     # all boxes over columns are equally deep, so only the horizontal sizes decide
     wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else box_a.floats[layout.RHO]
     near = _NEAR * (wide + box_b.floats[layout.RHO] + c.a.rim + c.b.rim)
     if nearing < near and gap + nearing - c.far < near:
         return s.begin, 1
     x = flight_of_parts(
-        box_a, c.w.row_a, box_b, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.work
+        box_a, w.row_a, box_b, w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.boxes.work
     )  # fmt: skip
     code, free, _, steps = advance(x, near)
     return (s.begin if code == STARTED else free), steps
@@ -137,7 +142,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
                 continue
             part_a, part_b = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
             outcome, free, touch, used = advance(
-                flight_of_parts(part_a, w.row_a, part_b, w.row_b, c.motions, c.clearance, begin, end, c.work), 0.0
+                flight_of_parts(part_a, w.row_a, part_b, w.row_b, c.motions, c.clearance, begin, end, c.boxes.work), 0.0
             )
             steps += used
             if outcome == FREE:
@@ -222,17 +227,16 @@ def _first_touch(c: Course) -> Progress:
 @entry
 def first_touch(
     a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, tested: bool, steps: int, most: int,
-    box: Ints1, w: TreeScratch, floats: Array2, work: Array1,
+    boxes: BoxScratch, w: TreeScratch,
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, the time until which two bodies are free, the time of touch, and the steps.
 
     The code is `_ASKED_BEFORE` if the bodies may intersect at the start and the caller has not ``tested`` this.
-    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, and ``box`` are the
-    ints of a box. ``floats`` and ``work`` are scratch.
+    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
     """
     # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
-    c = Course(a, b, motions, clearance, error, far, steps, most, box, floats, work, w)
+    c = Course(a, b, motions, clearance, error, far, steps, most, boxes, w)
     if not tested:
         c.w.last[0] = -1
         if meet(_pair_at(c, 0.0), clearance, c.w) != APART:
@@ -261,7 +265,6 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    """Return whether two bodies intersect at the start."""
     matrices = np.empty((2, 4, 4))
     for k in range(2):
         matrix_at(motions[k : k + 1], 0.0, matrices[k])
@@ -282,16 +285,15 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
         first = _near_way(a, second, motions)
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
     tested = first.any_mapped or second.any_mapped
-    scratch = np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)
+    boxes = BoxScratch(_BOX, np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK))
     # The kernel stops if the bodies may intersect at the start. The exact test in Python decides, and then the kernel
     # runs again.
     while True:
         if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
         result = first_touch(
-            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, _BOX, tree_scratch(),
-            *scratch,
-        )  # fmt: skip
+            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, boxes, tree_scratch()
+        )
         if result[0] != _ASKED_BEFORE:
             return result
         tested = True

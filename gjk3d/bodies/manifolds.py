@@ -193,7 +193,6 @@ def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
 
 @inlined
 def _is_face(g: Feature, n: Vec3) -> bool:
-    """Return whether a feature is a face with that normal."""
     return g.corners > 2 and is_parallel(g.normal, n)
 
 

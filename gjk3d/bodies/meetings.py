@@ -20,7 +20,7 @@ from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, 
 from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind
+from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
@@ -78,8 +78,7 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
     """List faces of two meshes that touch or cross, in the order of their numbers, and return their limited number."""
     room = min(pairs.shape[0], _LOOKED_AT)
-    a, b = x.a, x.b
-    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs[:room])
+    count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs[:room])
     if count > room:
         if room < _LOOKED_AT:
             return int(count)
@@ -90,7 +89,6 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
@@ -225,7 +223,6 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Return the pairs that `keep_mutual` keeps."""
     separated = np.flatnonzero(out[:, 1] > 0.0)
     nearest = np.ones(len(out), dtype=bool)
     if len(separated):

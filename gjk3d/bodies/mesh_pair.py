@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, order_of
 from gjk3d.bodies.parts import Triangles
-from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
@@ -55,7 +55,7 @@ class MeshPair(BodyPair):
 
     def _crossing(self, room: int, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross, at most ``most``."""
-        pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
+        pose, trees = tuple(self.m.tolist()), (self.a.tree.arrays, self.b.tree.arrays)
         while True:
             pairs = np.empty((room, 2), dtype=np.int64)
             count = crossings(pose, self.error, *trees, traversal_stack(), pairs)
@@ -110,7 +110,7 @@ class MeshPair(BodyPair):
     def gap(self, most: float = inf) -> Nearest | None:
         """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)
-        trees = *self.a.tree.arrays, *self.b.tree.arrays
+        trees = self.a.tree.arrays, self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
         if not traversal.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
             return None
@@ -181,24 +181,30 @@ def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
     return False
 
 
+class MeshBodies(NamedTuple):
+    """A mesh in the format of `meet_rows`."""
+
+    tree: TriangleTree
+    points: Array2  #: a point of each connected body
+    box: Array2  #: least and greatest corner, (2, 3)
+    reach: float  #: greatest coordinate
+
+
 @entry
 def meet_rows(
-    rows_a: Array2, rows_b: Array2, rounding: float, reach: float, first: bool,
-    ba: Array2, la: Ints2, ca: Array2, points_a: Array2, box_a: Array2,
-    bb: Array2, lb: Ints2, cb: Array2, points_b: Array2, box_b: Array2,
-    stack: Ints2, pairs: Ints2, out: Ints1,
-) -> None:  # fmt: skip
+    a: MeshBodies, b: MeshBodies, rows_a: Array2, rows_b: Array2, first: bool, stack: Ints2, pairs: Ints2, out: Ints1
+) -> None:
     """Write a code for two meshes at each pair of poses: MEET, MAYBE if one may contain the other, or APART."""
     for k in range(rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
-        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs) > 0:
+        noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        if crossings(m, noise, a.tree, b.tree, stack, pairs) > 0:
             out[k] = MEET
             if first:
                 return
         # Containment is possible only if a point of a body is in the other box. Python then decides exactly.
-        elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
-            relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), points_a, box_b, noise
+        elif _any_in_box(m, b.points, a.box, noise) or _any_in_box(
+            relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), a.points, b.box, noise
         ):
             out[k] = MAYBE
 
@@ -255,10 +261,11 @@ def _root_of(mesh: Mesh) -> Array:
     return np.concatenate([tree.boxes[0], [tree.reach, radius]])
 
 
-def _with_bodies(mesh: Mesh) -> tuple[Array, Ints, Array, Array, Array]:
-    """Return the tree, a point of each body and the box, writable as the kernels expect."""
+def _with_bodies(mesh: Mesh) -> MeshBodies:
+    """Return a mesh in the format of `meet_rows`, with writable arrays as entries require."""
+    tree = tree_of(mesh)
     points_and_box = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
-    return *tree_of(mesh).arrays, *points_and_box
+    return MeshBodies(tree.arrays, *points_and_box, tree.reach)
 
 
 def _room_for_one() -> Ints:
@@ -272,10 +279,7 @@ def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = Fals
     ``first`` the codes are complete only up to the first row that intersects.
     """
     out = np.zeros(len(rows_a), dtype=np.int64)
-    meet_rows(
-        rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first, *_with_bodies(a), *_with_bodies(b),
-        traversal_stack(), _room_for_one(), out,
-    )  # fmt: skip
+    meet_rows(_with_bodies(a), _with_bodies(b), rows_a, rows_b, first, traversal_stack(), _room_for_one(), out)
     if not (first and (out == MEET).any()):
         for k in np.flatnonzero(out == MAYBE):
             out[k] = _holder(a, b, rows_a[k], rows_b[k])
@@ -291,8 +295,7 @@ def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float
     """Return the compiled `gjk3d.collide` of two meshes at two matrices (`gjk3d.convex.solve.Quick`)."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
-    reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
-    arrays = *_with_bodies(first), *_with_bodies(second)
+    roots, bodies = np.stack([root_of(first), root_of(second)]), (_with_bodies(first), _with_bodies(second))
 
     def collide(a: Any, b: Any, matrix_a: Array, matrix_b: Array, margin: float) -> bool | None:
         if margin != 0.0:
@@ -306,7 +309,7 @@ def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float
         if order == TIED and rows[0].tolist() > rows[1].tolist():
             return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
-        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _room_for_one(), out)
+        meet_rows(*bodies, rows[:1], rows[1:], False, traversal_stack(), _room_for_one(), out)
         return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return collide

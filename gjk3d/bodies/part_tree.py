@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.traversal import box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
@@ -57,6 +57,12 @@ class PartTree(NamedTuple):
 
 #: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
 GivenShelf = tuple[PartTree, Array2]
+
+
+@inlined
+def triangles_of(t: PartTree) -> TriangleTree:
+    """Return the tree of a body of `TRIANGLES`."""
+    return TriangleTree(t.boxes, t.links, t.places)
 
 
 @inlined

@@ -15,7 +15,7 @@ from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, t
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import box_pose, gap_squared
+from gjk3d.bodies.traversal import TriangleTree, box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
@@ -54,7 +54,6 @@ class TreeParts(Parts):
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
 
     def _set(self, order: Ints, links: Ints, box: Array) -> None:
-        """Set the tree over the parts, and the box around them."""
         self.count, self.endless, self._order, self._links = len(order), False, order, links
         self._rays: Tree | None = None
         self._box, self.reach = box, float(np.abs(box).max())
@@ -228,7 +227,7 @@ def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
-def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array, Ints, Array] | None:
+def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> TriangleTree | None:
     """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
     if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
         return tree_of(solids[0][0].skin).arrays
@@ -441,10 +440,10 @@ def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node
 
 def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
-    reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
+    reach: float, rim: float = 0.0, inside: int = OPEN, skin: TriangleTree | None = None,
     span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``skin`` has the arrays of a tree."""
+    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``skin`` is the tree of the surface."""
     box = np.zeros(6) if span is None else span
     arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)

@@ -21,7 +21,7 @@ from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import PlacedParts, TreeParts
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK
+from gjk3d.bodies.traversal import STACK, TriangleTree
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
@@ -102,10 +102,11 @@ def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @entry
 def first_triangles(
-    starts: Array2, directions: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
-    stack: Ints2, keys: Array1, distances: Array1, which: Ints1,
+    starts: Array2, directions: Array2, far: float, noises: Array1, tree: TriangleTree, stack: Ints2, keys: Array1,
+    distances: Array1, which: Ints1,
 ) -> None:  # fmt: skip
     """Write the distance of each ray to the first triangle, and its number in the tree, -1 for a miss."""
+    boxes, links = tree.boxes, tree.links
     for k in range(starts.shape[0]):
         p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (directions[k, 0], directions[k, 1], directions[k, 2])
         noise = noises[k]
@@ -120,7 +121,7 @@ def first_triangles(
             i = stack[top, 0]
             if links[i, 0] < 0:
                 for t in range(links[i, 1], links[i, 1] + links[i, 2]):
-                    ahead = _onto(p, d, read(corners, t), noise)
+                    ahead = _onto(p, d, read(tree.corners, t), noise)
                     if ahead < best or (ahead == best and hit < 0):
                         best, hit = ahead, t
                 continue
@@ -280,9 +281,7 @@ def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float, _: 
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
     distances, which = np.empty(count), np.empty(count, dtype=np.int64)
-    first_triangles(
-        starts, directions, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which
-    )
+    first_triangles(starts, directions, most, noises, tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
     within = (which >= 0) & (distances <= 2.0 * noises)
     if mesh.is_solid:
         within |= inside_of(mesh, starts)

@@ -125,7 +125,6 @@ def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, tabl
 
 @kernel
 def _middle(rows: Array, k: int) -> Vec3:
-    """Return the midpoint of both points of a row."""
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 

@@ -207,7 +207,6 @@ def _is_known(rows: Array, k: int) -> bool:
 
 @inlined
 def _touch_of(x: PosedPair, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    """Return the touch of the result row of two parts."""
     return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.triangles import (
@@ -22,6 +23,14 @@ from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
 STACK = 4 * DEEPEST
 _STEPS = 4  #: alternating projections for a first pair
+
+
+class TriangleTree(NamedTuple):
+    """Boxes over triangles in the format of `gjk3d.bodies.bvh`."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    corners: Array2  #: (m, 9) in the order of the leaves
 
 
 @inlined
@@ -106,7 +115,8 @@ def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 
 @kernel
-def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
+def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
+    ba, bb = a.boxes, b.boxes
     return gap_squared(box_pose(m, ba, i, bb, j), ba[i, 3], ba[i, 4], ba[i, 5], bb[j, 3], bb[j, 4], bb[j, 5])
 
 
@@ -121,8 +131,9 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 
 @kernel
-def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
+def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
     """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
+    ba, bb = a.boxes, b.boxes
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t = (
         m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
@@ -138,10 +149,7 @@ def _widest(b: Array, i: int) -> float:
 
 
 @entry
-def crossings(
-    m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
-    pairs: Ints2,
-) -> int:  # fmt: skip
+def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
     """Write the pairs of intersecting triangles, and return their number, at most one more than fits."""
     room = pairs.shape[0]
     count = 0
@@ -150,28 +158,28 @@ def crossings(
     while top > 0:
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
-        x, y, z = ba[i, 3] + noise, ba[i, 4] + noise, ba[i, 5] + noise
-        if boxes_apart(box_pose(m, ba, i, bb, j), x, y, z, bb[j, 3], bb[j, 4], bb[j, 5]):
+        x, y, z = a.boxes[i, 3] + noise, a.boxes[i, 4] + noise, a.boxes[i, 5] + noise
+        if boxes_apart(box_pose(m, a.boxes, i, b.boxes, j), x, y, z, b.boxes[j, 3], b.boxes[j, 4], b.boxes[j, 5]):
             continue
-        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
         if not inner_a and not inner_b:
-            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = placed_triangle(m, cb, q)
-                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-                    if meet(read(ca, p), t, noise):
+            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+                t = placed_triangle(m, b.corners, q)
+                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+                    if meet(read(a.corners, p), t, noise):
                         if count >= room:
                             return count + 1
                         pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
         # the larger box is split first, so that the sizes of both stay similar, which prunes more pairs
-        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
+        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
             for k in range(2):
-                stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j
+                stack[top, 0], stack[top, 1] = a.links[i, 0] + 1 - k, j
                 top += 1
         else:
             for k in range(2):
-                stack[top, 0], stack[top, 1] = i, lb[j, 0] + 1 - k
+                stack[top, 0], stack[top, 1] = i, b.links[j, 0] + 1 - k
                 top += 1
     return count
 
@@ -187,20 +195,18 @@ def _turned_back(m: Rigid, w: Vec3) -> Vec3:
 
 
 @kernel
-def _near_each_other(
-    m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
-) -> None:
+def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
     """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
-    p = (bb[0, 0], bb[0, 1], bb[0, 2])
+    p = (b.boxes[0, 0], b.boxes[0, 1], b.boxes[0, 2])
     for _ in range(_STEPS):
         p = (
             m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9], m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
             m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
         )  # fmt: skip
-        _, first, p = to_point(p, 1e150, ba, la, ca, stack, keys)
+        _, first, p = to_point(p, 1e150, a.boxes, a.links, a.corners, stack, keys)
         before = seed[1]
         _, seed[1], p = to_point(
-            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, bb, lb, cb, stack, keys
+            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, b.boxes, b.links, b.corners, stack, keys
         )
         if first == seed[0] and seed[1] == before:
             return
@@ -209,28 +215,27 @@ def _near_each_other(
 
 @entry
 def nearest_triangles(
-    m: Rigid, most: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2,
-    stack: Ints2, keys: Array1, seed: Ints1, out: Array1,
+    m: Rigid, most: float, a: TriangleTree, b: TriangleTree, stack: Ints2, keys: Array1, seed: Ints1, out: Array1
 ) -> bool:  # fmt: skip
     """Write a proven lower bound of the distance of separated meshes, the distance and two points, in A's frame.
 
     ``seed`` becomes the nearest pair of triangles. The result is False if the distance is more than ``most``.
     """
     best, low = most * most, 1e308
-    keys[0] = _gap(m, ba, 0, bb, 0)
+    keys[0] = _gap(m, a, 0, b, 0)
     if keys[0] > best:
         return False
     # a good first pair makes the upper bound small from the start
-    _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
-    a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    w, v = a, b  # from a to b, in A's and in B's frame
+    _near_each_other(m, a, b, stack, keys, seed)
+    point_a, point_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    w, v = point_a, point_b  # from A's point to B's, in A's and in B's frame
     some = False
-    s, t = read(ca, seed[0]), placed_triangle(m, cb, seed[1])
+    s, t = read(a.corners, seed[0]), placed_triangle(m, b.corners, seed[1])
     d, x, y = nearest(s, t)
     if d <= best:
         w = sub(y, x)
         v = _turned_back(m, w)
-        best, low, a, b, some = d, proven_square(w, d, s, t), x, y, True
+        best, low, point_a, point_b, some = d, proven_square(w, d, s, t), x, y, True
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
     top = 1
@@ -239,12 +244,12 @@ def nearest_triangles(
         if keys[top] > best or (some and keys[top] == best):
             continue
         i, j = stack[top, 0], stack[top, 1]
-        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
         if not inner_a and not inner_b:
-            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = placed_triangle(m, cb, q)
-                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-                    s = read(ca, p)
+            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+                t = placed_triangle(m, b.corners, q)
+                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+                    s = read(a.corners, p)
                     if some:
                         # a gap along the last nearest direction proves that the pair is farther
                         gap = gap_along(w, s, t)
@@ -255,16 +260,16 @@ def nearest_triangles(
                         w = sub(y, x)
                         v = _turned_back(m, w)
                         low = min(low, proven_square(w, d, s, t))
-                        best, a, b, some = d, x, y, True
+                        best, point_a, point_b, some = d, x, y, True
                         seed[0], seed[1] = p, q
             continue
-        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
-            i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
+        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
+            i0, j0, i1, j1 = a.links[i, 0], j, a.links[i, 0] + 1, j
         else:
-            i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
+            i0, j0, i1, j1 = i, b.links[j, 0], i, b.links[j, 0] + 1
         # the plane orthogonal to the last nearest direction is cheaper to test than the axes of both boxes
-        d0 = 1e308 if some and _is_farther(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
-        d1 = 1e308 if some and _is_farther(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
+        d0 = 1e308 if some and _is_farther(m, w, v, best, a, i0, b, j0) else _gap(m, a, i0, b, j0)
+        d1 = 1e308 if some and _is_farther(m, w, v, best, a, i1, b, j1) else _gap(m, a, i1, b, j1)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= best:
@@ -275,7 +280,8 @@ def nearest_triangles(
             top += 1
     if some:
         out[0], out[1] = sqrt(min(low, best)), sqrt(best)
-        out[2], out[3], out[4], out[5], out[6], out[7] = a[0], a[1], a[2], b[0], b[1], b[2]
+        out[2], out[3], out[4] = point_a
+        out[5], out[6], out[7] = point_b
     return some
 
 

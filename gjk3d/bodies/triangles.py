@@ -56,7 +56,6 @@ def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
 
 @inlined
 def _clamp(x: float) -> float:
-    """Return x clamped to 0 to 1."""
     return min(1.0, max(0.0, x))
 
 

@@ -89,7 +89,8 @@ class Thing:
         for base in self.value.__mro__:
             made = base.__dict__.get("__init__") or base.__dict__.get("__new__")
             if made is not None and base.__module__.startswith("gjk3d."):
-                is_answer = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result"))  # no user makes one
+                # no user makes a result
+                is_answer = issubclass(base, tuple) or self.doc.first.startswith(("Answer", "Result"))
                 return None if is_answer else getattr(made, "__func__", made)
         return None
 

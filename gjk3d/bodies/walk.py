@@ -136,7 +136,7 @@ def children(x: PosedPair, i: int, j: int) -> tuple[int, int, int, int]:
 
 
 @inlined
-def _between(x: PosedPair, i: int, j: int) -> float:
+def between_centers(x: PosedPair, i: int, j: int) -> float:
     """Return the squared distance between the centres of two boxes."""
     p, q = x.a.boxes, x.b.boxes
     v = sub(place(x.m, (q[j, 0], q[j, 1], q[j, 2])), (p[i, 0], p[i, 1], p[i, 2]))
@@ -193,7 +193,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
             code = max(code, leaf_code)
             continue
         i0, j0, i1, j1 = children(x, i, j)
-        if _between(x, i0, j0) < _between(x, i1, j1):  # the nearer is looked at first
+        if between_centers(x, i0, j0) < between_centers(x, i1, j1):  # the nearer is looked at first
             i0, j0, i1, j1 = i1, j1, i0, j0
         stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
         top += 2

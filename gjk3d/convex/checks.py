@@ -16,18 +16,16 @@ from gjk3d.typing import Array
 from gjk3d.wording import kind_of, with_article
 
 MOST_WORKERS = 1024
-FACETS = 3  #: mode of the separating axis test, in addition to the modes of `gjk3d.narrow.solve`
+FACETS, FAST = (
+    3,
+    4,
+)  #: modes in addition to those of `gjk3d.narrow.solve`: the separating axis test, fast depth of bodies
 _FLOAT, _THREE = np.dtype(np.float64), (3,)
 _GREATEST = float(np.finfo(np.float64).max)
 _EXACT_INTEGERS = 2**53  #: smaller integers are exact in float64
-_MODES = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
-
-
-def check_convex(a: Any, b: Any) -> None:
-    """Raise unless both are convex shapes, for queries that do not support meshes."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise no_shape(name, shape)
+_MODES = {
+    "auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS, "tight": narrow.SIGNED, "fast": FAST,
+}  # fmt: skip
 
 
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
@@ -90,6 +88,8 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 def is_finite(value: Any) -> bool:
     """Return whether a value is one finite number in the range of float64."""
+    if type(value) is float:
+        return -_GREATEST <= value <= _GREATEST
     if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf
@@ -137,8 +137,19 @@ def depth_mode(depth: str) -> int:
     """Return the mode for the name of a depth algorithm."""
     mode = _MODES.get(depth)
     if mode is None:
-        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa' or 'facets'")
+        raise ShapeError(f"signed_distance: depth is {depth!r}, expected 'auto', 'epa', 'facets', 'tight' or 'fast'")
     return mode
+
+
+def convex_mode(mode: int) -> int:
+    """Return the mode of the kernels for two convex shapes, which have one depth."""
+    return narrow.SIGNED if mode == FAST else mode
+
+
+def check_depth(depth: Any) -> None:
+    """Raise unless it names a depth of non-convex bodies."""
+    if depth not in ("fast", "tight"):
+        raise ShapeError(f"depth is {depth!r:.80}, expected 'fast' or 'tight'")
 
 
 def three(value: Any) -> Any:

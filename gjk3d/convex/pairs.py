@@ -10,7 +10,16 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import FACETS, check_device, check_limits, check_margin, check_workers, depth_mode, no_shape
+from gjk3d.convex.checks import (
+    FACETS,
+    check_device,
+    check_limits,
+    check_margin,
+    check_workers,
+    convex_mode,
+    depth_mode,
+    no_shape,
+)
 from gjk3d.convex.rows import (
     FIRST_POINTS,
     MOST_POINTS,
@@ -27,7 +36,7 @@ from gjk3d.convex.rows import (
     solve_on_gpu,
     workspace_of,
 )  # fmt: skip
-from gjk3d.convex.solve import convex_handlers, is_mapped, plane_core
+from gjk3d.convex.solve import convex_handlers, is_mapped, ray_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
@@ -35,8 +44,7 @@ from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
@@ -110,14 +118,14 @@ class Pairs:
         numbers: dict[int, int] = {}
         which = np.array([numbers.setdefault(id(shape), len(numbers)) for shape in self.shapes], dtype=np.int64)
         cores = list({id(shape): core for shape, core in zip(self.shapes, stand_ins, strict=True)}.values())
-        self.planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
+        self.planes = np.array([shape._kind & Kind.PLANES for shape in self.shapes], dtype=bool)
         self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
         # solved singly: half-spaces, shapes with a stand-in, and user's functions, whose exceptions must be raised
         has_stand_in = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
         self._singly = np.array(has_stand_in, dtype=bool) | self.planes | self.mapped
         # a half-space has no core; a point on its plane takes its place
-        packed = [plane_core(core) if isinstance(core, Halfspace) else core._packed for core in cores]
-        orders = [Point()._order if isinstance(core, Halfspace) else core._order for core in cores]
+        packed = [ray_core(core) for core in cores]
+        orders = [Point()._order if core._kind & Kind.PLANES else core._order for core in cores]
         self._ints, self._floats, starts = join_packed(packed)
         self._keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self._keys)}
@@ -312,7 +320,7 @@ class Pairs:
         index_pairs: Indices,
         poses: PosesLike,
         *,
-        depth: Literal["auto", "epa"] = "auto",
+        depth: Literal["auto", "epa", "tight", "fast"] = "auto",
         max_distance: float = inf,
         tol: float | None = None,
         workers: int = 1,
@@ -326,7 +334,7 @@ class Pairs:
         index_pairs, poses, max_distance, tol, workers, memory, device
             As in `distance`.
         depth : str
-            "auto" or "epa", as in `gjk3d.signed_distance`.
+            "auto", "epa", "tight" or "fast", as in `gjk3d.signed_distance`.
 
         Returns
         -------
@@ -340,7 +348,9 @@ class Pairs:
         """
         mode = depth_mode(depth)
         if mode == FACETS:
-            raise ShapeError("Pairs: depth='facets' supports one pair of shapes only. Use 'auto' or 'epa'.")
+            raise ShapeError(
+                "Pairs: depth='facets' supports one pair of shapes only. Use 'auto', 'epa', 'tight' or 'fast'."
+            )
         return self._query(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
 
     def _query(
@@ -362,18 +372,19 @@ class Pairs:
     ) -> tuple[Array, Ints]:  # fmt: skip
         """Return the distances for checked arguments, as rows of `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(pairs))
+        in_kernel = convex_mode(mode)
         order_for_cache(table, len(self._ints) + len(self._floats))
 
         packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
 
         def run(start: int, stop: int, points: int, again: bool) -> None:
-            request = Request(mode, max_distance, tol, again)
+            request = Request(in_kernel, max_distance, tol, again)
             solve_many(packed, NO_POSE, NO_POSE, request, start, stop, workspace_of(points), out, flags, cache)
 
         curved = (self._ints[table[:, 0] + layout.POLYTOPE] & self._ints[table[:, 5] + layout.POLYTOPE]) == 0
         points, again = FIRST_POINTS, False
         if on_gpu:
-            solve_on_gpu(packed, Request(mode, max_distance, tol), out, flags)
+            solve_on_gpu(packed, Request(in_kernel, max_distance, tol), out, flags)
         else:
             in_chunks(len(pairs), workers, partial(run, points=points, again=again))
         while flags[:, 3].any() and points < MOST_POINTS[True]:
@@ -387,7 +398,9 @@ class Pairs:
             singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
         for a, b, group, placed in self._by_shapes(pairs, table, rows, np.flatnonzero(singly)):
             answers, marks = empty_answers(len(group))
-            self._handlers(a, b).solve(a, b, placed, Wanted(mode, max_distance, tol), answers, marks)
+            convex = isinstance(a, Shape) and isinstance(b, Shape)
+            wanted = Wanted(in_kernel if convex else mode, max_distance, tol)
+            self._handlers(a, b).solve(a, b, placed, wanted, answers, marks)
             out[group], flags[group] = answers, marks
         return out, flags
 

@@ -7,17 +7,18 @@ of bodies with the same parts are equal. The owner of a store keeps the parts al
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels import views
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.base import Body
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import parts_of
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array2, Ints2
+from gjk3d.typing import Array2, Ints, Ints2
 
 #: columns of a head: the kind and the inside of a tree, then the address, rows and columns of each of its arrays
 KIND, INSIDE, ARRAYS = range(3)
@@ -38,22 +39,21 @@ def store_of(things: Iterable[Body | Shape | None]) -> Store:
     """Return a store with a tree for each body or convex shape; None has no tree."""
     every = list(things)
     store = Store(np.zeros((len(every), HEAD), dtype=np.int64), np.zeros((len(every), 2)))
-    first: dict[int, int] = {}
     for k, thing in enumerate(every):
-        if thing is None:
-            continue
-        tree = parts_of(thing).given
-        same = first.setdefault(id(tree), k)
-        if same != k:
-            store.heads[k], store.sizes[k] = store.heads[same], store.sizes[same]
-            continue
-        store.sizes[k] = tree.rim, tree.reach
-        head = store.heads[k]
-        head[KIND], head[INSIDE] = tree.kind, tree.inside
-        for n, array in enumerate(tree[:11]):
-            address, columns = array.ctypes.data, array.shape[1] if array.ndim == 2 else 0
-            head[ARRAYS + 3 * n : ARRAYS + 3 * n + 3] = address, len(array), columns
+        if thing is not None:
+            store.heads[k], store.sizes[k] = _head_of(parts_of(thing))
     return store
+
+
+def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
+    """Return the head of a tree, and its rim and reach; created once."""
+    try:
+        head: tuple[Ints, tuple[float, float]] = parts._head
+    except AttributeError:
+        tree = parts.given
+        arrays = [(array.ctypes.data, len(array), array.shape[1] if array.ndim == 2 else 0) for array in tree[:11]]
+        head = parts._head = np.array([tree.kind, tree.inside, *chain(*arrays)], dtype=np.int64), (tree.rim, tree.reach)
+    return head
 
 
 @kernel

@@ -335,6 +335,8 @@ def _judge_overlap(case: Case, claim: Claim, a: WorldBody, b: WorldBody) -> None
         _pair_there(claim, a, b)
         or _holds_deep_point(claim, a, b)
         or _holds_deep_point(claim, b, a)
+        or _holds_deep_part(claim, a, b)
+        or _holds_deep_part(claim, b, a)
         or _deep_in_hulls(claim, a, b)
         or find_pair(a.union, b.union, claim.upper, _floats(claim.normal))
     ):
@@ -379,6 +381,33 @@ def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
     x, y, z = (Fraction(c, part.scale) for c in vertices[0][0])
     deep = max(Fraction(0), -claim.upper - part.radius_low)
     return any(_holds_ball(surface, (x, y, z), deep, claim) for surface in host.surfaces)
+
+
+def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
+    """Return whether a part and the largest ball about the middle inside a closed surface overlap by the depth."""
+    middle, noise = _middle(claim), _noise(host, guest)
+    parts = [guest.union.parts[k] for k in guest.union.about(middle, noise)[:_MOST_NEAR]]
+    for surface in host.surfaces if parts else ():
+        radius = Fraction(_distance_from(surface, middle) - 0.0625 * noise)
+        if radius > 0 and _holds_ball(surface, middle, radius, claim):
+            ball = at_point(middle)._replace(radius_low=radius, radius_high=radius)
+            if any(is_near(ball, part, claim.upper, _floats(claim.normal)) for part in parts):
+                return True
+    return False
+
+
+def _distance_from(surface: ClosedSurface, point: FractionVec) -> float:
+    """Return the distance of a point from a surface, to rounding."""
+    corners = np.array([[[c / surface.scale for c in corner] for corner in face] for face in surface.corners])
+    corners -= _floats(point)
+    edges = np.roll(corners, -1, axis=1) - corners
+    normals = np.cross(edges[:, 0], edges[:, 1])
+    lengths = np.linalg.norm(normals, axis=1)
+    over = (np.einsum("kij,kj->ki", np.cross(edges, -corners), normals) >= 0.0).all(axis=1) & (lengths > 0.0)
+    heights = np.abs(np.einsum("kj,kj->k", corners[over, 0], normals[over])) / lengths[over]
+    squares = np.maximum((edges**2).sum(axis=2), 1e-300)
+    feet = corners + np.clip(-(corners * edges).sum(axis=2) / squares, 0.0, 1.0)[..., None] * edges
+    return float(min(heights.min(initial=np.inf), np.linalg.norm(feet, axis=2).min()))
 
 
 def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, claim: Claim) -> bool:

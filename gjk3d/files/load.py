@@ -26,7 +26,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.surface import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
-from gjk3d.files import collada, gltf, headers, nodes, obj, process, threemf
+from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
 from gjk3d.files.nodes import colour_gltf, colour_obj
 from gjk3d.files.obj import unfolded
 from gjk3d.files.step import unit_of
@@ -62,10 +62,10 @@ ARRAYS, ARCHIVE = "arrays", "archive"  #: the output of a reader in a separate p
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of, faceted=True)
 #: Every extension that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
 FORMATS = {
-    ".stl": _Format(headers.check_stl, "stl"),
+    ".stl": _Format(stl_ply_off.check_stl, "stl"),
     ".obj": _Format(obj.check_obj, "obj"),
-    ".ply": _Format(headers.check_ply, "ply"),
-    ".off": _Format(headers.check_off, "off"),
+    ".ply": _Format(stl_ply_off.check_ply, "ply"),
+    ".off": _Format(stl_ply_off.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import FACETS
+from gjk3d.convex.checks import FACETS, FAST
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
@@ -155,7 +155,7 @@ _PROOF: dict[str, tuple[int | None, ...]] = {
     "directions": (None, 3),
 }
 _MOST_PARTS = 1 << 31
-_DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS}
+_DEPTHS = {"auto": narrow.SIGNED, "epa": narrow.EPA_ALWAYS, "facets": FACETS, "fast": FAST}
 _MODES = {mode: depth for depth, mode in _DEPTHS.items()}
 _STATUS = {status.name.lower(): status for status in Status}
 

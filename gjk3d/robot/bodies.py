@@ -12,7 +12,6 @@ from scipy import spatial
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
-from gjk3d.files.load import load
 from gjk3d.robot import files, urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
@@ -148,6 +147,8 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
     """Return the hull of a mesh or its file, and the shapes that represent it."""
+    from gjk3d.files.load import load  # loaded only for a robot with meshes
+
     try:
         mesh = file if isinstance(file, Mesh) else load(file, unit="meters")  # a unit that the file states is ignored
         if geometry.scale != (1.0, 1.0, 1.0):

@@ -7,23 +7,16 @@ about motions. They are computed in `queries`, `results`, `motions` and `timed`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from gjk3d.robot.configuration_checks import ConfigurationChecks
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
-from gjk3d.robot.safety import How, Programme, SafetyReport, safety
-from gjk3d.robot.swept import SweptVolume, swept
-from gjk3d.robot.timed import (
-    Moving,
-    TimedQuery,
-    TrajectoryCheck,
-    TrajectoryClearance,
-    timed_query,
-    trajectory_clearance,
-    trajectory_free,
-)
-from gjk3d.robot.trajectories import Parts, as_trajectory
 from gjk3d.typing import Number, Row, Rows, Unclear, VectorLike
+
+if TYPE_CHECKING:  # loaded at their first use: most programs check configurations and motions only
+    from gjk3d.robot.safety import Programme, SafetyReport
+    from gjk3d.robot.swept import SweptVolume
+    from gjk3d.robot.timed import Moving, TimedQuery, TrajectoryCheck, TrajectoryClearance
 
 
 class Checker(ConfigurationChecks):
@@ -255,6 +248,8 @@ class Checker(ConfigurationChecks):
         >>> found.pair, round(found.hit, 4), found.hit - found.safe <= 1e-6
         (('hand', 'crate'), 4.625, True)
         """
+        from gjk3d.robot.timed import trajectory_free
+
         return trajectory_free(self._timed_query(trajectory, moving), certify, resolution, tolerance, workers)
 
     def trajectory_clearance(
@@ -298,6 +293,8 @@ class Checker(ConfigurationChecks):
         >>> nearest.pair, nearest.lower <= nearest.distance <= nearest.upper
         (('post', 'hand'), True)
         """
+        from gjk3d.robot.timed import trajectory_clearance
+
         return trajectory_clearance(self._timed_query(trajectory, moving), resolution, tolerance, workers)
 
     def swept(self, trajectory: Any, *, excess: float = 0.01, links: Collection[str] | None = None) -> SweptVolume:
@@ -333,6 +330,9 @@ class Checker(ConfigurationChecks):
         >>> sorted(swept.compounds()), swept.excess <= 0.02
         (['beam', 'hand', 'post'], True)
         """
+        from gjk3d.robot.swept import swept
+        from gjk3d.robot.trajectories import Parts, as_trajectory
+
         cell = self._cell()
         return swept(cell, Parts(as_trajectory(trajectory, self.robot), self.robot), excess, links)
 
@@ -373,7 +373,11 @@ class Checker(ConfigurationChecks):
         >>> bool(report), report.rows[0].verdict
         (False, 'too close')
         """
+        from gjk3d.robot.safety import How, safety
+
         return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
 
     def _timed_query(self, trajectory: Any, moving: Moving | None) -> TimedQuery:
+        from gjk3d.robot.timed import timed_query
+
         return timed_query(self._surroundings(), trajectory, moving)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
-from gjk3d.convex.checks import check_limits, check_margin, check_workers
+from gjk3d.convex.checks import check_depth, check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.outside import outside
 from gjk3d.robot.planning_scene import PlanningScene
@@ -313,16 +313,19 @@ class ConfigurationChecks(PlanningScene):
         contacts = results.contacts(self._cell(), rows, within, max_points)
         return contacts if stacked else contacts[0]
 
-    def gradient(self, q: Rows) -> Array:
+    def gradient(self, q: Rows, *, depth: Literal["tight", "fast"] = "fast") -> Array:
         """Return the gradient of the clearance, or zero if no pair is checked.
 
         It is the normal times the velocity of the second point relative to the first. If several pairs tie, it is that
-        of one of them. In overlap with a non-convex body it belongs to the deepest contact found, so it may jump.
+        of one of them. In overlap with a non-convex body it belongs to the separating translation that was found, so it
+        may jump.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
+        depth : {"fast", "tight"}
+            As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies.
 
         Returns
         -------
@@ -333,6 +336,8 @@ class ConfigurationChecks(PlanningScene):
         ------
         RobotError
             q is not a configuration or a stack of them.
+        ShapeError
+            ``depth`` is neither "fast" nor "tight".
 
         Examples
         --------
@@ -342,15 +347,18 @@ class ConfigurationChecks(PlanningScene):
         >>> checker.gradient([0.5, 0.0]).round(3).tolist()
         [0.675, 0.196]
         """
+        check_depth(depth)
         cell = self._cell()
         quick = queries.gradient_of_one(cell, q)
         if quick is not None:
             return quick
         rows, stacked = self.robot.configurations(q)
-        gradients = queries.gradient(cell, rows)
+        gradients = queries.gradient(cell, rows, depth)
         return gradients if stacked else gradients[0]
 
-    def distances(self, q: Rows, within: float = inf, *, jacobians: bool = False) -> RobotDistances:
+    def distances(
+        self, q: Rows, within: float = inf, *, jacobians: bool = False, depth: Literal["tight", "fast"] = "fast"
+    ) -> RobotDistances:
         """Return distances, nearest points and gradients of every pair within a distance.
 
         This is for trajectory optimisers and controllers, which need all near pairs. Margins are ignored. Pairs that
@@ -364,6 +372,9 @@ class ConfigurationChecks(PlanningScene):
             Pairs that are proven farther apart are left out. All pairs by default.
         jacobians : bool
             Whether to return the Jacobians of the points too.
+        depth : {"fast", "tight"}
+            As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies. Other rows do not
+            depend on it.
 
         Returns
         -------
@@ -374,11 +385,14 @@ class ConfigurationChecks(PlanningScene):
         ------
         RobotError
             q is not a configuration or a stack of them, or ``within`` is not a number.
+        ShapeError
+            ``depth`` is neither "fast" nor "tight".
 
         Notes
         -----
         The gradient is the normal times the velocity of the second point relative to the first. If several nearest
-        points tie, it belongs to one of them. In overlap with a non-convex body it belongs to the deepest contact.
+        points tie, it belongs to one of them. In overlap with a non-convex body it belongs to the separating
+        translation that was found. The depth of that row is an upper bound of the least translation, so it may jump.
 
         Examples
         --------
@@ -390,8 +404,9 @@ class ConfigurationChecks(PlanningScene):
         >>> [found.pairs[p] for p in found.pair[found.starts[1] :]]
         [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
         """
+        check_depth(depth)
         rows, _ = self.robot.configurations(q)
-        return distances(self._cell(), rows, within, jacobians=jacobians)
+        return distances(self._cell(), rows, within, jacobians=jacobians, depth=depth)
 
     @overload
     def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from gjk3d.robot.walk import FREE, Frames, Layout, Task, balls_meet, between_bal
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
+
+Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
 
 TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
 _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
@@ -163,7 +165,9 @@ def _touches(cell: Cell, rows: Array, some: Ints) -> Bools:
     return answer
 
 
-def _body_gaps(cell: Cell, rows: Array, some: Ints, most: Array, best: Array | None = None) -> Array:
+def _body_gaps(
+    cell: Cell, rows: Array, some: Ints, most: Array, best: Array | None = None, depth: Depth = "tight"
+) -> Array:
     """Return the signed distance of some pairs with bodies up to their ``most``, as rows of `solve`, (n, pairs, 12).
 
     With a ``best`` of each configuration, only pairs that are nearer than it and than all others are solved exactly.
@@ -178,7 +182,7 @@ def _body_gaps(cell: Cell, rows: Array, some: Ints, most: Array, best: Array | N
     gaps_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, search, 0, len(rows))
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():
         at = np.flatnonzero(verdicts[:, s] != APART)
-        out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0)))
+        out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0), depth))
     return out
 
 
@@ -260,13 +264,13 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     return lower, upper
 
 
-def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
     """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
-        _nearest(cell, rows[span], most, out[span], which[span])
+        _nearest(cell, rows[span], most, out[span], which[span], depth)
 
 
-def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> None:
+def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth) -> None:
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
@@ -281,7 +285,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
     fallback = np.arange(cell.measured, len(cell.slots))
     # pairs with bodies first: they are fast, and each makes the limit smaller for the fallback pairs
     if len(compiled):
-        candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best)
+        candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best, depth)
         k = candidates[:, :, 0].argmin(axis=1)
         every = np.arange(len(rows))
         row = candidates[every, k]
@@ -293,37 +297,42 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints) -> N
     for s in np.argsort(lower.min(axis=0, initial=inf), kind="stable").tolist():
         at, p = np.flatnonzero(lower[:, s] <= best), int(fallback[s])
         if len(at):
-            gaps = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0))
+            gaps = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0), depth)
             better(at, _rows_of(gaps), np.full(len(at), p))
     out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
 
 
-def rows_within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
+def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[int, int, Array]]:
     """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
     compiled = np.arange(len(cell.layout.pairs), cell.measured)
     limits = most[compiled]
     for span in _spans(len(compiled), len(rows)):
-        out = _body_gaps(cell, rows[span], compiled, limits)
+        out = _body_gaps(cell, rows[span], compiled, limits, None, depth)
         for k, s in np.argwhere(~(out[:, :, 1] > limits)).tolist():
             yield span.start + k, int(compiled[s]), out[k, s]
     for p in range(cell.measured, len(cell.slots)):
         for span in _spans(1, len(rows)):
             gaps = _gaps(cell, rows[span], most[p : p + 1], np.array([p]))
             at = span.start + np.flatnonzero(gaps[:, 0] <= most[p])
-            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0))) if len(at) else gaps
-            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist() if len(at) else ():
+            if not len(at):
+                continue
+            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0), depth))
+            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist():
                 yield int(at[k]), p, gap_rows[k]
 
 
-def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf) -> Distance:
-    """Return the signed distance of a pair, a row for each configuration."""
-    return two_shapes.signed_distance(*shapes_of(cell, p), *poses_of(cell, rows, p), max_distance=most)
+def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:
+    """Return the signed distance of a pair, a row for each configuration, or a single result for one."""
+    pose_a, pose_b = poses_of(cell, rows, p)
+    if len(rows) == 1:  # the prepared single query has the same bits and less overhead
+        pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
+    return two_shapes.signed_distance(*shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most)
 
 
 def _rows_of(distance: Distance) -> Array:
     """Return distances as rows of `solve`."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
-    return np.hstack([numbers, distance.normal, distance.point_a, distance.point_b])
+    return np.hstack([numbers, *map(np.atleast_2d, (distance.normal, distance.point_a, distance.point_b))])
 
 
 def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:

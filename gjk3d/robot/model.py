@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,15 +17,16 @@ from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
-from gjk3d.robot.mjcf import read_mjcf
 from gjk3d.robot.obstacles import names_in, one_pose
-from gjk3d.robot.spheres import RobotSpheres, cover
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
 from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count
+
+if TYPE_CHECKING:
+    from gjk3d.robot.spheres import RobotSpheres
 
 
 class PairedLinks(Mechanism):
@@ -325,6 +326,8 @@ class Robot(PairedLinks):
         """
         file, root = read_root(source, ("robot", "mujoco"), arguments)
         if root.tag == "mujoco":
+            from gjk3d.robot.mjcf import read_mjcf  # loaded only for MJCF
+
             description = read_mjcf(file, root, checked_collision(collision))
         else:
             description = described(file, root, collision)
@@ -686,6 +689,8 @@ class Robot(PairedLinks):
         >>> spheres.excess <= 0.05, len(spheres.links["beam"].radii) < 40
         (True, True)
         """
+        from gjk3d.robot.spheres import cover
+
         return cover(self, excess)
 
     def __getattr__(self, name: str) -> Any:

@@ -7,7 +7,7 @@ The scene has the settings of the user. The first query after a change makes a c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.results import near
-from gjk3d.robot.timed import Surroundings
-from gjk3d.scene import Scene
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
+
+if TYPE_CHECKING:
+    from gjk3d.robot.timed import Surroundings
+    from gjk3d.scene import Scene  # loaded with the user's scene
 
 
 class _Settings(NamedTuple):
@@ -576,6 +578,8 @@ class PlanningScene:
         return self._state()[1]
 
     def _surroundings(self) -> Surroundings:
+        from gjk3d.robot.timed import Surroundings
+
         settings, cell = self._state()
         return Surroundings(self._base_of(settings), settings.objects, settings.margin, settings.rules, cell)
 

@@ -264,7 +264,9 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
         cell.memory.lock.release()
 
 
-def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Array, Ints]:
+def nearest(
+    cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
+) -> tuple[Array, Ints]:
     """Return the nearest pair of each configuration: rows of `solve`, and pairs (n, 2) as of `clearance_many`."""
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
@@ -276,7 +278,7 @@ def nearest(cell: Cell, rows: Array, most: float, workers: int = 1) -> tuple[Arr
     with cell.memory.lent(workers) as memory:
         in_chunks(len(rows), workers, run)
     if len(cell.general.pairs):
-        general_pairs.nearest(cell, rows, most, out, which)
+        general_pairs.nearest(cell, rows, most, out, which, depth)
     return out, which
 
 
@@ -325,9 +327,9 @@ class _ClearanceScratch(NamedTuple):
     which: Ints
 
 
-def gradient(cell: Cell, rows: Array) -> Array:
+def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
     """Return the gradient of the clearance, (n, dof)."""
-    out, which = nearest(cell, rows, inf)
+    out, which = nearest(cell, rows, inf, depth=depth)
     return gradients(cell, rows, np.arange(len(rows)), out, which[:, 0])[0]
 
 

@@ -233,7 +233,9 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
     return per_row
 
 
-def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Array]]:
+def near(
+    cell: Cell, rows: Array, most: Array, depth: general_pairs.Depth = "tight"
+) -> Iterator[tuple[Ints, Ints, Array]]:
     """Yield configurations, pairs and rows of `solve` for pairs that are not proven farther apart than their ``most``.
 
     Each block has many pairs. Those of kernels come first.
@@ -246,7 +248,7 @@ def near(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[Ints, Ints, Arr
             n = np.flatnonzero(queries.close(out, which, most[:count]))
             k, p = np.divmod(n, count)
             yield k + start, p, out.reshape(-1, out.shape[2])[n]
-    general = list(general_pairs.rows_within(cell, rows, most)) if len(cell.general.pairs) else []
+    general = list(general_pairs.rows_within(cell, rows, most, depth)) if len(cell.general.pairs) else []
     if general:
         yield (
             np.array([k for k, _, _ in general]),
@@ -377,14 +379,14 @@ class RobotDistances(NamedTuple):
         )
 
 
-def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool) -> RobotDistances:
+def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: general_pairs.Depth) -> RobotDistances:
     """Return the result of `Checker.distances`."""
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")
     most = np.full(len(cell.slots), float(within) if within < 1e50 else 1e50)
     none = np.zeros(0, dtype=np.int64)
     of, pair, answers = map(
-        np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most), strict=True)
+        np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most, depth), strict=True)
     )
     if len(cell.general.pairs):  # general pairs come last, so they are sorted by configuration
         order = np.lexsort((pair, of))

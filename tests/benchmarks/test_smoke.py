@@ -119,7 +119,7 @@ def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
     out = tmp_path / "depths.md"
     assert depths.main(["--rounds", "1", "--largest", "100", "--out", str(out)]) == 0
     rows = [line.split("|") for line in out.read_text().splitlines() if line.startswith("| ")][2:]
-    alone, many = rows[: 27 + 9 + 5], rows[27 + 9 + 5 + 2 :]
+    alone, many, fast = rows[: 27 + 9 + 5], rows[27 + 9 + 5 + 2 :][:4], rows[27 + 9 + 5 + 2 + 4 + 2 :]
     for row in alone:
         assert float(row[6]) <= float(row[7])
         assert not row[9].strip() or float(row[10]) <= float(row[11])
@@ -127,6 +127,10 @@ def test_the_table_of_depths_is_written_with_bounds_in_order(tmp_path):
     for row in many:
         assert float(row[2]) <= float(row[3])
         assert 0.0 <= float(row[6]) <= float(row[5]) <= 1.0
+    assert len(fast) == 5
+    for row in fast:
+        assert 0.9 <= float(row[5]) <= float(row[6]) * 1.001
+        assert 0.0 <= float(row[7]) <= 1.0
 
 
 def test_the_table_of_managers_is_written_and_both_agree(capsys):

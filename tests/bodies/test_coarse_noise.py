@@ -218,7 +218,7 @@ def test_a_triangle_beside_the_column_over_a_face_by_less_than_the_error_is_behi
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     for gap, behind in ((0.5 * NOISE, True), (2.0 * NOISE, False)):
         other = ((1.0, -gap, -0.5), (2.0, -gap, -0.5), (1.5, -gap - 1.0, -0.5))
-        deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
+        deep, _ = pushes.depth_behind(face, other, UP, NOISE, room)
         assert deep == (0.5 if behind else inf)
 
 
@@ -226,7 +226,7 @@ def test_how_deep_a_triangle_is_behind_a_face_counts_up_to_the_error_beside_the_
     room = np.zeros((2, pushes.CORNERS, 3))
     face = ((0.0, 0.0, 0.0), (4.0, 0.0, 0.0), (0.0, 4.0, 0.0))
     other = ((1.0, 1.0, -1.0), (2.0, 1.0, -1.0), (1.5, -1.0, -3.0))
-    deep, _ = pushes._depth_behind(face, other, UP, NOISE, room)
+    deep, _ = pushes.depth_behind(face, other, UP, NOISE, room)
     assert deep == pytest.approx(2.0 + NOISE, abs=1e-12)
 
 
@@ -448,9 +448,8 @@ def course(body: Any, error: float, speed: float = -2.0) -> impact.Course:
     moves[:, :9] = np.eye(3).ravel()
     moves[1, CENTER], moves[1, WAY] = 3.0, speed
     tree = parts_of(body).given
-    floats, work = np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK)
-    w = walk.tree_scratch()
-    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, impact._BOX, floats, work, w)
+    boxes = impact.BoxScratch(impact._BOX, np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK))
+    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, boxes, walk.tree_scratch())
 
 
 def test_boxes_are_free_until_they_are_near_to_the_error() -> None:

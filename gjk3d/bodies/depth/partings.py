@@ -13,7 +13,7 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.exits import Walk, parting
 from gjk3d.bodies.depth.two_surfaces import GivenRoom, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings, to_point
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
@@ -64,9 +64,7 @@ def listed(x: PosedPair, s: Sides, room: int) -> int:
     """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
     pairs = s.pairs[:room]
     if s.faces:
-        count = crossings(
-            x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, s.w.stack, pairs
-        )
+        count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), s.w.stack, pairs)
     else:
         count = list_parts(x, 0.0, True, s.w, pairs)
     return min(int(count), room)
@@ -235,7 +233,7 @@ def _height(core: Core, row: Array, n: Vec3) -> float:
 
 
 @inlined
-def _top(x: PosedPair, p: int, n: Vec3, w: TreeScratch) -> float:
+def top_along(x: PosedPair, p: int, n: Vec3, w: TreeScratch) -> float:
     """Return the extent of part p of A along a unit vector."""
     if x.a.kind == TRIANGLES:
         t = read(x.a.places, p)
@@ -244,7 +242,7 @@ def _top(x: PosedPair, p: int, n: Vec3, w: TreeScratch) -> float:
 
 
 @inlined
-def _bottom(x: PosedPair, q: int, n: Vec3, w: TreeScratch) -> float:
+def bottom_along(x: PosedPair, q: int, n: Vec3, w: TreeScratch) -> float:
     """Return the least coordinate of part q of B along a unit vector."""
     core = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -260,8 +258,8 @@ def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, 
             continue
         if pairs[k, 1] != q:
             q = pairs[k, 1]
-            bottom = _bottom(x, q, n, w)
-        overlap = _top(x, pairs[k, 0], n, w) - bottom
+            bottom = bottom_along(x, q, n, w)
+        overlap = top_along(x, pairs[k, 0], n, w) - bottom
         if overlap < -depths[k, _UPPER]:
             depths[k, _DISTANCE] = depths[k, _UPPER] = -overlap
             depths[k, _N], depths[k, _N + 1], depths[k, _N + 2] = n
@@ -350,8 +348,8 @@ def _shorten(
     for k in range(count):
         if pairs[k, 1] != q:
             q = pairs[k, 1]
-            bottom = _bottom(x, q, n, w)
-        far = (_top(x, pairs[k, 0], n, w) - bottom) / along
+            bottom = bottom_along(x, q, n, w)
+        far = (top_along(x, pairs[k, 0], n, w) - bottom) / along
         if far < spans[k, 0]:
             spans[k, 0], spans[k, 1] = far, float(plane)
 

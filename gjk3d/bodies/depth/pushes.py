@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
-from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
+from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read
 from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
@@ -82,7 +82,7 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 
 @kernel
-def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
+def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
     """Return the depth of a triangle's lowest point behind a face within the column over the face, and that point.
 
     The depth is infinite if the triangle does not reach into the column. A point next to a face, or beyond a sharp
@@ -121,7 +121,7 @@ def _depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, roo
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Return the result of `_depth_behind` for a shape: its lowest point, or the point below the face."""
+    """Return the result of `depth_behind` for a shape: its lowest point, or the point below the face."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -184,10 +184,10 @@ def _note_pushes(
             continue
         triangle_b, v = placed_triangle(x.m, x.b.places, q), turn(x.m, outward_at(f.outward_b, q))
         if pushes:
-            deep, low = _depth_behind(face, triangle_b, n, error, f.room)
+            deep, low = depth_behind(face, triangle_b, n, error, f.room)
             _note(row, normal, n, deep, low)
         if f.pushes_b and dot(v, v) > 0.0:
-            deep, high = _depth_behind(triangle_b, face, v, error, f.room)
+            deep, high = depth_behind(triangle_b, face, v, error, f.room)
             _note(row, normal, sub(_ZERO, v), deep, along(high, v, deep) if deep < inf else high)
 
 
@@ -264,10 +264,10 @@ class Outer(NamedTuple):
 @kernel
 def _is_free(x: PosedPair, by: Vec3, meshes: bool, room: Ints, w: TreeScratch) -> bool:
     """Return whether the bodies are apart once B is moved; doubt counts as no."""
-    moved, a, b = shifted(x, by), x.a, x.b
+    moved = shifted(x, by)
     if not meshes:
         return bool(meet(moved, 0.0, w) == APART)
-    count = crossings(moved.m, moved.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
+    count = crossings(moved.m, moved.error, triangles_of(x.a), triangles_of(x.b), w.stack, room)
     return bool(count == 0 and held(moved, w) != HELD)
 
 

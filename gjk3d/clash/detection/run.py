@@ -22,17 +22,16 @@ from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
 from gjk3d.clash.detection.findings import Findings
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
-    Tolerances,
     Twins,
     alike,
     boxes_close,
-    default_tolerances,
     doubted_limits,
     format_length,
     placed,
 )
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving, timed

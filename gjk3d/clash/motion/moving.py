@@ -14,8 +14,9 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
-from gjk3d.clash.detection.pairs import Tolerances, doubted_ways
+from gjk3d.clash.detection.pairs import doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
+from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still

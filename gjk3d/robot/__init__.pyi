@@ -1,0 +1,34 @@
+"""The public names of `gjk3d.robot`. `__init__.py` reads this list, and type checkers do."""
+
+from . import ompl as ompl
+from .bodies import Body as Body
+from .bodies import Geometry as Geometry
+from .checker import Checker as Checker
+from .derived import scaled as scaled
+from .model import Robot as Robot
+from .motions import MotionCheck as MotionCheck
+from .motions import MotionStatus as MotionStatus
+from .motions import PathCheck as PathCheck
+from .motions import PathProof as PathProof
+from .results import Reason as Reason
+from .results import RobotClearance as RobotClearance
+from .results import RobotCollision as RobotCollision
+from .results import RobotContact as RobotContact
+from .results import RobotDistances as RobotDistances
+from .results import Validity as Validity
+from .safety import SafetyMotion as SafetyMotion
+from .safety import SafetyPlace as SafetyPlace
+from .safety import SafetyReport as SafetyReport
+from .safety import SafetyRow as SafetyRow
+from .sampling import allow_by_sampling as allow_by_sampling
+from .spheres import LinkSpheres as LinkSpheres
+from .spheres import RobotSpheres as RobotSpheres
+from .srdf import AllowedPair as AllowedPair
+from .srdf import AllowedPairs as AllowedPairs
+from .swept import SweptPiece as SweptPiece
+from .swept import SweptVolume as SweptVolume
+from .timed import TrajectoryCheck as TrajectoryCheck
+from .timed import TrajectoryClearance as TrajectoryClearance
+from .trajectories import Trajectory as Trajectory
+from .urdf import Joint as Joint
+from .urdf import Mimic as Mimic

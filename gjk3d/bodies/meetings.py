@@ -5,13 +5,14 @@ The parts of a mesh are its faces. Kernels do not call functions of users; see `
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.base import Parts
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
@@ -156,23 +157,59 @@ def list_rows(
     return int(rows_a.shape[0])
 
 
-def list_meeting(
-    a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
-) -> Listed:  # fmt: skip
-    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
+class PosedShapes(NamedTuple):
+    """A body, and one shape of a shelf per pose row."""
 
-    The second body at row k is ``which[k]`` of the shelf.
-    """
+    a: Body
+    ours: Parts
+    shelf: Shelf
+    shape_index: Ints
+    rows_a: Array
+    rows_b: Array
+
+    def by_thing(self) -> Iterator[tuple[int, Ints]]:
+        """Yield each shape of the shelf that occurs, and its rows."""
+        for k in np.unique(self.shape_index).tolist():
+            yield k, np.flatnonzero(self.shape_index == k)
+
+    def rows(self, some: slice) -> PosedShapes:
+        """Return the same at some pose rows."""
+        return self._replace(
+            shape_index=self.shape_index[some], rows_a=self.rows_a[some], rows_b=self.rows_b[some]
+        )  # fmt: skip
+
+
+class Listing(NamedTuple):
+    """The arguments of `list_rows` that no pose changes, and which bodies have functions of a user."""
+
+    a: PartTree
+    b: GivenShelf
+    solids: GivenSolids
+    order_a: Ints
+    order_b: Ints
+    kind: int
+    mapped: tuple[bool, bool]
+
+
+def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
+    """Return the arguments for a body and the shapes of a shelf."""
     first = shelf.parts[0]
-    if a.any_mapped or first.any_mapped:
-        return _by_functions(a, first, rows_a, rows_b, kind, within)
-    solids = with_scratch(shelf.solids)
+    orders = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
+    return Listing(a.given, shelf.given, shelf.solids, *orders, kind, (a.any_mapped, first.any_mapped))
+
+
+def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
+    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows."""
+    which, rows_a, rows_b = x[3:]
+    if any(listing.mapped):
+        return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, listing.kind, within)
+    solids = with_scratch(listing.solids)
     room, finished, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
     while True:
         finished = list_rows(
-            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, finished,
-            tree_scratch(), pairs, out, flags, begins,
+            listing.a, listing.b, solids, listing.order_a, listing.order_b, listing.kind, within, which, rows_a,
+            rows_b, finished, tree_scratch(), pairs, out, flags, begins,
         )  # fmt: skip
         if finished == len(rows_a):
             break
@@ -188,14 +225,9 @@ def list_meeting(
         for k in range(len(rows_a)):
             span = slice(begins[2 * k], begins[2 * k + 2])
             if left[span].any():
-                x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
-                x.solve_again(pairs[span], SIGNED, out[span], flags[span])
+                pair = BodyPair(x.ours, x.shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
+                pair.solve_again(pairs[span], SIGNED, out[span], flags[span])
     return Listed(pairs, out, begins, _NONE)
-
-
-def _order_in(parts: Parts) -> Ints:
-    """Return the face number of each triangle."""
-    return parts.tree.order if isinstance(parts, Triangles) else _NO_ORDER
 
 
 # --- functions of a user's --------------------------------------------------------------------------------------------

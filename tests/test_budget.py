@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1868, 14),
+    "gjk3d": (1869, 14),
     "_kernels": (3667, 17),
-    "bodies": (15290, 46),
+    "bodies": (15373, 46),
     "broad": (751, 4),
     "clash": (9586, 34),
     "cli": (4078, 18),
@@ -28,10 +28,10 @@ BUDGET = {
     "files": (2395, 11),
     "geometry": (2140, 11),
     "narrow": (5662, 19),
-    "query": (5284, 20),
+    "query": (5311, 20),
     "replay": (1087, 5),
     "robot": (12976, 36),
-    "scene": (3136, 9),
+    "scene": (3160, 9),
     "shapes": (3355, 13),
     "viz": (5554, 22),
 }

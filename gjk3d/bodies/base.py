@@ -143,7 +143,8 @@ class Body(Frozen):
 
     def _as_parts(self) -> Parts:
         """Return the convex parts, packed once."""
-        return self._cached("parts", self._build_parts)
+        parts: Parts | None = self._cache.get("parts")
+        return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
         """Return the parts near another object of that reach about its origin, moved by a shift.

@@ -119,14 +119,16 @@ def contact_points_beside(
     a: Body, shelf: Shelf, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
 ) -> Iterator[Touching]:
     """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
-    which = np.flatnonzero(answers[:, 1] <= within)
+    which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
     for ours, rows_near in parts_near(a, shelf.reaches[shape_of], first, second):
         some = which[rows_near]
         x = PosedShapes(a, ours, shelf, shape_of[rows_near], first[rows_near], second[rows_near])
-        oriented = _turned(answers[some], turned[some])
-        points = _points_of(x, ContactPlan(*x[:3]), oriented, within, most, rows.workers)
-        yield _touching_in_order(some, *points, turned[some])
+        plan = shelf.plans.get(ours)
+        if plan is None:
+            plan = shelf.plans[ours] = ContactPlan(a, ours, shelf)
+        points, counts = _points_of(x, plan, _turned(answers[some], turned[some]), within, most, rows.workers)
+        yield _touching_in_order(some, points, counts, turned[some])
 
 
 def _turned(answers: Array, turned: bool | Bools) -> Array:
@@ -137,7 +139,7 @@ def _turned(answers: Array, turned: bool | Bools) -> Array:
 
 def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | Bools) -> Touching:
     if turned is not False:
-        some = slice(None) if turned is True else np.repeat(turned, counts)
+        some = slice(None) if turned is True else turned.repeat(counts)
         points[some] = points[some][:, _MIRRORED]
         points[some, POINT:] = 0.0 - points[some, POINT:]
     return Touching(which, points, counts)
@@ -158,11 +160,13 @@ def _points_of(
 ) -> tuple[Array, Ints]:
     """Return the contact points of all pose rows one after another, and the number of points of each row."""
     results: dict[int, tuple[Array, Ints]] = {}
+    total = len(x.shape_index)
 
     def run(start: int, stop: int) -> None:
-        results[start] = plan.points(x.rows(slice(start, stop)), answers[start:stop], within, most)
+        some = x if stop - start == total else x.rows(slice(start, stop))
+        results[start] = plan.points(some, answers[start:stop], within, most)
 
-    in_chunks(len(x.shape_index), workers, run, _CHUNK)
+    in_chunks(total, workers, run, _CHUNK)
     if len(results) == 1:
         return results[0]
     parts = [results[start] for start in sorted(results)]

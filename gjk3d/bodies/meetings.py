@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from gjk3d.bodies.walk import APART as PARTS_APART
 from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, part_meets, parts_at, tree_scratch, two_at
 from gjk3d.convex.rows import empty_answers
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
-from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
+from gjk3d.narrow.solve import FLOATS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -217,7 +217,7 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
             raise too_many()
         # the rows that are finished stay valid: only the rest is listed again
         room *= 4
-        pairs, out, flags = np.resize(pairs, (room, 2)), np.resize(out, (room, FLOATS)), np.resize(flags, (room, INTS))
+        pairs, out, flags = _grown(pairs, room), _grown(out, room), _grown(flags, room)
     end = int(begins[-1])
     pairs, out, flags = pairs[:end], out[:end], flags[:end]
     left = flags[:, 2] == 0
@@ -228,6 +228,13 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
                 pair = BodyPair(x.ours, x.shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
                 pair.solve_again(pairs[span], SIGNED, out[span], flags[span])
     return Listed(pairs, out, begins, _NONE)
+
+
+def _grown(array: Any, room: int) -> Any:
+    """Return a copy with room for more rows."""
+    out = np.empty((room, array.shape[1]), dtype=array.dtype)
+    out[: len(array)] = array
+    return out
 
 
 # --- functions of a user's --------------------------------------------------------------------------------------------

@@ -346,6 +346,8 @@ MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the r
 
 def check_patches(within: Any, max_points: Any) -> None:
     """Raise unless both are arguments that `contact` accepts."""
+    if type(within) is float and within >= 0.0 and (type(max_points) is int and 0 < max_points <= MAX_POINTS):
+        return
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (
@@ -461,11 +463,13 @@ def pad_points(touching: list[Touching], total: int, columns: int | None) -> tup
     for group in touching:
         count[group.which] = group.counts
     width = int(count.max(initial=0)) if columns is None else columns
-    points, normals = np.full((total, width, manifold.POINT), np.nan), np.full((total, width, 3), np.nan)
+    points, normals = np.empty((total, width, manifold.POINT)), np.empty((total, width, 3))
+    points.fill(np.nan)
+    normals.fill(np.nan)
     for group in touching:
-        ends = np.cumsum(group.counts)
-        row, column = np.repeat(group.which, group.counts), np.arange(len(group.points))
-        column -= np.repeat(ends - group.counts, group.counts)
+        counts = group.counts
+        row, column = group.which.repeat(counts), np.arange(len(group.points))
+        column -= (counts.cumsum() - counts).repeat(counts)
         points[row, column] = group.points[:, : manifold.POINT]
         normals[row, column] = group.points[:, manifold.POINT :]
     return points, count, normals

@@ -41,7 +41,7 @@ from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.touch import BOUNDS, distance_rows
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, tree_scratch, two_at
+from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, borrow, give_back, tree_scratch, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -205,7 +205,7 @@ class ContactPlan:
         )  # fmt: skip
         scratch, begins = manifold_scratch(*self._corners), np.zeros(len(which) + 1, dtype=np.int64)
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
-        points = np.empty((int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH))
+        points = borrow("points", int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH)
         outer = *self._outer, _depths_of_mapped(x) if any(listing.mapped) else np.zeros(len(which))
         point_rows(
             listing.a, listing.b, *self._sides, self._planes, _POINT.given[0], listing.kind, listing.mapped, within,
@@ -214,7 +214,11 @@ class ContactPlan:
         )  # fmt: skip
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
-        return spread_points(points[: begins[-1]], begins, answers, most)
+        spread = spread_points(points[: begins[-1]], begins, answers, most)
+        give_back(points=points)
+        if not any(listing.mapped):
+            give_back(pairs=pairs.base, out=out.base)
+        return spread
 
 
 def _depths_of_mapped(x: PosedShapes) -> Array:

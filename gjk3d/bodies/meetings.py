@@ -26,10 +26,19 @@ from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, part_meets, parts_at, tree_scratch, two_at
-from gjk3d.convex.rows import empty_answers
+from gjk3d.bodies.walk import (
+    PosedPair,
+    TreeScratch,
+    borrow,
+    give_back,
+    list_parts,
+    part_meets,
+    parts_at,
+    tree_scratch,
+    two_at,
+)
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
-from gjk3d.narrow.solve import FLOATS, SIGNED, UNSIGNED, solve
+from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -199,17 +208,23 @@ def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
 
 
 def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
-    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows."""
+    """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
+
+    Unless a body has functions of a user, the arrays are parts of those of `borrow`.
+    """
     which, rows_a, rows_b = x[3:]
     if any(listing.mapped):
         return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, listing.kind, within)
     solids = with_scratch(listing.solids)
-    room, finished, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
-    pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
+    finished, begins = 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    pairs = borrow("pairs", _ROOM * (1 + len(rows_a)), 2, np.int64)
+    room = len(pairs)
+    out, flags = borrow("out", room, FLOATS), borrow("flags", room, INTS, np.int64)
+    scratch = tree_scratch()
     while True:
         finished = list_rows(
             listing.a, listing.b, solids, listing.order_a, listing.order_b, listing.kind, within, which, rows_a,
-            rows_b, finished, tree_scratch(), pairs, out, flags, begins,
+            rows_b, finished, scratch, pairs, out, flags, begins,
         )  # fmt: skip
         if finished == len(rows_a):
             break
@@ -227,13 +242,14 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
             if left[span].any():
                 pair = BodyPair(x.ours, x.shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
                 pair.solve_again(pairs[span], SIGNED, out[span], flags[span])
+    give_back(flags=flags.base)
     return Listed(pairs, out, begins, _NONE)
 
 
 def _grown(array: Any, room: int) -> Any:
     """Return a copy with room for more rows."""
     out = np.empty((room, array.shape[1]), dtype=array.dtype)
-    out[: len(array)] = array
+    out[: len(array)] = array[:room]
     return out
 
 

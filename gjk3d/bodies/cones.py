@@ -204,6 +204,20 @@ def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeS
     return False
 
 
+@inlined
+def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
+    """Return whether a triangle across an edge of triangle k is too near to q = p + step n.
+
+    These decide most normals at an edge that is flat or concave, without the tree. The tree has them in its table.
+    """
+    if t.kind == TRIANGLES and t.table.shape[0] > 1:
+        for c in range(3):
+            j = t.table[k, c]
+            if j != k and _is_triangle_near(read(t.places, j), q, p, n, probe, error, t.floats[0]):
+                return True
+    return False
+
+
 @kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
     """Return whether a normal of part k needs no probe: of a single part, of a face, or of a ball in a cloud.
@@ -232,6 +246,8 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
         return False
     if not bare and t.kind != PRISMS:
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
+        if _is_neighbour_near(t, k, q, p, n, probe, error):
+            return False
         if _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
             return False
     if not probe.inside or t.inside == OPEN:

@@ -37,7 +37,6 @@ from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
-from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.touch import BOUNDS, distance_rows
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
@@ -290,12 +289,7 @@ def _solidity(parts: Parts) -> int:
     """Return 1 for parts that bound a solid, 2 for faces of a mesh that may include inner walls, otherwise 0."""
     if not (isinstance(parts, Triangles) and parts.solids):
         return int(bool(parts.solids))
-    mesh = parts.mesh
-
-    def crowded() -> bool:
-        return bool(np.bincount(edges_of(mesh._places, mesh._faces).numbers.ravel()).max() > 2)
-
-    return 1 + int(len(mesh._body_points) > 1 or mesh._cached("crowded edges", crowded))
+    return 1 + int(len(parts.mesh._body_points) > 1 or parts.across_edges()[1])
 
 
 @kernel

@@ -202,9 +202,15 @@ class Listing(NamedTuple):
 
 def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
     """Return the arguments for a body and the shapes of a shelf."""
-    first = shelf.parts[0]
+    first, rims_reaches = shelf.parts[0], shelf.given[1]
     orders = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
-    return Listing(a.given, shelf.given, shelf.solids, *orders, kind, (a.any_mapped, first.any_mapped))
+    trees = _with_neighbours(a, a.given), (_with_neighbours(first, shelf.given[0]), rims_reaches)
+    return Listing(*trees, shelf.solids, *orders, kind, (a.any_mapped, first.any_mapped))
+
+
+def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
+    """Return the tree of a mesh with the triangles across the edges of each as its table, see `cones`."""
+    return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
 
 
 def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:

@@ -15,6 +15,7 @@ from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, t
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
@@ -214,6 +215,25 @@ class Triangles(Parts):
     def samples(self) -> Array:
         """See `Parts`."""
         return self.mesh._used
+
+    def across_edges(self) -> tuple[Ints, bool]:
+        """Return the triangle across each edge of each, (m, 3), and whether an edge has more than two triangles.
+
+        A triangle itself replaces what is missing.
+        """
+        return self.mesh._cached("across edges", self._find_across_edges)
+
+    def _find_across_edges(self) -> tuple[Ints, bool]:
+        edges, order = edges_of(self.mesh._places, self.mesh._faces), self.tree.order
+        leaves = np.empty(self.count, dtype=np.int64)
+        leaves[order] = np.arange(self.count)
+        across = np.repeat(np.arange(self.count)[:, None], 3, axis=1)
+        sides = edges.numbers.ravel().argsort(kind="stable")
+        numbers, which = edges.numbers.ravel()[sides], leaves[edges.faces[sides // 3]]
+        first = (numbers[1:] == numbers[:-1]).nonzero()[0]
+        for one, other in ((first, first + 1), (first + 1, first)):
+            across[which[one], sides[one] % 3] = which[other]
+        return across, bool((numbers[2:] == numbers[:-2]).any())
 
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""

@@ -15,12 +15,15 @@ from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     CELL,
+    CELLS_Y,
     COPIES,
     ENDLESS,
+    FIRST_FLOAT,
     FIRST_INT,
     FRONT,
     LEFT,
     OPEN,
+    PITCH,
     PITCH_X,
     PITCH_Y,
     PRISMS,
@@ -219,16 +222,45 @@ def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Pr
 
 
 @kernel
+def _is_cell_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
+    """Return the result of `_is_part_near` for a voxel grid from the cells around q = p + step n.
+
+    A tree of a grid has the part of each cell in place of a skin, see `gjk3d.bodies.parts.Copies.in_cells`.
+    """
+    pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), t.skin_links.shape[1], k
+    u, v, s = (q[0] - t.span[0]) / pitch, (q[1] - t.span[1]) / pitch, (q[2] - t.span[2]) / pitch
+    reach = (probe.step + error) / pitch + _ROUNDED
+    for i in range(max(int(u - reach), 0), min(int(u + reach) + 1, t.skin_links.shape[0] // ny)):
+        for j in range(max(int(v - reach), 0), min(int(v + reach) + 1, ny)):
+            for c in range(max(int(s - reach), 0), min(int(s + reach) + 1, nz)):
+                part = t.skin_links[i * ny + j, c]
+                if part < 0 or part in (k, last):
+                    continue
+                last = part
+                f = t.floats[t.table[part if t.table.shape[0] > 1 else 0, FIRST_FLOAT] + _HEAD :]
+                middle = (t.places[part, 0], t.places[part, 1], t.places[part, 2])
+                local = sub(q, middle)
+                inner = (_within(local[0], f[0]), _within(local[1], f[1]), _within(local[2], f[2]))
+                e = sub(local, inner)
+                if dot(e, e) == 0.0 or _is_close(add(inner, middle), p, n, probe, error, 0.0):
+                    return True
+    return False
+
+
+@inlined
+def _is_single(t: PartTree) -> bool:
+    """Return whether the body is a single part, or a cloud of balls."""
+    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
+    return lone or (t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT)
+
+
+@kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
     """Return whether a normal of part k needs no probe: of a single part, of a face, or of a ball in a cloud.
 
     ``inside`` allows for a normal that leads into a closed mesh.
     """
-    if inside and t.inside != OPEN:
-        return False
-    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
-    balls = t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT
-    return lone or balls or _is_bare(t, k, n)
+    return not (inside and t.inside != OPEN) and (_is_single(t) or _is_bare(t, k, n))
 
 
 @kernel
@@ -237,9 +269,10 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
 
     ``origin`` is a body of one point at the origin.
     """
-    if is_sure(t, k, n, probe.inside):
+    bare, free_ahead = _is_bare(t, k, n), not probe.inside or t.inside == OPEN
+    if free_ahead and (bare or _is_single(t)):
         return True
-    q, bare = along(p, n, probe.step), _is_bare(t, k, n)
+    q = along(p, n, probe.step)
     error = ROUNDING * (t.reach + max(abs(q[0]), max(abs(q[1]), abs(q[2]))))
     # the cells around the point replace the tree for a height field
     if not bare and t.kind == PRISMS and _is_ground_near(t, k, p, n, probe, error):
@@ -248,9 +281,12 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
         if _is_neighbour_near(t, k, q, p, n, probe, error):
             return False
-        if _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
+        if t.kind == COPIES and t.skin_links.shape[0] > 0:
+            if _is_cell_near(t, k, q, p, n, probe, error):
+                return False
+        elif _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
             return False
-    if not probe.inside or t.inside == OPEN:
+    if free_ahead:
         return True
     # ahead of a corner of the wall between two closed parts may be the surface: ahead of the wall itself is the inside
     return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)

@@ -22,7 +22,7 @@ from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind
-from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
@@ -209,7 +209,9 @@ def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return the tree of a mesh with the triangles across the edges of each as its table, see `cones`."""
+    """Return a tree with the neighbours of parts, see `cones`: of triangles across the edges, of voxels in cells."""
+    if isinstance(parts, Copies):
+        return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
 
 

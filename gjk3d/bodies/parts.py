@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import inf, pi, sqrt
-from typing import Any
+from math import inf, pi, prod, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,23 +82,50 @@ class TreeParts(Parts):
         return self._rays.along_rays(starts, directions, far)
 
 
+_MOST_CELLS = 1 << 21  #: of a grid whose cells have the numbers of their parts
+
+
+class Grid(NamedTuple):
+    """The cells of a voxel grid that each part fills: the first, and that behind the last."""
+
+    cells: Ints
+    origin: Array
+    pitch: float
+    shape: tuple[int, ...]
+
+
 class Copies(TreeParts):
     """A few shapes at many places without rotation."""
 
-    __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which")
+    __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which", "grid")
     _hull: Callable[[], Shape]
     _pieces: Ints | None  #: which of them are one piece, where that is known
     _shapes: Sequence[Shape]
     _which: Ints
+    grid: Grid | None  #: of voxels
 
     def __init__(
         self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape],
-        pieces: Ints | None = None,
+        pieces: Ints | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
         super().__init__(boxes, 4 if len(shapes) == 1 else 2)
         self._shapes, self._which, self._places = shapes, which[self._order], places[self._order]
         self._arena, self._hull = pack_shapes(shapes), cache(hull)
-        self._pieces = None if pieces is None else pieces[self._order]
+        self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
+
+    def in_cells(self) -> PartTree:
+        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `cones`.
+
+        Large grids, and shapes that are not in a grid, have just the tree.
+        """
+        grid = self.grid
+        if grid is None or prod(grid.shape) > _MOST_CELLS:
+            return self.given
+        parts = np.full(grid.shape, -1, dtype=np.int64)
+        for k, (i, j, c, i1, j1, c1) in enumerate(grid.cells[self._order].tolist()):
+            parts[i:i1, j:j1, c:c1] = k
+        span = np.array([*grid.origin, grid.pitch, grid.shape[1], 0.0])
+        return self.given._replace(skin_links=parts.reshape(-1, grid.shape[2]), span=span)
 
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""

@@ -50,8 +50,7 @@ class Frozen:
         """Return the value stored under this name; the first call computes and stores it."""
         if name not in self._cache:
             self._cache[name] = compute()
-        value: _T = self._cache[name]
-        return value
+        return cast("_T", self._cache[name])
 
     def _content(self) -> tuple[Any, ...]:
         """Return the hashable value that decides equality of two objects of a class."""

@@ -102,14 +102,15 @@ def plainly(pose: Any) -> Array | None:
     """Return one pose in the form of `is_plain`; lists, other types and layouts are copied; None if not a pose."""
     if is_plain(pose):
         return pose
-    matrix = getattr(pose, "as_matrix", None)
+    if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
+        return None
     try:
-        raw = np.asarray(pose if matrix is None else matrix())
+        raw = np.asarray(pose.as_matrix() if hasattr(pose, "as_matrix") else pose)
     except ValueError:  # a ragged list; the full check reports it
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
         return None
-    return np.array(raw, dtype=np.float64, order="C", subok=False)
+    return raw if raw is not pose and is_plain(raw) else np.array(raw, dtype=np.float64, order="C")
 
 
 def as_matrices(pose: Any, name: str = "pose") -> Array:
@@ -194,8 +195,7 @@ def translations(places: Array) -> Array:
 def moved(row: Array, points: Array) -> Array:
     """Return points (n, 3) moved by one pose."""
     turn, shift = parts(row)
-    out: Array = points @ turn.T + shift
-    return out
+    return np.asarray(points @ turn.T + shift)
 
 
 def moved_back(row: Array, points: Array) -> Array:

@@ -467,7 +467,7 @@ class Distance(Answer[N]):
         return len(self.normal)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Distance is neither true nor false. Use gjk3d.collide, or read its .status.")
+        raise TypeError("the truth value of a Distance is ambiguous. Use gjk3d.collide or .status")
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]

@@ -48,6 +48,17 @@ def test_shapes_and_queries_load_no_mesh_and_no_picture_library():
     assert python(code).strip() == "[]"
 
 
+@pytest.mark.full
+def test_the_first_query_on_convex_shapes_loads_no_bodies():
+    code = """
+import sys, gjk3d as gk
+gk.collide(gk.Box((1, 1, 1)), gk.Sphere(1))
+mine = [name for name in sys.modules if name.startswith("gjk3d")]
+print(len(mine) <= 76, [name for name in mine if name.startswith("gjk3d.bodies")])
+"""
+    assert python(code).strip() == "True []"
+
+
 def test_names_are_listed_and_unknown_ones_refused():
     assert set(gjk3d.__all__) <= set(dir(gjk3d))
     assert all(getattr(gjk3d, name) is not None for name in gjk3d.__all__)

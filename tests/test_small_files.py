@@ -224,7 +224,7 @@ def test_long_names_in_files_are_cut_in_messages(tmp_path):
     (tmp_path / "a.urdf").write_text(robot)
     with pytest.raises(FileError) as caught:
         gk.robot.Robot.load(tmp_path / "a.urdf")
-    assert_names(caught.value, "'a'", "no mesh package://a/nnn")
+    assert_names(caught.value, "'a'", "the mesh package://a/nnn", "was not found")
     assert LONG[:400] not in str(caught.value)
     (tmp_path / "a.toml").write_text(f"[[part]]\nparts = 'a'\nposes = '{LONG}.csv'\n")
     tree = {"asset": {"version": "2.0"}, "buffers": [{"uri": LONG, "byteLength": 3}]}

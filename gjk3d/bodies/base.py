@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from gjk3d.frozen import Frozen
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class Packed(NamedTuple):
-    """Some parts in the format of the kernels, see `gjk3d.shapes.layout`."""
+    """Some parts in the format of the kernels (`gjk3d.shapes.layout`)."""
 
     ints: Ints
     floats: Array
-    starts: Ints  #: (k, 2) where each part begins in either
+    starts: Ints  #: (k, 2) first index of each part in both arrays
 
 
 class Parts(ABC):
-    """Convex parts in one frame. Boxes are rows of least and greatest corner, and never too small."""
+    """Convex parts in one frame. Boxes are rows of least and greatest corner and contain their parts."""
 
     __slots__ = (
         "__weakref__", "_fast", "_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach",
@@ -40,7 +41,7 @@ class Parts(ABC):
 
     count: int
     reach: float  #: greatest coordinate of any part
-    endless: bool  #: whether all of it goes down without end, below what its boxes say
+    endless: bool  #: whether all parts are unbounded below, beyond their boxes
     _fast: Any  #: see `gjk3d.bodies.depth.fast`
     _head: Any  #: see `gjk3d.engine.store`
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
@@ -52,7 +53,7 @@ class Parts(ABC):
     @property
     @abstractmethod
     def box(self) -> Array:
-        """The box round all parts, (6,)."""
+        """The box around all parts, (6,)."""
 
     @abstractmethod
     def boxes(self, which: Ints) -> Array:
@@ -80,7 +81,7 @@ class Parts(ABC):
 
     @abstractmethod
     def ends(self, n: Array) -> Array:
-        """Return the lowest and the highest point along n of each part, or of several that are one, (k, 2, 3)."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
 
     @abstractmethod
     def points(self) -> Array:
@@ -88,7 +89,7 @@ class Parts(ABC):
 
     @property
     def given(self) -> PartTree:
-        """All parts in the format of the traversals, see `gjk3d.bodies.part_tree`; created once."""
+        """All parts in the format of the traversals (`gjk3d.bodies.part_tree`), cached."""
         try:
             return self._given
         except AttributeError:
@@ -96,9 +97,10 @@ class Parts(ABC):
         return self._given
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return the shapes of the parts, and each part's shape number; no shapes for triangles and columns.
+        """Return the shapes of the parts, and the index of the shape of each part.
 
-        A single number holds for all parts. An item that is not a shape is a mesh whose triangles are parts.
+        Triangles and columns do not have shapes. A single index is for all parts. An item that is not a shape is a mesh
+        whose triangles are parts.
         """
         return [], np.zeros(1, dtype=np.int64)
 
@@ -106,11 +108,11 @@ class Parts(ABC):
 
     @property
     def any_mapped(self) -> bool:
-        """Whether a part is a function of a user."""
+        """Whether a part is a support mapping of a user."""
         return False
 
     def mapped(self, which: Ints) -> Bools:
-        """Return which parts are functions of users."""
+        """Return which parts are support mappings of users."""
         return np.zeros(len(which), dtype=bool)
 
     def hull(self) -> Shape | None:
@@ -119,12 +121,12 @@ class Parts(ABC):
 
     @property
     def convex_slack(self) -> float:
-        """The greatest difference between the depth of the body and of its hull; infinite for a non-convex body."""
+        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
         return inf
 
     @property
     def solids(self) -> list[tuple[TriangleSurface, Array]]:
-        """Closed meshes whose inside counts, and their pose rows."""
+        """Closed meshes with an interior, and their pose rows."""
         return []
 
     def samples(self) -> Array:
@@ -132,24 +134,25 @@ class Parts(ABC):
         return self.points()
 
     def outward(self, which: Ints) -> Array:
-        """Return the unit normals of some parts out of the solid that they bound, (k, 3), or zero."""
+        """Return the unit normals of some parts, out of the solid that they bound, (k, 3). Zero without a solid."""
         return np.zeros((len(which), 3))
 
 
 class Body(Frozen):
-    """A non-convex body: immutable, hashable, picklable."""
+    """A non-convex body, which is immutable, hashable and picklable."""
 
     __slots__ = ()
+    _kind = Kind.PARTS
 
     def _as_parts(self) -> Parts:
-        """Return the convex parts, packed once."""
+        """Return the convex parts, which are cached."""
         parts: Parts | None = self._cache.get("parts")
         return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the parts near another object of that reach about its origin, moved by a shift.
+        """Return the parts near another object with a reach about its origin, which is translated by a shift.
 
-        Fewer parts may be enough if the object is not to be ``pushed`` out.
+        Fewer parts are sufficient if the object need not be ``pushed`` out.
         """
         return self._as_parts()
 
@@ -158,13 +161,13 @@ class Body(Frozen):
         """Return the convex parts."""
 
     def _bytes(self) -> Iterator[bytes]:
-        """Yield what is the same in every process."""
+        """Yield the content as bytes that are equal in every process."""
         for name in self._field_names():
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
     def _order(self) -> tuple[int, ...]:
-        """The sort key of two bodies in the kernels; a subclass has that of its base."""
+        """The sort key of bodies in the kernels. A subclass has the key of its base."""
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, ...]:
@@ -175,5 +178,5 @@ class Body(Frozen):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner of a box round the body, (2, 3) float, in its own frame."""
+        """Least and greatest corner of a box around the body, (2, 3) float, in its frame."""
         return self._as_parts().box.reshape(2, 3).copy()

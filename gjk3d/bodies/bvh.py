@@ -1,11 +1,11 @@
 """A tree of boxes over triangles in plain arrays, built at the first query of a mesh.
 
 Nodes are split by the surface area heuristic with bins (Wald 2007). Each box is oriented along its triangles
-(Gottschalk, Lin, Manocha, OBBTree, 1996), or axis-aligned if that is no larger.
+(Gottschalk, Lin, Manocha, OBBTree, 1996), or axis-aligned if that box is not larger.
 
-A node is a row of ``boxes`` (centre, half widths, three axes) and of ``links``: its first child, followed by the
-second, or -1 for a leaf; its first triangle, and the number of triangles. Children come after their parents. Triangles
-are in the order of the leaves, as nine floats each.
+A node is a row of ``boxes`` and of ``links``. A box has its centre, half widths and three axes. A link has the first
+child, or -1 for a leaf, the first triangle, and the number of triangles. The second child follows the first, and
+children come after their parents. Triangles are in the order of the leaves, as nine floats each.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import DEEPEST, STACK, to_points
+from gjk3d.bodies.traversal import DEEPEST, STACK, TriangleTree, to_points
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-LEAF = 2  #: triangles in a leaf, at most
+LEAF = 2  #: greatest number of triangles in a leaf
 BINS = 16
-BOX = 15  #: numbers of a box
+BOX = 15  #: count of the numbers of a box
 _GROWN = 16.0 * 2.0**-52
 
 
 @entry
 def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> None:
-    """Write nine floats a triangle, and its box as lowest and highest corner."""
+    """Write nine floats for each triangle, and its box as lowest and highest corner."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         for i in range(3):
@@ -112,7 +112,7 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 @kernel
 def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
-    """Replace a node on the stack by its two children, and return the size of the stack; a bad split becomes halves."""
+    """Replace a node on the stack by its two children, and return the size of the stack. A bad split becomes halves."""
     node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
     if middle <= start or middle >= stop:
         middle = (start + stop) // 2
@@ -126,9 +126,9 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Split the triangles down to leaves of at most so many; order becomes that of the leaves.
+    """Build the nodes down to leaves of at most ``most`` triangles, and return their number.
 
-    Returns the number of nodes.
+    ``order`` becomes the order of the leaves.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -140,7 +140,7 @@ def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, st
         if stop - start <= most:
             continue
         middle = start
-        # unbalanced splits are limited in depth: below, halves keep the stack of the traversals bounded
+        # the depth of unbalanced splits is limited, and halves below it bound the stack of the traversals
         if depth < DEEPEST - 64:
             axis, low, width = _spread(order, spans, start, stop)
             if width > 0.0:
@@ -191,7 +191,7 @@ def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Ar
             c = x * corners[t, 6] + y * corners[t, 7] + z * corners[t, 8]
             low, high = min(low, a, b, c), max(high, a, b, c)
         middle = 0.5 * (low + high)
-        # rounded: the projections, the middle, and what the axes miss of orthonormal
+        # covers the rounding of the projections and the middle, and the error of orthonormality of the axes
         half = max(high - middle, middle - low) + _GROWN * max(abs(low), abs(high))
         box[3 + k] = half
         box[6 + 3 * k], box[7 + 3 * k], box[8 + 3 * k] = x, y, z
@@ -206,7 +206,7 @@ def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Ar
 
 @entry
 def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
-    """Write every node's box; ``work`` has rows for a matrix, its axes, a middle, three straight axes, and a box."""
+    """Write the box of every node. ``work`` has rows for a matrix, its axes, a middle, three unit axes, and a box."""
     for i in range(3):
         for j in range(3):
             work[7 + i, j] = 1.0 if i == j else 0.0
@@ -239,7 +239,7 @@ def fit(corners: Array2, links: Ints2, boxes: Array2, work: Array2) -> None:
 
 @entry
 def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
-    """Write every node's box along the axes, round boxes in the order of the leaves; children come after parents."""
+    """Write the axis-aligned box of every node around boxes in the order of the leaves. Children come after parents."""
     for node in range(boxes.shape[0] - 1, -1, -1):
         first = links[node, 0]
         for c in range(3):
@@ -258,7 +258,7 @@ def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
 
 @kernel
 def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float, float]:
-    """Write the box along the axes of some points; return its longest axis, its middle there, and its width."""
+    """Write the axis-aligned box of some points, and return its longest axis, its middle and its width along it."""
     l0 = l1 = l2 = 1e308
     h0 = h1 = h2 = -1e308
     for k in range(start, stop):
@@ -282,7 +282,8 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 def _halve(
     places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
-    """Put the points up to a coordinate before the others; return where these begin. No branch depends on a point."""
+    """Move the points up to a coordinate to the front, and return the first index of the others."""
+    # branchless, since the branch would be unpredictable
     low, high = start, 0
     for k in range(start, stop):
         x, y, z, n = places[k, 0], places[k, 1], places[k, 2], order[k]
@@ -302,9 +303,9 @@ def _halve(
 def part_points(
     places: Array2, order: Ints1, most: int, links: Ints2, boxes: Array2, spare: Array2, right: Ints1, stack: Ints2
 ) -> int:
-    """Split points at the centre of their box down to leaves of at most so many, and write every node's box.
+    """Split points at the centre of their box down to leaves of at most ``most``, and return the number of nodes.
 
-    Points and ``order`` get the order of the leaves. Returns the number of nodes.
+    The box of every node is written. Points and ``order`` get the order of the leaves.
     """
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
@@ -325,33 +326,33 @@ def part_points(
 
 
 class Tree(NamedTuple):
-    """Boxes over triangles, see the module."""
+    """Boxes over triangles in the format of this module."""
 
     boxes: Array  #: (nodes, 15)
     links: Ints  #: (nodes, 3)
     corners: Array  #: (m, 9) in the order of the leaves
-    order: Ints  #: (m,) which face of the mesh each is
+    order: Ints  #: (m,) face of the mesh of each triangle
     reach: float  #: greatest coordinate
 
     @property
-    def arrays(self) -> tuple[Array, Ints, Array]:
+    def arrays(self) -> TriangleTree:
         """The arrays of the traversals."""
-        return self.boxes, self.links, self.corners
+        return TriangleTree(self.boxes, self.links, self.corners)
 
 
-#: the arrays of a tree of nothing
-NO_TREE = np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9))
+#: arrays of an empty tree
+NO_TREE = TriangleTree(np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9)))
 
 
 def tree_of(mesh: TriangleSurface) -> Tree:
-    """Return the mesh's tree, built once."""
+    """Return the tree of a mesh, which is cached."""
     return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
 def boxes_at(mesh: TriangleSurface, level: int) -> Array:
-    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), the last axis fastest.
+    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), with the last axis fastest.
 
-    Level 0 is the box round all of it; leaves above the level are among them.
+    Level 0 is the box around the mesh. Leaves above the level are included.
     """
     tree = tree_of(mesh)
     nodes = np.zeros(1, dtype=np.int64)
@@ -368,7 +369,7 @@ def boxes_at(mesh: TriangleSurface, level: int) -> Array:
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return the tree of the same faces with other vertices: new boxes, the same nodes."""
+    """Return the tree of the same faces with other vertices, which has new boxes and the same nodes."""
     corners = _gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
@@ -382,7 +383,7 @@ def built(vertices: Array, faces: Ints) -> Tree:
 
 
 def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
-    """Return the order of the leaves over boxes (n, 6), with a maximum size, and the links of the nodes."""
+    """Return the order of the leaves over boxes (n, 6), each with at most ``most``, and the links of the nodes."""
     order = np.arange(len(spans), dtype=np.int64)
     links = np.empty((2 * len(spans), 3), dtype=np.int64)
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
@@ -391,24 +392,24 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
 
 
 def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
-    """Return points (n, 3) in the order of the leaves, that, the links of the nodes, and their boxes along the axes."""
+    """Return points (n, 3) in the order of the leaves, this order, and links and axis-aligned boxes of the nodes."""
     count = len(points)
     places, order = points.copy(), np.arange(count, dtype=np.int64)
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
     spare, right, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
     used = part_points(places, order, most, links, boxes, spare, right, stack)
-    return places, order, links[:used], boxes[:used]  # what is behind was never touched, and takes no memory
+    return places, order, links[:used], boxes[:used]  # the unused rows were never written, so they take no memory
 
 
 def straight(spans: Array, links: Ints) -> Array:
-    """Return the nodes' boxes along the axes over boxes in the order of the leaves."""
+    """Return the axis-aligned boxes of the nodes over boxes in the order of the leaves."""
     boxes = np.empty((len(links), BOX))
     fit_straight(spans, links, boxes)
     return boxes
 
 
 def fitted_to(points: Array) -> Array:
-    """Return the box of some points (n, 3), turned as they lie or straight, (15,)."""
+    """Return the oriented or axis-aligned box of some points (n, 3), whichever is smaller, (15,)."""
     box: Array = _fitted(np.hstack([points] * 3), np.array([[-1, 0, len(points)]]))[0]
     return box
 
@@ -421,7 +422,7 @@ def _fitted(corners: Array, links: Ints) -> Array:
 
 def _gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
     corners, spans = np.empty((len(faces), 9)), np.empty((len(faces), 6))
-    # one mutability: read-only arrays would compile everything again
+    # writable, since read-only arrays would compile everything again
     points, triangles = vertices.view(), faces.view()
     if not points.flags.writeable:
         points, triangles = vertices.copy(), faces.copy()
@@ -439,7 +440,7 @@ def traversal_stack() -> Ints:
 
 
 def from_points(mesh: TriangleSurface, points: Array) -> tuple[Array, Array, Ints]:
-    """Return the distance of points in its frame from a mesh's surface, the nearest places on it, and their faces."""
+    """Return the distances of points from the surface of a mesh, the nearest points of it, and their faces."""
     out, which = np.empty((len(points), 4)), np.empty(len(points), dtype=np.int64)
     tree = tree_of(mesh)
     to_points(np.ascontiguousarray(points), 1e150, *tree.arrays, traversal_stack(), np.empty(STACK), out, which)

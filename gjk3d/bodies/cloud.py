@@ -1,4 +1,4 @@
-"""`PointCloud`: balls of one radius, as scanners measure the world."""
+"""`PointCloud`: balls of equal radius around measured points."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints, RowsLike
 
-_LEAF = 4  #: balls in a leaf, at most
-_MOST_CELLS = 2.0**19  #: from the origin along an axis, so that all have a number
+_LEAF = 4  #: greatest number of balls in a leaf
+_MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that a cell has an integer number
 _ROUNDED = 16.0 * 2.0**-53
 
 
 class Balls(Copies):
-    """Balls of one radius: the tree is over their middles, and its boxes have a rim."""
+    """Balls of equal radius. The tree is over their centres, and its boxes have a rim."""
 
     __slots__ = ("_nodes", "_radius")
 
@@ -38,7 +38,7 @@ class Balls(Copies):
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 
     def _half(self, places: Array) -> Array:
-        """Return half the widths of boxes round balls."""
+        """Return half the widths of boxes around balls."""
         half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
         return half
 
@@ -63,12 +63,13 @@ class PointCloud(Body):
     points : (n, 3) float
         The centres of the balls.
     radius : float
-        Their radius, at least 0. At least half the distance between neighbours leaves a surface without gaps.
+        Radius of the balls, at least 0. Half the distance between neighbours gives a surface without gaps.
 
     Raises
     ------
     ShapeError
-        There is no point, or one is not finite. The message names it and their number; `from_sensor` omits them.
+        There are no points, or a point is not finite. The message has the first such point and their number.
+        `from_sensor` omits them.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class PointCloud(Body):
     radius: float
 
     def __init__(self, points: RowsLike, radius: float) -> None:
-        places = rows(points, "PointCloud: points", cure=": gk.PointCloud.from_sensor(points, radius) leaves them out")
+        places = rows(points, "PointCloud: points", cure=". Use gk.PointCloud.from_sensor(points, radius) to omit them")
         if not len(places):
             raise ShapeError("PointCloud: points is empty, expected (n, 3) with at least one row")
         self._set(points=places, radius=number(radius, "PointCloud: radius", zero=True))
@@ -94,8 +95,8 @@ class PointCloud(Body):
     def from_sensor(cls, points: Any, radius: float) -> tuple[PointCloud, int]:
         """Return the cloud of a sensor's points, and the number of omitted points.
 
-        Cameras and scanners mark missing measurements by numbers that are not finite, and points with one are omitted.
-        The space there is unknown, not free.
+        Cameras and scanners mark missing measurements by numbers that are not finite. These points are omitted. The
+        space at them is unknown, not free.
 
         Parameters
         ----------
@@ -134,7 +135,7 @@ class PointCloud(Body):
         finite = np.isfinite(every).all(axis=1)
         if not finite.any():
             raise ShapeError(
-                f"from_sensor: none of the {len(every)} points is finite: where nothing was seen there is no cloud"
+                f"from_sensor: none of the {len(every)} points is finite, expected at least one finite point"
             )
         return cls(every[finite], radius), int(len(every) - finite.sum())
 
@@ -142,8 +143,8 @@ class PointCloud(Body):
         """Return a cloud of one point in each cell of a grid, with a larger radius, that contains this cloud.
 
         Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of the
-        other points from it, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch the new one,
-        and distances decrease by at most the growth of the radius.
+        other points from it, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch the new cloud
+        too, and distances decrease by at most the growth of the radius.
 
         Parameters
         ----------
@@ -194,7 +195,7 @@ class PointCloud(Body):
         return f"<PointCloud of {len(self)} points, radius {self.radius:g}>"
 
     def hull(self) -> Shape:
-        """Return the convex hull of all balls, a shape that every query takes."""
+        """Return the convex hull of all balls, a shape that every query accepts."""
         return self._as_parts().hull()
 
     def _as_parts(self) -> Copies:

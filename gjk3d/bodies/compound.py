@@ -14,7 +14,7 @@ from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, composed, matrices, moved, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.surfaces import Surface
@@ -37,17 +37,17 @@ class Compound(Body):
     Parameters
     ----------
     parts : sequence of (shape, pose)
-        Convex shapes, meshes or other compounds with their poses: a (4, 4) rigid transform, a RigidTransform, or None
-        for the identity. They may overlap.
+        Convex shapes, meshes or other compounds with their poses. A pose is a (4, 4) rigid transform, a RigidTransform,
+        or None for the identity. Parts may overlap.
 
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        There is no part, a part is not a shape with a pose, or two meshes have different units.
+        There are no parts, a part is not a shape with a pose, or two meshes have different units.
 
     Examples
     --------
-    A table: a sphere under it is free, although it is in the hull.
+    A sphere under a table is free, although it is in the hull of the table.
 
     >>> import gjk3d as gk, numpy as np
     >>> def at(x, y, z):
@@ -65,6 +65,7 @@ class Compound(Body):
     """
 
     __slots__ = ("_geometry_error", "_parts")
+    _kind = Kind.COMPOUND
     _geometry_error: float | None
     _parts: tuple[Part, ...]
 
@@ -82,7 +83,7 @@ class Compound(Body):
 
     @property
     def geometry_error(self) -> float | None:
-        """The distance between a decomposed mesh and its parts, see `Mesh.decompose`; None for other compounds."""
+        """The distance between a decomposed mesh and its parts (`Mesh.decompose`), or None for other compounds."""
         return self._geometry_error
 
     @property
@@ -92,7 +93,7 @@ class Compound(Body):
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
-        """The parts, including those of nested compounds: shapes and their (4, 4) poses."""
+        """Shapes and (4, 4) poses of the parts, including those of nested compounds."""
         return tuple((thing, matrices(row)) for thing, row in self._parts)
 
     def __len__(self) -> int:
@@ -102,7 +103,7 @@ class Compound(Body):
         return f"<{type(self).__name__} of {len(self)} parts>"
 
     def hull(self) -> Shape:
-        """Return the convex hull of all parts, a shape that every query takes.
+        """Return the convex hull of all parts, a shape that every query accepts.
 
         Raises
         ------
@@ -154,21 +155,21 @@ def _listed(parts: Any) -> list[Any]:
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Check one part; return it, or all parts of a compound."""
+    """Return a checked part, or all parts of a compound."""
     if not isinstance(item, (tuple, list)) or len(item) != 2:
-        raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose); a pose of None is the identity")
+        raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose). A pose of None is the identity")
     thing, pose = item
     rows, stacked = pose_rows(pose, f"{what}[1]")
     if stacked:
-        raise ShapeError(f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix: repeat the part instead")
+        raise ShapeError(f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. Repeat the part instead")
     if isinstance(thing, Compound):
         inner = np.stack([row for _, row in thing._parts])
         placed = composed(rows[0, :12], inner) if (rows != IDENTITY).any() else inner
         return [(part, _frozen(row)) for (part, _), row in zip(thing._parts, placed, strict=True)]
     if isinstance(thing, Halfspace):
-        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, which has no end: use a large gjk3d.Box instead")
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, which is unbounded. Use a large gjk3d.Box instead")
     if isinstance(thing, Body) and not isinstance(thing, Mesh):
-        raise ShapeError(f"Compound: {what} is {kind_of(thing)}: ask about it beside the compound instead")
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, expected a shape or Mesh. Query it separately")
     if not isinstance(thing, (Shape, Mesh)):
         raise no_shape(f"Compound: {what}[0]", thing)
     return [(thing, _frozen(rows[0]))]
@@ -179,7 +180,7 @@ def _check_units(parts: Sequence[Part]) -> None:
     for k, (thing, _) in enumerate(parts):
         unit = thing.unit if isinstance(thing, Mesh) else None
         if unit and first and (cure := rescaling(unit, first)):
-            raise ShapeError(f"Compound: part {k} is in {unit} and an earlier one in {first}. Use one unit: {cure}")
+            raise ShapeError(f"Compound: part {k} is in {unit} and an earlier part in {first}. Use one unit: {cure}")
         first = first or unit
 
 
@@ -192,37 +193,39 @@ def _frozen(row: Array) -> Array:
 def swept(
     body: Body, path: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
 ) -> Compound:
-    """Return the union of the sweeps of all parts, see `gjk3d.query.swept`; ``start`` is the pose the way begins at.
+    """Return the union of the sweeps of all parts (`gjk3d.query.swept`). ``start`` is the first pose of the path.
 
-    A place that a closed surface holds at some time was passed by the surface, or has been inside from the start.
+    A point inside a closed surface at some time was passed by the surface, or is inside at the start. So the union of
+    the sweeps of the faces and the closed meshes at the start is complete.
     """
     parts = body._as_parts()
     if parts.endless:
         raise UnboundedShapeError(
-            "Swept: shape is a HeightField, which goes down without end; give it a bottom, or take "
+            "Swept: shape is a HeightField, which is unbounded below. Give it a bottom, or use "
             "gjk3d.Mesh(*field.surface())"
         )
-    first, standing = pose_rows(start)[0][0], IDENTITY[0].copy()
-    standing.setflags(False)
+    first, identity_row = pose_rows(start)[0][0], IDENTITY[0].copy()
+    identity_row.setflags(False)
     copy: list[tuple[Any, Array]] = []
     for mesh, row in parts.solids:
         placed = composed(first, row[None])[0]
         placed.setflags(False)
         copy.append((mesh, placed))
     ends = len(copy)
-    copy += [(None, standing)] * parts.count
+    copy += [(None, identity_row)] * parts.count
     for which, terms, center, rho, radii in _alike(parts):
         on_the_way, more = path(terms, center, rho)
         check_count(on_the_way, "Swept")
         for k, shape in zip(which.tolist(), Composed._each_from_terms(on_the_way, radii + more), strict=True):
-            copy[ends + k] = shape, standing
+            copy[ends + k] = shape, identity_row
     return Compound._made(_geometry_error=None, _parts=tuple(copy))
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
-    """Yield parts that differ in their places, or in as many vertices, alone.
+    """Yield groups of parts that differ only in their positions, or in the positions of equally many vertices.
 
-    Which they are, their terms as stacks, in the body's frame, a ball round each, (n, 3) and (n,), and their radii.
+    Each group has the numbers of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
+    (n,) of balls around them, and their rounding radii.
     """
     every = np.arange(parts.count)
     (ints, floats, starts), rows = parts.pack(every), parts.rows(every)

@@ -1,9 +1,10 @@
-"""Whether the normal of a contact is in the normal cone of the body at its point.
+"""Test whether the normal of a contact is in the normal cone of the body at its point.
 
-A body is the union of its parts, and an edge of a part need not be an edge of the body: two triangles of level ground
-share one, and two boxes that abut share a face. A vector n is a proximal normal of the body at a point p if p is the
-nearest point of the body to p + step n, for some step above 0 (Clarke, Optimization and Nonsmooth Analysis, 1983). At
-a flat or concave edge only the normals of the faces are, at a convex edge all vectors between these.
+A body is the union of its parts. An edge of a part need not be an edge of the body, for example an edge between two
+coplanar triangles, or the edges of a common face of two boxes. A vector n is a proximal normal of the body at a point p
+if p is the nearest point of the body to p + step n, for some step above 0 (Clarke, Optimization and Nonsmooth Analysis,
+1983). At a flat or concave edge only the normals of the faces are proximal. At a convex edge all vectors between these
+are.
 """
 
 from __future__ import annotations
@@ -41,22 +42,22 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 
-SHORT, LONG = 1e-4, 1e-2  #: least and greatest step, of the size of the smaller part
-_LEAST = 1e3  #: step, in units of the error of places
+SHORT, LONG = 1e-4, 1e-2  #: least and greatest step, relative to the size of the smaller part
+_LEAST = 1e3  #: least step, in units of the error of positions
 _PARALLEL = 1e-9  #: sine of the angle between vectors that count as parallel
-_ROUNDED = 1e-9  #: of a pitch
-_INWARDS = 1e-3  #: so far from its point towards the middle of a triangle is it looked at
+_ROUNDED = 1e-9  #: tolerance of a position, in pitches
+_INWARDS = 1e-3  #: share of the segment from the point to the middle of its triangle at which the probe starts
 _ONLY = 0
 _HEAD, _RADIUS, _RHO = layout.FLOAT_HEAD, layout.RADIUS, layout.RHO
 
 
 class Probe(NamedTuple):
-    """How closely a normal is tested."""
+    """Parameters of the test of a normal."""
 
-    step: float  #: ahead of its point
-    share: float  #: of the step, that nothing may be nearer than: below 1 a normal may lean
-    exact: bool  #: whether its point is known to rounding, as that of a polytope is
-    inside: bool  #: whether it may lead into a closed mesh
+    step: float  #: distance of the probe from the point
+    share: float  #: share of the step within which no other part may be. Below 1 the normal may be inclined.
+    exact: bool  #: whether the point is exact up to rounding, as for a polytope
+    inside: bool  #: whether the normal may lead into a closed mesh
 
 
 @inlined
@@ -69,8 +70,8 @@ def shortest_probe(error: float, share: float, inside: bool) -> Probe:
 def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Probe:
     """Return the probe for the normal of a contact of two parts.
 
-    The step is the depth, limited by the size of the smaller part; a point has size 0. Anything smaller than the depth
-    is not a feature of the contact. The limits keep the step above the gaps that rounding leaves between adjacent
+    The step is the depth, limited by the size of the smaller part, where a point has size 0. Details smaller than the
+    depth are not features of the contact. The limits keep the step above the gaps that rounding leaves between adjacent
     parts, and below the size of features.
     """
     size_a, size_b = a.floats[_RHO] + a.floats[_RADIUS], b.floats[_RHO] + b.floats[_RADIUS]
@@ -81,21 +82,21 @@ def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Prob
 
 @kernel
 def probe_of(x: PosedPair, p: int, q: int, depth: float, inside: bool, w: TreeScratch) -> Probe:
-    """Return `probe_at` for two parts, by their numbers among the leaves."""
+    """Return `probe_at` for two parts, given by their numbers among the leaves."""
     core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
     return probe_at(core_a, core_b, x.error, depth, inside)
 
 
 @kernel
 def is_parallel(n: Vec3, m: Vec3) -> bool:
-    """Return whether two vectors are parallel or opposite; the zero vector is parallel to all."""
+    """Return whether two vectors are parallel or opposite. The zero vector is parallel to all."""
     c = cross(n, m)
     return dot(c, c) <= _PARALLEL * _PARALLEL * dot(n, n) * dot(m, m)
 
 
 @kernel
 def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
-    """Return whether n is normal to an exposed face of part k: of a mesh, or the top of a column."""
+    """Return whether n is normal to an exposed face of part k, which is a face of a mesh or the top of a column."""
     if t.kind == PRISMS:
         return n[2] > 0.0 and is_parallel(n, normal_of(top_of(t, t.table[k, CELL])))
     return t.kind == TRIANGLES and t.floats[0] == 0.0 and is_parallel(n, normal_of(read(t.places, k)))
@@ -109,7 +110,7 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
     e = sub(near, p)
     square, ahead, slack = dot(e, e), dot(e, n), error if probe.exact else 0.0
     if square <= 16.0 * error * error or not ahead > error - 2.0 * slack:
-        return False  # the same point, or one beside it
+        return False  # the point itself, or a point next to it
     return square < 2.0 * step * (ahead + slack) - (1.0 - probe.share * probe.share) * step * step
 
 
@@ -117,7 +118,8 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
 def _is_triangle_near(
     t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Return `_is_close` for the point of a triangle nearest to q = p + step n; most have no corner ahead of p."""
+    """Return `_is_close` for the point of a triangle nearest to q = p + step n."""
+    # most triangles do not have a corner ahead of p
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:
         return False
@@ -132,7 +134,7 @@ def _within(x: float, half: float) -> float:
 
 @kernel
 def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether part k of A is too near to p + step n, where B is a point."""
+    """Return whether part k of A is too near to p + step n. B is a body of one point."""
     q = offset(x.m)
     if x.a.kind == TRIANGLES:
         return _is_triangle_near(read(x.a.places, k), q, p, n, probe, x.error, x.a.floats[0])
@@ -155,7 +157,7 @@ def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScra
 
 @inlined
 def _is_left(a: Vec3, b: Vec3, p: Vec3) -> bool:
-    """Return whether p is left of the line from a to b, seen from above, or on it."""
+    """Return whether p is left of the line from a to b or on it, seen from above."""
     return (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) >= 0.0
 
 
@@ -187,8 +189,8 @@ def _is_ground_near(t: PartTree, k: int, p: Vec3, n: Vec3, probe: Probe, error: 
 
 @kernel
 def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether a part of A other than part k is too near to p + step n, where B is a point."""
-    # a part is as far as its box but for rounding; `_is_close` decides
+    """Return whether a part of A other than part k is too near to p + step n. B is a body of one point."""
+    # the distance of a box bounds that of its parts up to rounding, and `_is_close` decides
     stack, q, far = w.stack, offset(x.m), x.a.rim + probe.step + x.error
     stack[0, 0] = 0
     top = 1
@@ -256,7 +258,7 @@ def _is_single(t: PartTree) -> bool:
 
 @kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
-    """Return whether a normal of part k needs no probe: of a single part, of a face, or of a ball in a cloud.
+    """Return whether a normal of part k is certain without a probe, as for a single part, a face, or a ball of a cloud.
 
     ``inside`` allows for a normal that leads into a closed mesh.
     """
@@ -265,7 +267,7 @@ def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
 
 @kernel
 def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether n is a proximal normal of a body at p, given that it is one of part k; all in the body's frame.
+    """Return whether n, a proximal normal of part k at p, is a proximal normal of the body, all in the body's frame.
 
     ``origin`` is a body of one point at the origin.
     """
@@ -288,7 +290,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
             return False
     if free_ahead:
         return True
-    # ahead of a corner of the wall between two closed parts may be the surface: ahead of the wall itself is the inside
+    # a corner of the wall between two closed parts may be on the surface, so the probe starts next to it, on the wall
     return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)
 
 

@@ -16,7 +16,6 @@ from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freei
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
-from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.meetings import (
     FACES,
@@ -38,7 +37,7 @@ from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.touch import BOUNDS, distance_rows
-from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.traversal import TriangleTree, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
 from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, borrow, give_back, tree_scratch, two_at
 from gjk3d.convex.pairs import Pairs
@@ -52,12 +51,11 @@ from gjk3d.narrow.manifold import POINT
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
-_CHUNK = 128  #: pairs of poses a call into the kernels
+_CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
 _ALONE = np.zeros(1, dtype=np.int64)
 _POINT = Shelf([Point()])
@@ -76,9 +74,9 @@ GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
 class Touching(NamedTuple):
     """Contact points of several rows, stored one after another in world axes in the format of `spread`."""
 
-    which: Ints  #: questions
+    which: Ints  #: rows of the query
     points: Array
-    counts: Ints  #: of each of these
+    counts: Ints  #: number of points of each of these rows
 
 
 def contact_points(
@@ -88,8 +86,8 @@ def contact_points(
 
     ``answers`` are the distances of the rows, signed for half-spaces. Each pair of parts that touch, or are closer than
     ``within``, has the points of these two parts. The parts of a mesh are its faces. If bodies overlap without any
-    contact of their surfaces, such as one inside the other, the result is the point of the signed distance. There is no
-    point if they are farther apart than ``within``. ``pair`` are the prepared data of both, if these exist.
+    contact of their surfaces, such as one inside the other, the result is the point of the signed distance. Rows with a
+    distance of more than ``within`` do not have points. ``pair`` are the prepared data of both bodies, if they exist.
     """
     which = np.flatnonzero(answers[:, 1] <= within)
     if not len(which):
@@ -98,10 +96,10 @@ def contact_points(
     turned = order_of(a, b) == TURNED
     if turned:
         a, b, first, second = b, a, second, first
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
+    if b._kind & Kind.PLANES:
         a, b, first, second, _ = standing_in(a, b, first, second)
     near_rows = Rows(first, second, len(which), True, rows.workers)
-    if isinstance(a, Shape) and isinstance(b, Shape):
+    if a._kind & Kind.SHAPES:
         plane_answers = _turned(answers[which], turned)
         points, begins = _on_plane(a, b, near_rows, plane_answers, within)
         yield _touching_in_order(which, *spread_points(points, begins, plane_answers, most), turned)
@@ -131,7 +129,7 @@ def contact_points_beside(
 
 
 def _turned(answers: Array, turned: bool | Bools) -> Array:
-    """Return results as those of (b, a) where ``turned`` is set; the rows are a copy."""
+    """Return a copy of results in which rows with ``turned`` are those of (b, a)."""
     mirror(answers, turned)
     return answers
 
@@ -145,7 +143,7 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
-    """Return the points of a body's convex hull on a half-space, and where the points of each row begin."""
+    """Return the points of a body's convex hull on a half-space, and the first index of each row."""
     pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
     table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
     points, count = patch_points(pairs, which, table, rows.joined_poses(), answers.copy(), within, None, rows.workers)
@@ -157,7 +155,7 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
 def _points_of(
     x: PosedShapes, plan: ContactPlan, answers: Array, within: float, most: int | None, workers: int
 ) -> tuple[Array, Ints]:
-    """Return the contact points of all pose rows one after another, and the number of points of each row."""
+    """Return the contact points of all pose rows one after another, and their number in each row."""
     results: dict[int, tuple[Array, Ints]] = {}
     total = len(x.shape_index)
 
@@ -179,18 +177,20 @@ class ContactPlan:
 
     def __init__(self, a: Body, ours: Parts, shelf: Shelf) -> None:
         kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
-        if isinstance(a, Mesh) and isinstance(thing, (Mesh, Shape)):
-            kind = MESHES if isinstance(thing, Mesh) else FACES
+        if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
+            kind = MESHES if thing._kind == Kind.MESH else FACES
         listing = self._listing = listing_of(ours, shelf, kind)
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
         outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
         outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
         self._sides = (faces_a, outward_a, _solidity(ours)), (faces_b, outward_b, _solidity(first))
         self._planes, self._corners = shelf.planes, (most_a, most_b)
-        # faces push each other out no farther than the hulls; those of a user's function have a known depth instead
-        hulls = None if kind == PARTS or any(listing.mapped) else shelf.hulls
-        of_hulls = (parts_of(ours.hull()).given, hulls) if hulls is not None else (_POINT.given[0], _POINT.given)
-        self._outer = *of_hulls, hulls is not None, hulls is None
+        # faces push each other out no farther than the hulls
+        hull = None if kind == PARTS or any(listing.mapped) else ours.hull()
+        hulls = None if hull is None else shelf.hulls
+        self._outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
+        if hull is not None and hulls is not None:
+            self._outer = parts_of(hull).given, hulls, True, False
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows one after another in world axes, and their numbers."""
@@ -205,11 +205,13 @@ class ContactPlan:
         scratch, begins = manifold_scratch(*self._corners), np.zeros(len(which) + 1, dtype=np.int64)
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
         points = borrow("points", int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH)
-        outer = *self._outer, _depths_of_mapped(x) if any(listing.mapped) else np.zeros(len(which))
+        most_deep = np.zeros(len(which))
+        if any(listing.mapped) and listing.kind != PARTS:  # kernels cannot search for a separating translation
+            most_deep = depths(x.ours, x.shelf.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
         point_rows(
             listing.a, listing.b, *self._sides, self._planes, _POINT.given[0], listing.kind, listing.mapped, within,
-            which, x.rows_a, x.rows_b, outer, (pairs, out, lowest, starts), tree_scratch(), scratch, notes, points,
-            begins,
+            which, x.rows_a, x.rows_b, (*self._outer, most_deep), (pairs, out, lowest, starts), tree_scratch(), scratch,
+            notes, points, begins,
         )  # fmt: skip
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
@@ -220,14 +222,6 @@ class ContactPlan:
         return spread
 
 
-def _depths_of_mapped(x: PosedShapes) -> Array:
-    """Return the lengths of translations that separate the objects, since no kernel can look for others."""
-    most, m = np.empty(len(x.shape_index)), relatives(x.rows_a, x.rows_b)
-    for k, some in x.by_thing():
-        most[some] = depths(x.ours, x.shelf.parts[k], m[some])[:, MOST_DEPTH]
-    return most
-
-
 class ContactPair:
     """The prepared contacts of a body and another object, without references to the two."""
 
@@ -236,7 +230,7 @@ class ContactPair:
     def __init__(self, a: Any, b: Any) -> None:
         self._order = order_of(a, b)
         first, second = (b, a) if self._order == TURNED else (a, b)
-        self._trees = parts_of(first).given, parts_of(second).given, isinstance(a, Mesh) and isinstance(b, Mesh)
+        self._trees = parts_of(first).given, parts_of(second).given, bool(a._kind & b._kind & Kind.MESH)
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
@@ -267,7 +261,7 @@ class ContactPair:
             a, b, row_a, row_b = b, a, row_b, row_a
         turned, shelf = later or self._order == TURNED, Shelf([b])
         mirror(out, turned)
-        ours = a._as_parts() if not isinstance(a, HeightField) else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
+        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
         x = PosedShapes(a, ours, shelf, _ALONE, row_a, row_b)
         points, counts = self.plan(x, later).points(x, out, within, most)
         return _touching_in_order(_ALONE, points, counts, turned).points
@@ -286,7 +280,7 @@ def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
 
 
 def _solidity(parts: Parts) -> int:
-    """Return 1 for parts that bound a solid, 2 for faces of a mesh that may include inner walls, otherwise 0."""
+    """Return 1 for parts that bound a solid, 2 for faces of a mesh with possible inner walls, and 0 for other parts."""
     if not (isinstance(parts, Triangles) and parts.solids):
         return int(bool(parts.solids))
     return 1 + int(len(parts.mesh._body_points) > 1 or parts.across_edges()[1])
@@ -297,12 +291,9 @@ def _choose(
     x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
     room: Ints, w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
-    """Select the pairs of parts at one pose row that have contact points.
-
-    Returns their number, and the greatest depth that they may have.
-    """
+    """Select the pairs of parts at a pose row that have contact points, and return their number and depth limit."""
     count, most = 0, inf
-    # only faces of closed meshes push each other; all other parts contribute points as they are
+    # only faces of closed meshes push each other, and the points of all other parts are used unchanged
     if kind == PARTS:
         for j in range(first[0], first[1]):
             f.some[count] = j
@@ -326,7 +317,6 @@ def _choose(
 
 @kernel
 def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
-    """Sort the selected pairs, the deepest first."""
     for i in range(count):
         keys[i, KEY] = f.out[f.some[i], 0]
     order_by_key(keys, count, order)
@@ -338,7 +328,6 @@ def _sort_by_gap(f: PairContacts, count: int, keys: Array, order: Ints) -> None:
 
 @kernel
 def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
-    """Transform points and normals by a pose row."""
     for k in range(start, stop):
         p = points[k]
         p[0], p[1], p[2] = at(row, vec_at(p, 0))
@@ -353,7 +342,7 @@ def point_rows(
     outer: GivenOuter, listed: GivenList, w: TreeScratch, d: ManifoldScratch, notes: GivenNotes, points: Array2,
     begins: Ints1,
 ) -> None:  # fmt: skip
-    """Write the contact points of pairs of parts at each pose row in world axes; see `write_points`.
+    """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
 
     The points of row k begin at ``begins[k]``, and the arrays must have room for all. The results of pairs of faces
     change if these push each other. Row k belongs to body ``which[k]`` of the shelf, whose planes are stored one after
@@ -369,7 +358,7 @@ def point_rows(
             planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
         )  # fmt: skip
         hulls = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
-        # the kernels cannot evaluate functions of users, so `_by_functions` has removed their pairs already
+        # the kernels cannot evaluate functions of users, so `_by_functions` has already removed their pairs
         mutual = within > 0.0 and not (mapped[0] or mapped[1])
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], notes[5], w)
         _sort_by_gap(f, count, notes[3], notes[4])
@@ -383,18 +372,18 @@ def point_rows(
         begins[k + 1] = written + added
 
 
-# --- faces that touch, as trimesh's users know them: see `gjk3d.compat` --------------------------------------------
+# --- touching faces in the form of trimesh, for `gjk3d.compat` --------------------------------------------------------
 
 _TOUCH = 7
-_FIRST = 256  #: pairs of faces that there is room for at first
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+_FIRST = 256  #: pairs of faces that fit into the first list
+_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
 class Touches(NamedTuple):
-    """One row for each pair of intersecting faces in world axes; the pairs of pose row k begin at ``begins[k]``."""
+    """One row for each pair of intersecting faces in world axes. The pairs of pose row k begin at ``begins[k]``."""
 
     faces: Ints  #: (m, 2), ascending
-    rows: Array  #: (m, 7), a point, a normal from a to b, and a depth, not negative
+    rows: Array  #: (m, 7), a point, a normal from a to b, and a depth of at least 0
     begins: Ints  #: (k + 1,)
 
 
@@ -423,56 +412,59 @@ def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
     out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
 
 
+class WoundTree(NamedTuple):
+    """A mesh in the format of `touch_rows`."""
+
+    tree: TriangleTree
+    order: Ints1  #: face number of each triangle
+    corners: Array2  #: triangles with the outward winding of a closed mesh
+    reach: float  #: greatest coordinate
+
+
 @entry
 def touch_rows(
-    rows_a: Array2, rows_b: Array2, rounding: float, reach: float,
-    ba: Array2, la: Ints2, ca: Array2, order_a: Ints1, wound_a: Array2,
-    bb: Array2, lb: Ints2, cb: Array2, order_b: Ints1, wound_b: Array2,
-    start: int, stack: Ints2, pairs: Ints2, faces: Ints2, out: Array2, begins: Ints1,
+    a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
+    out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the intersecting triangles at each pose row from ``start`` on, in the format of `Touches`.
+    """Write the intersecting triangles at pose rows from ``start`` on, and return the row at which the room ends.
 
-    ``wound`` are the triangles with the outward winding of a closed mesh. Returns the row at which the room ends.
+    The format is that of `Touches`.
     """
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
-        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
         first, room = begins[k], faces.shape[0] - begins[k]
         # each row needs the whole list at once, since pairs are sorted by face numbers
-        count = crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs[:room])
+        count = crossings(m, noise, a.tree, b.tree, stack, pairs[:room])
         if count > room:
             return k
-        sort_pairs(pairs, count, order_a, order_b)
+        sort_pairs(pairs, count, a.order, b.order)
         for i in range(count):
             p, q = pairs[i, 0], pairs[i, 1]
-            faces[first + i, 0], faces[first + i, 1] = order_a[p], order_b[q]
-            _touch(read(wound_a, p), placed_triangle(m, wound_b, q), rows_a[k], out[first + i])
+            faces[first + i, 0], faces[first + i, 1] = a.order[p], b.order[q]
+            _touch(read(a.corners, p), placed_triangle(m, b.corners, q), rows_a[k], out[first + i])
         begins[k + 1] = first + count
     return int(rows_a.shape[0])
 
 
-def _with_order(mesh: Mesh) -> tuple[Array, Ints, Array, Ints, Array]:
-    """Return the tree, the face number of each triangle, and the triangles with outward winding."""
+def _wound_tree(mesh: Mesh) -> WoundTree:
     tree = tree_of(mesh)
     turned = mesh._wound is not mesh.faces
     wound = mesh._cached("wound corners", lambda: mesh.vertices[mesh._wound[tree.order]].reshape(-1, 9))
-    return *tree.arrays, tree.order, wound if turned else tree.corners
+    return WoundTree(tree.arrays, tree.order, wound if turned else tree.corners, tree.reach)
 
 
 def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
     """Return the contacts of faces of two meshes at each pair of poses, (k, 12) each.
 
-    The normal is the outward one of a's face or the inward one of b's. The normal with the shorter separating shift is
-    taken, and the depth is that shift: the extent of one face behind the plane of the other.
+    The normal is the outward normal of a's face or the inward normal of b's face, whichever has the shorter separating
+    translation. The depth is the length of this translation: the extent of one face behind the plane of the other.
     """
-    reach, meshes = tree_of(a).reach + tree_of(b).reach, (*_with_order(a), *_with_order(b))
-    stack, room, finished = traversal_stack(), _FIRST, 0
+    meshes, stack, room, finished = (_wound_tree(a), _wound_tree(b)), traversal_stack(), _FIRST, 0
     begins, pairs = np.zeros(len(rows_a) + 1, dtype=np.int64), np.empty((room, 2), dtype=np.int64)
     faces, out = np.empty((room, 2), dtype=np.int64), np.empty((room, _TOUCH))
     while True:
-        finished = touch_rows(
-            rows_a, rows_b, ROUNDING, reach, *meshes, finished, stack, pairs, faces, out, begins
-        )  # fmt: skip
+        finished = touch_rows(*meshes, rows_a, rows_b, finished, stack, pairs, faces, out, begins)
         if finished == len(rows_a):
             end = int(begins[finished])
             return Touches(faces[:end], out[:end], begins)

@@ -1,4 +1,4 @@
-"""Convert meshes to convex parts and voxels, functions to meshes, and meshes of trimesh and pyvista."""
+"""Conversion of meshes to convex parts and voxels, of functions to meshes, and of meshes of trimesh and pyvista."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 
-_FINEST, _COARSEST = 0.01, 1.0  #: what coacd takes
-_SAMPLES = 20_000  #: points on each surface, beside its vertices
-_CACHE_SIZE = 64  #: decompositions that are kept
+_FINEST, _COARSEST = 0.01, 1.0  #: limits of the threshold of coacd
+_SAMPLES = 20_000  #: sample points on each surface, in addition to its vertices
+_CACHE_SIZE = 64  #: greatest number of cached decompositions
 _decompositions: dict[tuple[bytes, float], Compound] = {}
 _lock = Lock()
 
@@ -67,21 +67,21 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
         import coacd
     except ImportError:
         raise ImportError(
-            "decompose needs coacd, which is not installed: pip install 'gjk3d[mesh]', or pip install coacd"
+            "decompose needs coacd, which is not installed. Run pip install 'gjk3d[mesh]', or pip install coacd"
         ) from None
     coacd.set_log_level("error")
     closed = coacd.Mesh(mesh.vertices.copy(), mesh.skin.faces.astype(np.int32))
     parts: Any = coacd.run_coacd(closed, threshold=threshold)
     pieces = [np.asarray(vertices, dtype=np.float64) for vertices, _ in parts if len(vertices)]
-    hanging = mesh.faces[mesh._mended.hanging]  # which bound nothing and can be touched
+    hanging = mesh.faces[mesh._mended.hanging]  # triangles that can be touched but do not bound the solid
     pieces += [piece._used for piece in (mesh._like(mesh.vertices, hanging).bodies() if len(hanging) else ())]
     if not pieces:
-        raise ShapeError(f"decompose: coacd found no part in {mesh!r}: is it flat? mesh.hull() is its convex hull")
+        raise ShapeError(f"decompose: coacd returned no parts of {mesh!r}, which may be flat. Use mesh.hull()")
     return pieces
 
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
-    """Return how far hulls exceed a mesh or fall short of it, at vertices and samples of both surfaces."""
+    """Return the greatest distance between hulls and a mesh, at vertices and samples of both surfaces."""
     surfaces = [hull.surface() for hull in hulls]
     shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
     skin = Mesh(
@@ -89,7 +89,7 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
         np.concatenate([s.faces + k for s, k in zip(surfaces, shift, strict=False)]),
     )
     out = _drawn(skin)
-    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # the rest is inside, not on the surface of the union
+    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # other points are inside the union, not on its surface
     samples = _drawn(mesh)
     samples = samples[~_within(hulls, samples, 0.0)]
     far = [from_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
@@ -97,7 +97,7 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
 
 
 def _drawn(mesh: Mesh) -> Array:
-    """Return the vertices of a surface, and points spread over it."""
+    """Return the vertices of a surface, and sample points on it."""
     corners = mesh.vertices[mesh.faces]
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = np.linalg.norm(np.cross(u, v), axis=1)
@@ -113,7 +113,7 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Return which points are in any hull, or deeper in it than a negative margin in units of its size."""
+    """Return which points are in a hull, or with a negative margin deeper than the margin, in units of its size."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -126,30 +126,30 @@ def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
         n = n[valid] / length[valid, None]
         low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
         close = np.flatnonzero(~inside & ((points >= low) & (points <= high)).all(axis=1))
-        # the height over a plane is a product of four numbers, so the highest plane is the farthest of points
+        # heights over planes are products of points and planes with four numbers
         planes = np.column_stack([n, -np.einsum("ij,ij->i", n, v[valid, 0])])
         height = farthest(planes, np.column_stack([points[close], np.ones(len(close))]))[0]
         inside[close] = height <= margin * float(np.linalg.norm(high - low))
     return inside
 
 
-_CUBES = 100_000_000  #: cubes, five bytes each while they are filled
+_CUBES = 100_000_000  #: greatest number of cubes, which take five bytes each while they are filled
 
 
 @kernel
 def _spread(u: float, v: float, w: float, reach: float) -> bool:
-    """Tell whether numbers leave an interval about 0 on one side."""
+    """Return whether all numbers are on the same side of an interval about 0."""
     return min(u, v, w) > reach or max(u, v, w) < -reach
 
 
 @kernel
 def _parted(a: Vec3, b: Vec3, c: Vec3, h: float) -> bool:
-    """Tell whether an axis parts a triangle from the cube about the origin with that half an edge."""
+    """Return whether an axis separates a triangle from the cube about the origin with half edge h."""
     if _spread(a[0], b[0], c[0], h) or _spread(a[1], b[1], c[1], h) or _spread(a[2], b[2], c[2], h):
         return True
     for edge in (sub(b, a), sub(c, b), sub(a, c)):
         x, y, z = edge
-        axis = (0.0, -z, y)  # an edge of the triangle times one of the cube
+        axis = (0.0, -z, y)  # cross product of an edge of the triangle and an edge of the cube
         if _spread(dot(a, axis), dot(b, axis), dot(c, axis), h * (abs(y) + abs(z))):
             return True
         axis = (z, 0.0, -x)
@@ -169,7 +169,7 @@ def _cell(x: float, pitch: float, count: int) -> int:
 
 @entry
 def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
-    """Mark the cubes of a grid from the origin that triangles, (m, 9), touch; ``more`` is what rounding may hide."""
+    """Mark the cubes of a grid from the origin that triangles, (m, 9), touch. ``more`` covers rounding."""
     half = 0.5 * pitch + more
     nx, ny, nz = cells.shape
     for m in range(corners.shape[0]):
@@ -196,7 +196,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
         least = float((np.prod(np.maximum(high - low, edge)) / _CUBES) ** (1 / 3))
         raise ShapeError(
             f"voxelized: a pitch of {edge:g} makes {np.prod(np.maximum(size, 1.0)):.3g} cubes of a mesh of "
-            f"{' x '.join(f'{x:g}' for x in high - low)}, at most {_CUBES:g} are made: use one of more than {least:.3g}"
+            f"{' x '.join(f'{x:g}' for x in high - low)}, expected at most {_CUBES:g}. Use more than {least:.3g}"
         )
     cells = np.zeros(np.maximum(np.ceil(size), 1.0).astype(np.int64), dtype=np.uint8)
     corners = np.ascontiguousarray((mesh.vertices[mesh.faces] - low).reshape(-1, 9))
@@ -214,14 +214,14 @@ def _fill(mesh: Mesh, cells: Bits, pitch: float, low: Array) -> None:
     if not count:
         return
     _, first = np.unique(pieces, return_index=True)
-    first = first[1:] if cells.any() else first  # the first number is that of the surface
+    first = first[1:] if cells.any() else first  # the first number marks the surface
     where = np.array(np.unravel_index(first, cells.shape)).T
     inside = np.concatenate([[False], holds(mesh, low + pitch * (where + 0.5))])
     cells[inside[pieces]] = 1
 
 
-_PLACES = 50_000_000  #: places that the function is asked at
-_CLOSE = 1e-3  #: how far a vertex may be from the surface, in units of the pitch
+_PLACES = 50_000_000  #: greatest number of points at which the function is evaluated
+_CLOSE = 1e-3  #: greatest distance of a vertex from the surface, in units of the pitch
 
 
 def from_implicit(function: Callable[[float, float, float], float], bounds: RowsLike, pitch: float) -> Mesh:
@@ -232,7 +232,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     function : callable
         A function of x, y and z, negative inside and positive outside. Only its sign and its zeros matter.
     bounds : (2, 3) float
-        Least and greatest corner of the search box. A surface that leaves the box is closed there, and its new edges
+        Least and greatest corner of the search box. A surface that leaves the box is closed at its sides, where edges
         are cut by up to a pitch.
     pitch : float
         Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
@@ -245,8 +245,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     Raises
     ------
     ShapeError
-        Nothing is inside, the function returns NaN, or there are too many sample points. Errors of the function are
-        not caught.
+        The function is nowhere negative, it returns NaN, or there are too many sample points. Errors of the function
+        are not caught.
     ImportError
         manifold3d is not installed: ``pip install 'gjk3d[mesh]'``.
 
@@ -256,7 +256,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
 
     Examples
     --------
-    A torus, whose hull has no hole:
+    The hull of a torus does not have its hole:
 
     >>> import gjk3d as gk
     >>> torus = gk.from_implicit(
@@ -266,7 +266,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     (True, 0.63, False)
     """
     if not callable(function):
-        raise ShapeError(f"from_implicit: function is {function!r:.60}, expected one of x, y and z that gives a number")
+        raise ShapeError(f"from_implicit: function is {function!r:.60}, expected a function of x, y, z")
     box = rows(bounds, "from_implicit: bounds")
     edge = number(pitch, "from_implicit: pitch")
     if len(box) != 2 or not (box[0] < box[1]).all():
@@ -278,14 +278,14 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     if not count <= _PLACES:
         least = edge * (count / _PLACES) ** (1.0 / 3.0)
         raise ShapeError(
-            f"from_implicit: a pitch of {edge:g} asks the function at {count:.3g} places of a box of "
-            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, at most {_PLACES:g} are asked: use one over {least:.3g}"
+            f"from_implicit: a pitch of {edge:g} makes {count:.3g} points in a box of "
+            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, expected at most {_PLACES:g}. Use more than {least:.3g}"
         )
     try:
         from manifold3d import Manifold
     except ImportError:
         raise ImportError(
-            "from_implicit needs manifold3d, which is not installed: pip install 'gjk3d[mesh]', or pip install "
+            "from_implicit needs manifold3d, which is not installed. Run pip install 'gjk3d[mesh]', or pip install "
             "manifold3d"
         ) from None
     value_range = [np.inf, -np.inf]
@@ -293,16 +293,16 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     def inner(x: float, y: float, z: float) -> float:
         value = float(function(x, y, z))
         if isnan(value):
-            raise ShapeError(f"from_implicit: the function gives nan at ({x:g}, {y:g}, {z:g}), expected a number there")
+            raise ShapeError(f"from_implicit: the function is nan at ({x:g}, {y:g}, {z:g}), expected a number")
         value_range[0], value_range[1] = min(value_range[0], value), max(value_range[1], value)
         return -value
 
     solid = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
     if solid.is_empty():
         raise ShapeError(
-            f"from_implicit: nothing is inside: the function is between {value_range[0]:.3g} "
-            f"and {value_range[1]:.3g} in the box; it "
-            "is to be below 0 inside, and what is thinner than the pitch may be missed"
+            f"from_implicit: the function is between {value_range[0]:.3g} "
+            f"and {value_range[1]:.3g} in the box, expected numbers below 0 inside. "
+            "Check its sign, or use a finer pitch for thin features"
         )
     parts = solid.to_mesh64()
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
@@ -323,8 +323,8 @@ def of_trimesh(mesh: Any) -> MeshArrays:
 
     if not isinstance(mesh, trimesh.Trimesh):
         cures = {
-            trimesh.Scene: "; of a scene, pass scene.to_mesh(), or each of scene.dump()",
-            trimesh.PointCloud: ": gjk3d.PointCloud(cloud.vertices, radius) takes points",
+            trimesh.Scene: ". Pass scene.to_mesh(), or each mesh of scene.dump()",
+            trimesh.PointCloud: ". Use gjk3d.PointCloud(cloud.vertices, radius) for points",
         }
         cure = next((text for kind, text in cures.items() if isinstance(mesh, kind)), "")
         raise ShapeError(f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh{cure}")
@@ -346,12 +346,12 @@ def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
 
 
 def arrays_of(data: Any) -> tuple[Array, Ints]:
-    """Return the vertices and the triangles of a data set of pyvista, of a volume those of its surface."""
+    """Return the vertices and triangles of a data set of pyvista, or of the surface of a volume."""
     import pyvista
 
     if isinstance(data, pyvista.MultiBlock):
         raise ShapeError(
-            f"from_pyvista: got a MultiBlock of {len(data)} blocks: pass each of them, or data.combine(), which is one"
+            f"from_pyvista: got a MultiBlock of {len(data)} blocks, expected one. Pass each block, or data.combine()"
         )
     if not isinstance(data, pyvista.DataSet):
         raise ShapeError(f"from_pyvista: got a {_type(data)}, expected a pyvista.PolyData")
@@ -361,14 +361,14 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
     faces = np.asarray(triangles.faces, dtype=np.int64).reshape(-1, 4)[:, 1:]
     if not len(faces):
         raise ShapeError(
-            f"from_pyvista: this {type(data).__name__} has {data.n_points} points and no face: "
-            "gjk3d.PointCloud(data.points, radius) takes points"
+            f"from_pyvista: the {type(data).__name__} has {data.n_points} points and no faces. "
+            "Use gjk3d.PointCloud(data.points, radius) for points"
         )
     return np.asarray(triangles.points, dtype=np.float64), faces
 
 
 def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
-    """Return the triangles of a polygon, which need not be convex, as corners; None where it crosses itself."""
+    """Return the triangles of a polygon, convex or not, as corners, or None if it crosses itself."""
     import pyvista
 
     count = len(polygon)
@@ -378,7 +378,7 @@ def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
 
 
 def _skin(data: Any) -> Any:
-    try:  # pyvista from 0.47 on warns where no algorithm is named, older ones know the name of none
+    try:  # pyvista warns from 0.47 on if an algorithm is not named, and older versions do not accept a name
         return data.extract_surface(algorithm="dataset_surface")
     except TypeError:
         return data.extract_surface()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import ref
 
 import numpy as np
@@ -36,25 +36,25 @@ from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, WIDTH, composed, relative, relatives
 from gjk3d.results import Status
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Bools, Ints
 
-_CHUNK = 256  #: rows a call into the kernels: of large bodies each may take a millisecond
+_CHUNK = 256  #: rows per call of the kernels, since a row of large bodies may take a millisecond
 
 
 def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
     """Return the pair of a body and another object, where m is the pose of b in a's frame."""
-    if isinstance(a, Mesh) and isinstance(b, Mesh):
-        return MeshPair.of(a, b, m)
+    if a._kind & b._kind & Kind.MESH:
+        return MeshPair.of(cast("Mesh", a), cast("Mesh", b), m)
     second = parts_of(b)
     return BodyPair(a._parts_near(second.reach, m[9:12]), second, m)
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of the pair, and the pair in the order of the kernels unless it is TIED."""
+    """Return the order of a pair, and the pair in the order of the kernels unless the order is TIED."""
     order = order_of(a, b)
     if order == TURNED:
-        a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+        a, b, rows = b, a, rows.swapped()
     return order, a, b, rows
 
 
@@ -67,18 +67,13 @@ def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Arra
 
 
 def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
-    """Return the parts of a pair that the compiled traversals support.
-
-    Two meshes have their own traversal. Functions of users need the slow path. Both return None.
-    """
-    if isinstance(a, Mesh) and isinstance(b, Mesh):
-        return None
+    """Return the parts of a pair; None if it has functions of users, which compiled traversals do not support."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else (first, second)
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a pair collides or is closer than a margin; one of the two is a body."""
+    """Return at which rows a pair with a body collides or is closer than a margin."""
     order, a, b, rows = _ordered(a, b, rows)
     part_sets = walked(a, b)
     if part_sets is not None:
@@ -87,24 +82,14 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
         def run(start: int, stop: int) -> None:
             meet_rows(
-                tree_a,
-                tree_b,
-                NO_POSE,
-                NO_POSE,
-                rows.a,
-                rows.b,
-                order,
-                max(margin, 0.0),
-                start,
-                stop,
-                tree_scratch(),
+                tree_a, tree_b, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, tree_scratch(),
                 codes,
-            )
+            )  # fmt: skip
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
         left = np.flatnonzero(codes > walk.HELD)
-        if margin > 0.0 and len(left):  # by the distance, so that a boolean says what its lower bound does
+        if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
             few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
             solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
@@ -112,10 +97,20 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         else:
             for k in left.tolist():
                 answer[k] = _at(a, b, rows, k, order)[0].meet()
-    elif isinstance(a, Mesh) and isinstance(b, Mesh):
-        answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
     else:
         answer = np.array([_at(a, b, rows, k, order)[0].meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
+    return _deep_enough(a, b, rows, order, answer, margin)
+
+
+def collide_meshes(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
+    """Return at which rows two meshes collide or are closer than a margin."""
+    order, a, b, rows = _ordered(a, b, rows)
+    answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
+    return _deep_enough(a, b, rows, order, answer, margin)
+
+
+def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin: float) -> Bools:
+    """Return the overlapping rows; with a negative margin only those that are deeper."""
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
             answer[deep.which] = -deep.depths[:, MOST] <= margin
@@ -123,7 +118,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
 
 def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return which rows collide of a body and one shape of a shelf per row, for a margin of at least 0."""
+    """Return at which rows a body and one shape of a shelf per row collide, for a margin of at least 0."""
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:
@@ -138,7 +133,6 @@ def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float
 
 
 def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
-    """Return at which rows two meshes collide."""
     first, second, turned = later(rows)
     answer = np.empty(rows.total, dtype=bool)
     turned &= order == TIED
@@ -168,7 +162,7 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
 
 
 def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a pair of which one is a body."""
+    """Write the distances of a pair with a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
     overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
@@ -177,8 +171,8 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
         for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
         pending &= ~overlapping
-    # only the rows that the kernels could not settle reach Python: users' functions, missing depth of a height field,
-    # ties
+    # Only rows that the kernels cannot decide reach Python: functions of users, missing depth of a height field, and
+    # ties.
     for k in np.flatnonzero(pending).tolist():
         x, row, turned = _at(a, b, rows, k, order)
         flags[k] = 0
@@ -195,15 +189,12 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
 def _solve_compiled(
     a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
 ) -> tuple[Bools, Bools]:
-    """Write the distances that the compiled traversals compute.
-
-    Returns the rows that overlap, and the rows that the slow path has to solve.
-    """
+    """Write the distances of the compiled traversals, and return the overlapping rows and those for the slow path."""
     first, second = a._as_parts(), parts_of(b)
     if first.any_mapped or second.any_mapped:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    faces = bool(a._kind & b._kind & Kind.MESH)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
     fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
@@ -239,7 +230,7 @@ class Group(NamedTuple):
     theirs: Parts
     rows_a: Array
     rows_b: Array
-    turned: bool  #: whether the two were turned round
+    turned: bool  #: whether the two were swapped
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
@@ -247,7 +238,7 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
     first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     everywhere = np.arange(len(which))
     orders = [(everywhere, False)]
-    # a tie is decided by the poses, so that (a, b) and (b, a) give the same bits
+    # the poses decide a tie, so that (a, b) and (b, a) give the same bits
     if order == TIED:
         later = np.array([p.tolist() > q.tolist() for p, q in zip(first, second, strict=True)], dtype=bool)
         orders = [(np.flatnonzero(~later), False), (np.flatnonzero(later), True)]
@@ -261,7 +252,7 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterator[tuple[Parts, Ints]]:
     """Yield sets of parts near the other object, and the pose rows of each set.
 
-    A height field without a bottom has other parts at each pose. Every other body has one set for all rows.
+    A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
     """
     if not isinstance(x, HeightField):
         if len(rows_x):
@@ -280,15 +271,15 @@ class _Deep(NamedTuple):
     which: Ints
     depths: Array  #: (n, 8)
     errors: Array
-    rows: Array  #: of what came first of the two
-    turned: bool  #: whether the two were turned round
-    tight: tuple[float, float]  #: widths that are promised, in units of the size and of the error
+    rows: Array  #: pose rows of the first item
+    turned: bool  #: whether the two were swapped
+    tight: tuple[float, float]  #: promised widths of the bounds, in units of the size and of the error
 
 
 def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = False) -> Iterator[_Deep]:
     """Yield the depths of a pair at the rows at which it overlaps."""
     for x in groups(a, b, rows, order, which):
-        tight = (MeshPair if isinstance(x.a, Mesh) and isinstance(x.b, Mesh) else BodyPair).tight_depth
+        tight = (MeshPair if x.a._kind & x.b._kind & Kind.MESH else BodyPair).tight_depth
         m = relatives(x.rows_a, x.rows_b)
         errors = ROUNDING * (x.ours.reach + x.theirs.reach + np.abs(m[:, 9:12]).max(axis=1))
         both = x.ours, x.theirs
@@ -311,13 +302,13 @@ def _into_world(row: Array, out: Array) -> None:
 def check_no_log(wanted: Wanted) -> None:
     """Raise an error if a trace is requested."""
     if wanted.log is not None:
-        raise UnsupportedPair("trace is of convex shapes: ask about the hull(), or about the parts of the mesh")
+        raise UnsupportedPair("trace=True needs convex shapes. Use the hull() or the parts of the mesh")
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write the distance of a separated pair in the frame of its first item.
+    """Write the distance of a separated pair in the frame of its first item, and return its status.
 
-    Returns the status, and whether the interval is as narrow as promised.
+    The second value is whether the interval is as narrow as promised.
     """
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
@@ -331,13 +322,13 @@ def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]
 def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     """Write the signed distances of overlapping rows.
 
-    Rows that touch keep the normal they have if their depth may be 0.
+    Touching rows keep their normal if their depth may be 0.
     """
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
-        raise UnsupportedPair("these overlap without end: no translation parts them")
+        raise UnsupportedPair("both objects are unbounded and overlap, so no translation separates them. Bound one")
     turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
-    vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the place
+    vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the point
     half = (0.5 * most)[:, None] * vectors[:, 0]
     vectors[:, 1] += deep.rows[:, 9:12]
     answer = np.empty((len(most), narrow.FLOATS))
@@ -346,7 +337,7 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     answer[:, 6:9], answer[:, 9:12] = vectors[:, 1] + half, vectors[:, 1] - half
     mirror(answer, deep.turned)
     relative_width, errors = deep.tight
-    # a depth is exact only to the error of places, which grows with the size of both
+    # a depth is exact only to the error of positions, which grows with the size of both
     narrowly = most - least <= np.maximum(relative_width * deep.errors / ROUNDING, errors * deep.errors)
     status = flags[deep.which, 0]
     for k in np.flatnonzero((status == Status.TOUCHING) | ((status == Status.UNDECIDED) & narrowly)).tolist():
@@ -354,14 +345,14 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
             answer[k, 0], answer[k, 2:9] = max(out[deep.which[k], 0], -most[k]), out[deep.which[k], 2:9]
             answer[k, 9:12] = answer[k, 6:9] + answer[k, 0] * answer[k, 3:6]
     out[deep.which] = answer
-    # they meet, so there is a common point, to rounding; how deep they are besides is another question
+    # the objects intersect, so the points coincide up to rounding, independent of the depth
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
     marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly
     flags[deep.which] = marks
 
 
 class _Scratch(NamedTuple):
-    """Scratch of a single query: pose rows, codes, flags and parts of the result, and the traversal's scratch."""
+    """Scratch of a single query: pose rows, codes, flags and parts of the result, and scratch of the traversal."""
 
     row_a: Array
     row_b: Array
@@ -375,7 +366,6 @@ _local = threading.local()
 
 
 def _thread_scratch() -> _Scratch:
-    """Return the scratch of this thread."""
     try:
         scratch: _Scratch = _local.scratch
     except AttributeError:
@@ -387,7 +377,7 @@ def _thread_scratch() -> _Scratch:
 
 def prepare(a: Any, b: Any) -> Quick | None:
     """Return the compiled functions for single queries of a pair with a body, or None if the slow path is needed."""
-    faces = isinstance(a, Mesh) and isinstance(b, Mesh)
+    faces = bool(a._kind & b._kind & Kind.MESH)
     order = order_of(a, b)
     swap = order == TURNED
     first, second = (b, a) if swap else (a, b)
@@ -404,19 +394,9 @@ def prepare(a: Any, b: Any) -> Quick | None:
             ma, mb = mb, ma
         scratch = _thread_scratch()
         code = meet_rows(
-            tree_a,
-            tree_b,
-            ma,
-            mb,
-            scratch.row_a,
-            scratch.row_b,
-            order,
-            margin,
-            0,
-            1,
-            scratch.tree_scratch,
+            tree_a, tree_b, ma, mb, scratch.row_a, scratch.row_b, order, margin, 0, 1, scratch.tree_scratch,
             scratch.codes,
-        )
+        )  # fmt: skip
         if code == APART:
             return False
         return True if code in (MEET, HELD) else None
@@ -453,11 +433,11 @@ def prepare(a: Any, b: Any) -> Quick | None:
     return Quick(prepared_meshes(a, b) if faces else collide, measure)
 
 
-_STEP = 1e-7  #: of the size: so far apart are the two moved to see what they touch
-_TIE = 1e-9  #: of the size: parts that are nearer than the nearest and this are as near
-_SAME_PLACE = 1e-6  #: of the size: points that are one
-_SAME_WAY = 1e-6  #: of normals that are one, the length of their difference
-_MOST = 64  #: parts that are looked at
+_STEP = 1e-7  #: separation at which touching parts are searched, in sizes
+_TIE = 1e-9  #: tolerance in sizes up to which a part is as near as the nearest
+_SAME_PLACE = 1e-6  #: greatest distance of equal points, in sizes
+_SAME_WAY = 1e-6  #: greatest length of the difference of equal normals
+_MOST = 64  #: greatest number of parts
 
 
 class Levers(NamedTuple):
@@ -467,16 +447,16 @@ class Levers(NamedTuple):
     weights: Array
     shift: Array
     parts: list[tuple[Shape, Array, Shape, Array]]  #: the two parts of each row, and their pose rows
-    sure: bool  #: whether nothing but these, and just these, may carry it
+    sure: bool  #: whether exactly these contacts carry the distance
 
 
-def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
+def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
     """Return the contacts that carry the signed distance of a pair with a body; neither is a half-space."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)
         mirrored = levers(b, a, row_b, row_a, turned[0], tight)
-        # b stands, and a has been moved the other way: all of it is moved back
+        # a was moved by the opposite translation instead of b, which is undone for all results
         rows = mirrored.rows.copy()
         mirror(rows, True)
         parts = [(t, q, s, p) for s, p, t, q in mirrored.parts]
@@ -486,12 +466,11 @@ def levers(a: Thing, b: Thing, row_a: Array, row_b: Array, answer: Array, tight:
         for k, (s, p, t, q) in enumerate(parts):
             parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
         return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
-    assert isinstance(a, Body)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING
     separated = bool(answer[1] > 0.0)
     shift, margin = np.zeros(3), answer[0] + _TIE * size + 4.0 * x.error
-    # overlapping bodies lack nearest points: B is moved out along the normal, just until the contacts are apart
+    # overlapping bodies do not have nearest points, so B is moved along the normal until the contacts are apart
     if not separated:
         step = _STEP * size
         shift = (step - min(float(answer[0]), 0.0)) * answer[3:6]
@@ -544,10 +523,10 @@ def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, S
 
 
 def _weights(normals: Array, direction: Array) -> tuple[Array, bool]:
-    """Return weights of at least 0 with which the normals sum to a direction, and whether they are unique."""
+    """Return weights of at least 0 for which the weighted normals sum to a direction, and whether they are unique."""
     if (np.linalg.norm(normals - direction, axis=1) <= 1e-4).all():
         return np.full(len(normals), 1.0 / len(normals)), len(normals) == 1
-    from scipy.optimize import nnls  # few overlaps are held by more than one contact
+    from scipy.optimize import nnls  # loaded here, since few overlaps have more than one contact
 
     weights, residual = nnls(normals.T, direction)
     return weights, residual <= 1e-4 and int((weights > 0.0).sum()) == np.linalg.matrix_rank(normals, tol=1e-6)

@@ -35,32 +35,32 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-_MOST_EDGES = 192  #: of a polytope: of larger ones GJK and EPA are as fast
-CLEAR_CUT = 0.02  #: sine between two edges, below which the facet is left to GJK and EPA
-SURELY = 1.0 + 1e-9  #: times as much is more, whatever the rounding
-#: Of a gap, in units of the error of places. This error bounds how far the points of one part are from where they are
-#: together with those of the other one; a foot and the normal through it add at most as much each.
+_MOST_EDGES = 192  #: greatest number of edges of a polytope, since GJK and EPA are as fast for larger ones
+CLEAR_CUT = 0.02  #: sine between two edges below which GJK and EPA compute the facet
+SURELY = 1.0 + 1e-9  #: factor above rounding
+#: Error of a gap, in units of the error of positions. That error bounds the sum of the errors of the points of both
+#: parts. A foot and the normal through it add at most as much each.
 WIDTH = 4.0
-_ALIKE = 0.9  #: cosine of ways out of which one is enough
-_OFF = 64.0  #: so far may a nearest point be off, in the same units
+_ALIKE = 0.9  #: cosine of the angle between similar directions, of which one is sufficient
+_OFF = 64.0  #: greatest error of a nearest point, in units of the error of positions
 IS_APART, IS_DEEP, IS_OPEN = range(3)
 
-#: arrays of several `Solid`; where the vertices, planes and edges of each begin, and the last end; scratch
+#: arrays of several `Solid`, first indices of the vertices, planes and edges of each and the last end, scratch
 GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
-_CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: its place, the edge from there on, and out of that
+_CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: position, edge to the next corner, normal of the edge
 
 
 class Solid(NamedTuple):
-    """A solid polytope in its frame; without rows if the shape is not a polytope or has too many edges."""
+    """A solid polytope in its frame. It is empty if the shape is not a polytope or has too many edges."""
 
     vertices: Array2
     planes: Array2  #: unit normals and their limits, (4, faces of all solids)
-    first: int  #: of the faces
+    first: int  #: index of the first face
     faces: int
-    edges: Array2  #: a point and the unit direction, (edges, 6)
+    edges: Array2  #: a point and the unit direction of each edge, (edges, 6)
     sides: Ints2  #: the two faces of an edge
-    heights: Array2  #: scratch: how far the triangle's corners are along the normals, and the gap of each, (4, faces)
-    corners: Array2  #: scratch: see `_CORNER`, (3, 9)
+    heights: Array2  #: scratch: heights of the triangle's corners along the normals, and the gap of each, (4, faces)
+    corners: Array2  #: scratch: corners of the triangle with the columns above, (3, 9)
     outline: Ints1  #: scratch
 
 
@@ -71,7 +71,7 @@ class Facet(NamedTuple):
     normal: Vec3  #: unit, from the triangle to the polytope
     a: Vec3  #: a point of the triangle
     b: Vec3
-    sure: bool  #: whether it is the widest, and its points are the nearest as far as the triangle goes
+    sure: bool  #: whether it is certainly the widest, and its points are the nearest points
 
 
 _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64)
@@ -79,7 +79,7 @@ _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), d
 
 @inlined
 def solid_in(t: GivenSolids, k: int) -> Solid:
-    """Return one polytope of the arrays that Python passed."""
+    """Return polytope k of the given arrays."""
     p, q = t[4][k], t[4][k + 1]
     return Solid(
         t[0][p[0] : q[0]], t[1], p[1], q[1] - p[1], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[5], t[6], t[7]
@@ -106,7 +106,7 @@ def _put_corner(s: Solid, k: int, p: Vec3, edge: Vec3, out: Vec3) -> None:
 
 
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
-    """Return the polytopes among bodies as arrays; other bodies, and polytopes with many edges, have no planes."""
+    """Return the polytopes among bodies as arrays. Other bodies, and polytopes with many edges, are empty."""
     solids = [_solid_of(parts) for parts in every] or [_NONE]
     vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*solids, strict=True))
     begins = np.zeros((len(solids) + 1, 3), dtype=np.int64)
@@ -120,7 +120,7 @@ def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
 
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
-    """Return solids with scratch of their own, so that threads do not share it."""
+    """Return solids with new scratch, which threads must not share."""
     heights, corners, outline = solids[5:]
     return (*solids[:5], np.empty(heights.shape), np.empty(corners.shape), np.empty(outline.shape, dtype=np.int64))
 
@@ -153,7 +153,8 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 @kernel
 def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
-    """Write the heights of a point along many normals; like `_gaps`, the loop compiles to vector instructions."""
+    """Write the heights of a point along many normals."""
+    # like `_gaps`, the loop compiles to vector instructions
     for f in range(out.shape[0]):
         out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
 
@@ -168,7 +169,7 @@ def _gaps(x: Array, y: Array, z: Array, limits: Array, out: Array) -> None:
 def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
     """Return the face of the polytope with the widest gap, and whether no other facet can have a wider one.
 
-    That is certain if the deepest corner behind the face is nearer to no other face. The ball about that corner that
+    That is certain if no other face is nearer to the deepest corner behind the face. The ball about that corner that
     touches the face is then inside the polytope, and no translation out of it is shorter.
     """
     start, stop, h = s.first, s.first + s.faces, s.heights
@@ -215,7 +216,7 @@ def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
 
 @kernel
 def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
-    """Store a direction with its gap, one for each group of similar ones; return the number of directions."""
+    """Store a direction with its gap unless a similar one has a wider gap, and return the number of directions."""
     shallow = plain(0)
     for k in range(count):
         if dot(n, row3(directions, k)) > _ALIKE:
@@ -235,7 +236,7 @@ def _keep_direction(n: Vec3, gap: float, directions: Array, count: int) -> int:
 
 @kernel
 def _list_outlines(s: Solid) -> int:
-    """List the edges on the polytope's outline along each edge k of the triangle as 3 j + k; return their number.
+    """List the edges j on the polytope's outline along each edge k of the triangle as 3 j + k, and return their number.
 
     The branch is unpredictable, so each edge is written and the counter advances only if the edge is on the outline.
     """
@@ -264,17 +265,17 @@ def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
         t, p, square = _corner_at(s, k, _CORNER), row3(s.edges, j), dot(d, d)
         rise = dot(d, sub(t, p))
         if (rise < 0.0) & (best.gap < 0.0) & (rise * rise > SURELY * (best.gap * best.gap) * square):
-            continue  # no gap as wide, and no root needed to tell
+            continue  # the gap is not wider, which is tested without a root
         far = sqrt(square)
         gap = rise / far
         if not ((gap > best.gap) & (dot(d, _corner_at(s, k, _OUT)) <= 0.0)):
             continue
         e = _corner_at(s, k, _EDGE)
-        # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
+        # nearly parallel edges give an ill-conditioned normal, so GJK and EPA decide
         if max(abs(u), abs(v)) < CLEAR_CUT * sqrt(dot(e, e)):
             return Facet(best.gap, best.normal, best.a, best.b, False)
         normal = scale(-1.0 / far, d)
-        # where the triangle's edge passes over the other: both lie in planes across the way
+        # the point at which the triangle's edge passes over the other edge, along the normal of both
         across = cross((s.edges[j, 3], s.edges[j, 4], s.edges[j, 5]), normal)
         r = dot(across, sub(p, t)) / dot(across, e)
         a = along(t, e, r)
@@ -302,8 +303,8 @@ def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
 def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> int:
     """Write a few different directions that separate the polytope from triangle k of A, and return their number.
 
-    Each is a unit normal in A's frame and the gap along it, which is negative in overlap. A degenerate triangle has
-    none.
+    Each is a unit normal in A's frame and the gap along it, which is negative in overlap. The number is 0 for a
+    degenerate triangle.
     """
     local, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
     n = normal_of(local)
@@ -335,7 +336,6 @@ def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> 
 
 @kernel
 def _holds(s: Solid, p: Vec3, off: float) -> bool:
-    """Return whether a point is in a polytope, up to rounding."""
     for f in range(s.faces):  # noqa: SIM110, a generator does not compile
         if dot(normal_at(s, f), p) > s.planes[3, s.first + f] + off:
             return False
@@ -359,7 +359,7 @@ def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) 
     best, widest = _past_face(local, s)
     if best.gap > clear:
         return IS_APART
-    # the faces decide most pairs; the other facets are tried only for the rest
+    # the faces decide most pairs, and the other facets are tried only for the rest
     if not (widest and best.gap <= -clear):
         n = normal_of(local)
         if n[0] == 0.0 and n[1] == 0.0 and n[2] == 0.0:
@@ -380,7 +380,7 @@ def facet_of(x: PosedPair, k: int, s: Solid, out: Array, flags: Ints, row: int) 
 
 @kernel
 def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
-    """Return whether a point of a triangle's plane is in the triangle."""
+    """Return whether a point of the plane of a triangle is in the triangle."""
     for k in range(3):
         q, r = t[k], t[(k + 1) % 3]
         if dot(cross(n, sub(r, q)), sub(p, q)) < 0.0:
@@ -390,7 +390,7 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Return the better of a facet and both sides of a triangle with normal n; ``turned`` if it is the second one."""
+    """Return the better of a facet and both sides of a triangle with normal n, the second triangle with ``turned``."""
     x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)
@@ -415,14 +415,14 @@ def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
             d = neg(d) if dot(d, third) > 0.0 else d
             square, rise = dot(d, d), dot(d, sub(q, p))
             if (rise < 0.0) & (rise * rise > SURELY * (best.gap * best.gap) * square):
-                continue  # no gap as wide, and no root needed to tell
+                continue  # the gap is not wider, which is tested without a root
             if dot(d, sub(t[(j + 2) % 3], q)) < 0.0 or not square > 0.0:
                 continue
             far = sqrt(square)
             gap = rise / far
             if not gap > best.gap:
                 continue
-            # nearly parallel edges give an ill-conditioned normal: GJK and EPA take over
+            # nearly parallel edges give an ill-conditioned normal, so GJK and EPA decide
             if square < CLEAR_CUT * CLEAR_CUT * dot(e, e) * dot(f, f):
                 return Facet(best.gap, best.normal, best.a, best.b, False)
             normal = scale(1.0 / far, d)

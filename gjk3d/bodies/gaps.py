@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings, nearest_triangles
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.bodies.walk import MEET, PosedPair, TreeScratch, children, held, parts_at
@@ -236,8 +236,7 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
 @inlined
 def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
     """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
-    a, b = x.a, x.b
-    return int(crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs))
+    return int(crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs))
 
 
 @kernel
@@ -252,10 +251,7 @@ def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
     for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
         w.last[0] = w.last[1] = -1
-        if nearest_triangles(
-            x.m, far, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, w.stack, w.keys, w.last,
-            row[4:],
-        ):  # fmt: skip
+        if nearest_triangles(x.m, far, triangles_of(x.a), triangles_of(x.b), w.stack, w.keys, w.last, row[4:]):
             break
     low, high, p, q = row[4], row[5], w.last[0], w.last[1]
     between = (row[9] - row[6], row[10] - row[7], row[11] - row[8])

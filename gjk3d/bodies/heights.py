@@ -1,4 +1,4 @@
-"""`HeightField`: heights over a grid, solid below."""
+"""`HeightField`: heights over a grid, which is solid below them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, refuse_masked
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.surfaces import Surface
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from gjk3d.bodies.surface import TriangleSurface
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
-#: of each half of a cell, its corners as steps along the grid, anticlockwise from above
+#: corners of each half of a cell as steps along the grid, anticlockwise from above
 _STEPS = np.array([[(0, 0), (1, 0), (1, 1)], [(0, 0), (1, 1), (0, 1)]])
-_SQUARE = 4  #: cells of a block, either way
-_FARTHEST = 1e15  #: in pitches; a prism longer or farther away than that has no width in floats
+_SQUARE = 4  #: cells of a block along each axis
+_FARTHEST = 1e15  #: greatest coordinate in pitches, beyond which the width of a prism is lost in rounding
 
 
 class Prisms(Parts):
@@ -70,7 +70,7 @@ class Prisms(Parts):
         return np.array([x, y, self._bottom, *far, float(self._heights.max())])
 
     def _corners(self, which: Ints) -> Array:
-        """Return the triangles on top, (k, 3, 3)."""
+        """Return the top triangles of prisms, (k, 3, 3)."""
         cell, half = self._cells[which] // 2, self._cells[which] % 2
         ny = self._heights.shape[1] - 1
         grid = np.column_stack([cell // ny, cell % ny])[:, None] + _STEPS[half]
@@ -137,7 +137,7 @@ class Prisms(Parts):
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
     def points(self) -> Array:
-        """No points: an unbounded body is inside nothing. See `Parts`."""
+        """Return an empty array, since an unbounded body is not inside another body. See `Parts`."""
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
@@ -155,7 +155,7 @@ class Prisms(Parts):
 
 
 def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
-    """Return squares of cells, from and to either way, the columns of one after the other, and where each begins."""
+    """Return blocks of cells by their first and last cells, their columns one after another, and the first of each."""
     i, j = np.meshgrid(np.arange(0, nx, _SQUARE), np.arange(0, ny, _SQUARE), indexing="ij")
     low = np.column_stack([i.ravel(), j.ravel()])
     high = np.minimum(low + _SQUARE, (nx, ny))
@@ -167,7 +167,7 @@ def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
 
 
 def rim_of(nx: int, ny: int) -> Ints:
-    """Return the vertices of a grid's rim, anticlockwise from above."""
+    """Return the vertices of the rim of a grid, anticlockwise from above."""
     grid = np.arange(nx * ny).reshape(nx, ny)
     return np.concatenate([grid[:-1, 0], grid[-1, :-1], grid[:0:-1, -1], grid[0, :0:-1]])
 
@@ -175,7 +175,7 @@ def rim_of(nx: int, ny: int) -> Ints:
 def _faces_down(nx: int, ny: int) -> Ints:
     """Return the triangles of the walls below the rim of a grid, and of its bottom, (m, 3), anticlockwise from outside.
 
-    Vertices are those of the grid, then as many on the bottom as are on the rim, and the bottom's middle.
+    Vertices are those of the grid, then those of the rim at the bottom, and the middle of the bottom.
     """
     top = rim_of(nx, ny)
     low = nx * ny + np.arange(len(top))
@@ -190,27 +190,27 @@ class HeightField(Body):
     """Heights over a grid, two triangles per cell, solid below them, unbounded or down to a bottom.
 
     `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Without a bottom, the other
-    object has to be bounded. The results are exact for the solid. The depth of an overlap has bounds, as for a
+    object must be bounded. The results are exact for the solid. The depth of an overlap has bounds, as for a
     `Compound`. A body that has fallen through the surface is inside the solid, and a body below the bottom is not.
 
     Parameters
     ----------
     heights : (nx, ny) float
-        The height z over the point ``origin + pitch * (i, j)``. The triangles of a cell meet over the line from
-        [i, j] to [i + 1, j + 1].
+        The height z over the point ``origin + pitch * (i, j)``. The triangles of a cell share the edge over the line
+        from [i, j] to [i + 1, j + 1].
     pitch : float or (2,) float
         The distance of the points along both axes, or along x and along y.
     origin : (2,) float
         x and y of the point [0, 0].
     bottom : float
-        The z of the bottom of the solid, no higher than any height; minus infinity for an unbounded solid. With a
-        bottom it has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. The solid has
-        no thickness at heights equal to the bottom.
+        The z of the bottom of the solid, at most the least height. Minus infinity means an unbounded solid. With a
+        bottom it has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. Its thickness
+        is 0 at heights equal to the bottom.
 
     Raises
     ------
     ShapeError
-        There are fewer than 2 x 2 heights, or one is not finite or below the bottom.
+        There are fewer than 2 x 2 heights, or a height is not finite or below the bottom.
 
     Examples
     --------
@@ -235,6 +235,10 @@ class HeightField(Body):
     origin: Array
     pitch: float | Array
 
+    @property
+    def _kind(self) -> int:  # type: ignore[override]
+        return Kind.ENDLESS if self.bottom == -inf else Kind.GROUND
+
     def __init__(
         self,
         heights: RowsLike,
@@ -251,14 +255,14 @@ class HeightField(Body):
         if raw.ndim != 2 or min(raw.shape) < 2 or raw.dtype.kind not in "iuf":
             raise ShapeError(
                 f"HeightField: heights has shape {raw.shape} and dtype {raw.dtype}, expected (nx, ny) real numbers, "
-                "at least 2 x 2: a cell lies between four of them"
+                "at least 2 x 2"
             )
         bad = np.argwhere(~np.isfinite(raw))
         if len(bad):
             i, j = bad[0].tolist()
             raise ShapeError(
-                f"HeightField: heights[{i}, {j}] is {raw[i, j]} ({len(bad)} of {raw.size} are not finite): "
-                "fill the gaps, as with the lowest height near them"
+                f"HeightField: heights[{i}, {j}] is {raw[i, j]} ({len(bad)} of {raw.size} are not finite). "
+                "Fill the gaps, for example with the lowest height near them"
             )
         if place.shape != (2,) or place.dtype.kind not in "iuf" or not np.isfinite(place).all():
             raise ShapeError(f"HeightField: origin is {origin!r:.60}, expected two finite numbers, x and y")
@@ -271,8 +275,8 @@ class HeightField(Body):
         least = float(np.min(step))
         if reach > _FARTHEST * least:
             raise ShapeError(
-                f"HeightField: heights and origin reach {reach:g} at a pitch of {least:g}, over {_FARTHEST:g} of it,"
-                " so that floats cannot tell its cells apart: are both in one unit?"
+                f"HeightField: heights and origin reach {reach:g} at a pitch of {least:g}, expected at most "
+                f"{_FARTHEST:g} pitches. Check that both have the same unit"
             )
         self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 
@@ -289,52 +293,52 @@ class HeightField(Body):
         return np.array(np.broadcast_to(self.pitch, 2), dtype=np.float64)
 
     def _find_order(self) -> tuple[int, int]:
-        """See `Body`: before all others, so that the kernels work in the frame of its grid."""
+        """See `Body`. It is before all others, so that the kernels work in the frame of its grid."""
         return -1 if self.bottom == -inf else 0, super()._find_order()[1]
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float; without a bottom `UnboundedShapeError` is raised."""
+        """Least and greatest corner, (2, 3) float. Without a bottom this is an `UnboundedShapeError`."""
         if self.bottom == -inf:
             raise UnboundedShapeError(
-                "a HeightField goes down without end: it has no bounds; give it a bottom, HeightField(..., bottom=z)"
+                "bounds: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
             )
         return super().bounds
 
     @property
     def _limits(self) -> list[tuple[Array, float]]:
-        """Half-spaces, normals and offsets, that hold all of it: what lies above, and beyond each of four sides."""
+        """Normals and offsets of half-spaces that contain it: below the highest point, inside each of four sides."""
         far = self.origin + self._steps * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
         sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]
         return [(z, float(self.heights.max())), *((n, float(d)) for n, d in sides)]
 
     def hull(self) -> Shape:
-        """Return the convex hull of a ground with a bottom, a shape that every query takes.
+        """Return the convex hull of a height field with a bottom, a shape that every query accepts.
 
         Raises
         ------
         UnboundedShapeError
-            Where it goes down without end.
+            It is unbounded below.
         """
         if self.bottom == -inf:
             raise UnboundedShapeError(
-                "a HeightField goes down without end: it has no hull; give it a bottom, HeightField(..., bottom=z)"
+                "hull: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
             )
         return self._cached("hull", lambda: ConvexHull(self.surface().vertices))
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the ground as triangles: without sides or bottom where it goes down without end, else closed.
+        """Return the surface as triangles, which is closed if there is a bottom, otherwise without sides and bottom.
 
         Parameters
         ----------
         resolution : int
-            Not used here.
+            Not used.
 
         Returns
         -------
         Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, the ground's first, seen anticlockwise from outside.
+            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, anticlockwise from outside, those of the top first.
         """
         nx, ny = self.heights.shape
         i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
@@ -351,7 +355,7 @@ class HeightField(Body):
 
     @property
     def _skin(self) -> Mesh:
-        """The ground as a mesh: closed where it has a bottom."""
+        """The surface as a mesh, which is closed if there is a bottom."""
         return self._cached("skin", lambda: Mesh(*self.surface()))
 
     def _build_parts(self) -> Parts:
@@ -368,10 +372,10 @@ class HeightField(Body):
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return columns so deep that an object there can be moved out of them, but not through them.
+        """Return columns that are deep enough to move an object out of them, but not through them.
 
-        Their bottom is below the object and the lowest point by half of the columns' least depth, and by twice the
-        object's length along each axis. The latter is omitted unless the object is to be ``pushed`` out.
+        Their bottom is below the object and the lowest point by half of the least depth of columns, and if the object
+        is to be ``pushed`` out also by twice its length along each axis.
         """
         low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth
@@ -387,7 +391,7 @@ def _pitch(pitch: Any) -> float | Array:
         return number(pitch, "HeightField: pitch")
     steps: Sequence[float] = np.asarray(pitch).tolist()
     if len(steps) != 2:
-        raise ShapeError(f"HeightField: pitch is {pitch!r:.60}, expected one length, or two, along x and along y")
+        raise ShapeError(f"HeightField: pitch is {pitch!r:.60}, expected one length, or two lengths along x and y")
     return np.array([number(step, f"HeightField: pitch[{k}]") for k, step in enumerate(steps)])
 
 
@@ -399,7 +403,7 @@ def _bottom(bottom: float, heights: Array) -> float:
     if z > low:
         i, j = np.unravel_index(int(heights.argmin()), heights.shape)
         raise ShapeError(
-            f"HeightField: heights[{i}, {j}] is {low:g}, below the bottom at {z:g}: lower that, or raise the heights, "
-            "as np.maximum(heights, bottom) does"
+            f"HeightField: heights[{i}, {j}] is {low:g}, below the bottom at {z:g}. Lower the bottom, or raise the "
+            "heights with np.maximum(heights, bottom)"
         )
     return z

@@ -1,8 +1,9 @@
 """Time of impact of two moving bodies: conservative advancement of pairs of boxes from both trees.
 
-A box moves with its body. `gjk3d.narrow.toi` proves up to which time two boxes are apart, and the parts within them are
-apart until then. If two boxes come closer than a fraction of their size, their children continue from that time, the
-earlier pair first. Parts are advanced until they touch. Pairs that are apart until the first known touch are skipped.
+A box moves with its body. `gjk3d.narrow.toi` proves a time until which two boxes are apart, and the parts within them
+are apart until then. If two boxes come closer than a fraction of their size, their children continue from that time,
+with the earlier pair first. Parts are advanced until they touch. Pairs that are apart until the first known touch are
+skipped.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
@@ -19,6 +21,7 @@ from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_ga
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.traversal import box_pose
 from gjk3d.bodies.walk import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
+from gjk3d.convex.rows import Rows
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow import toi
@@ -31,14 +34,22 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
-_NEAR = 0.5  #: of the sizes of two boxes: nearer to each other they are opened
-_PIECE = 2.0  #: radians of both turns: so long is a piece of the way, at most
-_STEPS = 2**20  #: at a piece of the way, at first: where they are too few it is halved, and they are doubled
-_FEW = 0.25  #: of these steps: after no more the next piece is longer
-_MOST_STEPS = 2**24  #: in all, beside `_STEPS` for each piece that turns ask for: then the way is given up
-_ASKED_BEFORE = 4  #: beside the codes of `gjk3d.narrow.toi`: whether they meet to begin with is to be asked
+_NEAR = 0.5  #: distance in sizes of two boxes below which they are replaced by their children
+_PIECE = 2.0  #: greatest sum of both turns in a piece of the motion, in radians
+_STEPS = 2**20  #: first limit of steps in a piece. If it is reached, the piece is halved and the limit doubled.
+_FEW = 0.25  #: share of these steps up to which the next piece is longer
+_MOST_STEPS = 2**24  #: limit of all steps, in addition to `_STEPS` for each piece that rotations need
+_ASKED_BEFORE = 4  #: in addition to the codes of `gjk3d.narrow.toi`: the intersection at the start must be tested
 _BOX_FLOATS = layout.FLOAT_HEAD + 3
-_PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: what says where a body is, but for its turn
+_PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: columns of the position of a body without its rotation
+
+
+class BoxScratch(NamedTuple):
+    """Two boxes in the format of `gjk3d.shapes.layout`, and scratch to advance them."""
+
+    ints: Ints1
+    floats: Array2
+    work: Array1  #: `toi.PART_WORK` floats
 
 
 class Course(NamedTuple):
@@ -48,18 +59,16 @@ class Course(NamedTuple):
     b: PartTree
     motions: Array2
     clearance: float
-    error: float  #: of a place of one next to one of the other
-    far: float  #: more than the clearance by what rounding may make of two boxes on their ways
+    error: float  #: bound of the error of a position of one body relative to the other
+    far: float  #: the clearance plus the rounding of two moving boxes
     steps: int  #: `_STEPS`
     most: int  #: `_MOST_STEPS`
-    box: Ints1  #: a box as the kernels take it, but for its floats
-    floats: Array2  #: those of two boxes
-    work: Array1  #: of `toi.PART_WORK` floats
+    boxes: BoxScratch
     w: TreeScratch
 
 
 class Progress(NamedTuple):
-    """State of the search: a code, the time that is proven free, the first touch, and the number of steps."""
+    """State of the search: a code, the proven free time, the first touch, and the number of steps."""
 
     code: int
     free: float
@@ -80,12 +89,11 @@ def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
         row[9 + k] = t.boxes[i, k]
     row[12] = ROUNDING
     f[layout.RADIUS], f[layout.RHO] = t.rim, sqrt(square) * (1.0 + 1e-15)
-    return Core(c.box, f)
+    return Core(c.boxes.ints, f)
 
 
 @kernel
 def _pair_at(c: Course, t: float) -> PosedPair:
-    """Return both bodies at a time."""
     place(c.motions[0], t, c.w.row_a)
     place(c.motions[1], t, c.w.row_b)
     return two_at(c.a, c.b, c.w.row_a, c.w.row_b)
@@ -93,25 +101,25 @@ def _pair_at(c: Course, t: float) -> PosedPair:
 
 @kernel
 def _passing(c: Course, begin: float, end: float) -> Passing:
-    """Return the relative motion of both bodies between two times."""
     m = _pair_at(c, begin + 0.5 * (end - begin)).m
     return passing(c.motions[0], c.motions[1], begin, end, c.w.row_a, m)
 
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return the time up to which two boxes are proven apart, starting at the begin of the interval, and the steps."""
+    """Return a time until which two boxes are proven apart from the begin of the interval on, and the steps."""
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
-    box_a, box_b = _box_of(c, c.a, i, c.floats[0], c.w.row_a), _box_of(c, c.b, j, c.floats[1], c.w.row_b)
-    # all boxes over columns are as deep: what opening them gains is across
+    floats, w = c.boxes.floats, c.w
+    box_a, box_b = _box_of(c, c.a, i, floats[0], w.row_a), _box_of(c, c.b, j, floats[1], w.row_b)
+    # all boxes over columns are equally deep, so only the horizontal sizes decide
     wide = c.a.boxes[i, 3] + c.a.boxes[i, 4] if c.a.kind == PRISMS else box_a.floats[layout.RHO]
     near = _NEAR * (wide + box_b.floats[layout.RHO] + c.a.rim + c.b.rim)
     if nearing < near and gap + nearing - c.far < near:
         return s.begin, 1
     x = flight_of_parts(
-        box_a, c.w.row_a, box_b, c.w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.work
+        box_a, w.row_a, box_b, w.row_b, c.motions, c.clearance + 4.0 * c.error, s.begin, s.end, c.boxes.work
     )  # fmt: skip
     code, free, _, steps = advance(x, near)
     return (s.begin if code == STARTED else free), steps
@@ -119,7 +127,7 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
 
 @kernel
 def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
-    """Advance the parts of two leaves from the begin of the interval on, and return the updated progress."""
+    """Return the progress after advancing the parts of two leaves from the begin of the interval on."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
@@ -127,14 +135,14 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
     for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
         for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
             end = min(s.end, hit)
-            # boxes of columns reach down to the bottom: leaves overlap although their columns are far apart
+            # boxes of columns reach down to the bottom, so leaves overlap although their columns are far apart
             if columns and column_gap(s.m, a, p, b, j, w.box) > far:
                 continue
             if flat and triangles_beyond(a, p, b, q, s) > c.far:
                 continue
             part_a, part_b = part_at(a, p, w.floats_a, w.row_a), part_at(b, q, w.floats_b, w.row_b)
             outcome, free, touch, used = advance(
-                flight_of_parts(part_a, w.row_a, part_b, w.row_b, c.motions, c.clearance, begin, end, c.work), 0.0
+                flight_of_parts(part_a, w.row_a, part_b, w.row_b, c.motions, c.clearance, begin, end, c.boxes.work), 0.0
             )
             steps += used
             if outcome == FREE:
@@ -143,7 +151,7 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
             if outcome == UNRESOLVED:
                 code = UNRESOLVED if code == FREE else code
                 continue
-            # a pair that overlaps at time 0 overlaps at the start; at a later begin it counts as a touch at that time
+            # A pair that overlaps at time 0 overlaps at the start. At a later begin it counts as a touch at that time.
             if outcome == STARTED and begin == 0.0:
                 return Progress(STARTED, 0.0, 0.0, steps)
             hit, code = touch, HIT
@@ -152,9 +160,9 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
 
 @kernel
 def _touch_between(c: Course, start: float, stop: float, progress: Progress, steps: int) -> tuple[Progress, float]:
-    """Search one piece of the motion of two bodies that are apart at its start.
+    """Return the progress after a piece of the motion of two bodies that are apart at its start.
 
-    Returns the progress, and the time up to which the result is complete. The search stops after a number of steps.
+    The second value is the time until which the result is complete. The search stops after a number of steps.
     """
     x, s, most = _pair_at(c, start), _passing(c, start, stop), progress.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
@@ -163,7 +171,7 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
         top -= 1
         i, j, t = stack[top, 0], stack[top, 1], keys[top]
         end = min(stop, progress.hit)
-        # the known touch shortens the interval of all pairs that still wait
+        # the known touch shortens the interval of all remaining pairs
         if t >= end:
             continue
         if t != s.begin or end != s.end:
@@ -178,7 +186,7 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
         t0, steps_0 = _boxes_free(c, s, i0, j0)
         t1, steps_1 = _boxes_free(c, s, i1, j1)
         progress = Progress(progress.code, progress.free, progress.hit, progress.steps + steps_0 + steps_1)
-        if t0 < t1:  # what may touch sooner is looked at first
+        if t0 < t1:  # the pair that may touch earlier is first
             i0, j0, t0, i1, j1, t1 = i1, j1, t1, i0, j0, t0
         stack[top, 0], stack[top, 1], keys[top] = i0, j0, t0
         stack[top + 1, 0], stack[top + 1, 1], keys[top + 1] = i1, j1, t1
@@ -193,9 +201,9 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
 def _first_touch(c: Course) -> Progress:
     """Return the first touch of two bodies that are apart at the start.
 
-    Parts that rotate or slide along each other come near each other again and again. The motion is therefore proven
-    piece by piece, and a piece that takes many steps is halved. A touch ends the search. If the search is given up, the
-    pieces proven so far remain valid.
+    Parts that rotate or slide along each other may be near each other many times. The motion is therefore proven piece
+    by piece, and a piece that takes many steps is halved. A touch ends the search. If the limit of steps ends the
+    search, the proven pieces remain valid.
     """
     pieces = max(1, ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE))
     progress, most = Progress(FREE, 1.0, inf, 1), c.most + pieces * c.steps
@@ -207,7 +215,7 @@ def _first_touch(c: Course) -> Progress:
             return Progress(code, min(progress.free, start), progress.hit, progress.steps)
         before = progress.steps
         progress, start = _touch_between(c, start, stop, progress, steps)
-        # the piece took too many steps: halve it and allow more steps, until it gets longer again
+        # the piece took too many steps, so it is halved and more steps are allowed until pieces get longer again
         if start < min(stop, progress.hit):
             length *= 0.5
             steps *= 2
@@ -219,17 +227,16 @@ def _first_touch(c: Course) -> Progress:
 @entry
 def first_touch(
     a: PartTree, b: PartTree, motions: Array2, clearance: float, error: float, tested: bool, steps: int, most: int,
-    box: Ints1, w: TreeScratch, floats: Array2, work: Array1,
+    boxes: BoxScratch, w: TreeScratch,
 ) -> tuple[int, float, float, int]:  # fmt: skip
-    """Return a code of `gjk3d.narrow.toi`, the time up to which two bodies are free, the time of touch, and the steps.
+    """Return a code of `gjk3d.narrow.toi`, the time until which two bodies are free, the time of touch, and the steps.
 
     The code is `_ASKED_BEFORE` if the bodies may intersect at the start and the caller has not ``tested`` this.
-    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`, and ``box`` are the
-    ints of a box. ``floats`` and ``work`` are scratch.
+    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
     """
-    # either body is placed with an error, and its turn is off by as much at each radian
+    # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
-    c = Course(a, b, motions, clearance, error, far, steps, most, box, floats, work, w)
+    c = Course(a, b, motions, clearance, error, far, steps, most, boxes, w)
     if not tested:
         c.w.last[0] = -1
         if meet(_pair_at(c, 0.0), clearance, c.w) != APART:
@@ -242,7 +249,7 @@ _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
 def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
-    """Return the parts of a that are needed for the whole motion; an unbounded height field is made deep enough."""
+    """Return the parts of a for the whole motion. The columns of an unbounded height field are deep enough."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
     rotation = motions[0, :9].reshape(3, 3)
@@ -258,21 +265,19 @@ def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    """Return whether two bodies intersect at the start."""
     matrices = np.empty((2, 4, 4))
     for k in range(2):
         matrix_at(motions[k : k + 1], 0.0, matrices[k])
     return pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance)
 
 
-def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, float, float, int]:
+def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
     """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
-    ``motions`` are the rows of both.
+    ``motions`` are the rows of both objects.
     """
     if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
-    assert isinstance(a, Body)
     motions = np.ascontiguousarray(motions)
     second = parts_of(b)
     first = a._parts_near(second.reach, np.zeros(3))
@@ -280,43 +285,43 @@ def impact(a: Thing, b: Thing, motions: Array, clearance: float) -> tuple[int, f
         first = _near_way(a, second, motions)
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
     tested = first.any_mapped or second.any_mapped
-    scratch = np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)
-    # the kernel stops if the bodies may intersect at the start: the exact test in Python decides, then it runs once
-    # more
+    boxes = BoxScratch(_BOX, np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK))
+    # The kernel stops if the bodies may intersect at the start. The exact test in Python decides, and then the kernel
+    # runs again.
     while True:
         if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
         result = first_touch(
-            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, _BOX, tree_scratch(),
-            *scratch,
-        )  # fmt: skip
+            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, boxes, tree_scratch()
+        )
         if result[0] != _ASKED_BEFORE:
             return result
         tested = True
 
 
-def fill(a: Any, b: Any, first: Array, second: Array, clearance: float, out: Array, flags: Ints) -> None:
+def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
     """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
     for k in range(len(out)):
-        motions = np.stack([first[k % len(first)], second[k % len(second)]])
+        motions = np.stack([rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
         out[k] = free, inf if code == FREE else free, inf if code in (FREE, UNRESOLVED) else hit
         flags[k] = code, steps
+    raise_pending()
 
 
 Corners = tuple[Vec3, Vec3, Vec3]
 
 
 class RelativeMotion(NamedTuple):
-    """The motion of a body as seen from the other one, in A's frame at half time."""
+    """The motion of a body relative to the other body, in A's frame at half time."""
 
     straight: Vec3
     swing: Vec3
-    spin: Vec3  #: its own turn
-    observer_spin: Vec3  #: that of the one it is seen from
-    velocity: Vec3  #: of its reference point from the other one's
-    center: Vec3  #: where that is
-    turned: float  #: how fast both turn: by itself, and the other one
+    spin: Vec3  #: angular velocity of the body
+    observer_spin: Vec3  #: angular velocity of the other body
+    velocity: Vec3  #: velocity of its reference point relative to that of the other body
+    center: Vec3  #: its reference point
+    turned: float  #: rate of rotation of the body, and of the other body
     turned_by: float
 
 
@@ -325,7 +330,7 @@ class Passing(NamedTuple):
 
     begin: float
     end: float
-    m: Rigid  #: the pose of B in A's frame, halfway
+    m: Rigid  #: the pose of B in A's frame at half time
     a: RelativeMotion
     b: RelativeMotion
 
@@ -366,7 +371,7 @@ def _bending(s: RelativeMotion, x: Vec3, u: Vec3) -> Vec3:
 
 @kernel
 def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tuple[float, float]:
-    """Bound b and its change over time for points within ``arm`` that are no faster than ``speed`` at half time."""
+    """Return bounds of b and its rate for points within ``arm`` whose speed at half time is at most ``speed``."""
     swung, observer_rate = _length(s.swing) * s.turned * arm, s.turned_by
     gain = swung + observer_rate * _length(s.velocity)
     fastest = speed + half * gain
@@ -384,7 +389,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Return a lower bound of the gap between two boxes over the interval, and how far a point of B can approach A."""
+    """Return a lower bound of the gap between two boxes in the interval, and a bound of the approach of a point."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = _three(p, 0), place_at(s.m, _three(q, 0)), _three(p, 3), _three(q, 3)
@@ -406,7 +411,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
     speed_a, speed_b = _length(velocity_a) + swing * rho_a, _length(velocity_b) + swing * rho_b
     bend_a, _ = _remainder(s.a, speed_a, _length(sub(at_a, s.a.center)) + rho_a, half)
     bend_b, _ = _remainder(s.b, speed_b, _length(sub(at_b, s.b.center)) + rho_b, half)
-    # second-order Taylor bound: the first-order term is in `_gap_beyond_face`, b / 2 t^2 bounds the remainder
+    # A second-order Taylor bound. The first-order term is in `_gap_beyond_face`, and b / 2 t^2 bounds the remainder.
     square = 0.5 * half * half
     gap = max(beyond_a - square * bend_b, beyond_b - square * bend_a) - a.rim - b.rim
     return gap, half * (speed_b + swing * b.rim) + square * bend_b
@@ -419,7 +424,7 @@ def _corners(t: PartTree, k: int) -> Corners:
 
 @inlined
 def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
-    """Return how far a point can move along n and against n, up to the third order in time."""
+    """Return bounds of the motion of a point along n and against n, up to the third order in time."""
     u = _going(s, x)
     along, bend = half * abs(dot(n, u)), 0.5 * half * half * dot(n, _bending(s, x, u))
     return along + max(0.0, bend), along - min(0.0, bend)
@@ -442,7 +447,7 @@ def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: f
 
 @kernel
 def triangles_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> float:
-    """Return a lower bound of the gap between two triangles over the interval, by their planes."""
+    """Return a lower bound of the gap between two triangles in the interval, by their planes."""
     half, corners_a, corners_b = 0.5 * (s.end - s.begin), _corners(a, i), _corners(b, j)
     corners_b = place_at(s.m, corners_b[0]), place_at(s.m, corners_b[1]), place_at(s.m, corners_b[2])
     return (

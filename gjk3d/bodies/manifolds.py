@@ -1,7 +1,7 @@
 """Contact points of pairs of parts.
 
 The two faces of a triangle and the five of a column follow from their corners, and are created for each pair. The faces
-of all other parts are those of their shapes, see `Faces`.
+of all other parts are those of their shapes (`Faces`).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
-MOST = 256  #: pairs of parts, the deepest, that are looked at for more than one point
-NORMALS = 3  #: that pairs whose own normal is none of the bodies' are looked at along
-_GAP = _DEPTH = 3  #: columns of such normals
-_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
-_MUCH = 2.0  #: so much deeper may such a pair be than those whose normal it takes
-_FACES = 8  #: of two parts that are tried
-_FEW = 16  #: pairs
+MOST = 256  #: number of deepest pairs of parts that may have more than one point
+NORMALS = 3  #: greatest number of normals for pairs whose own normal is not a normal of the bodies
+_GAP = _DEPTH = 3  #: column of the gap or depth of a normal
+_ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
+_MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal of another pair
+_FACES = 8  #: greatest number of faces of two parts that are tried
+_FEW = 16  #: greatest number of pairs that are tried along other normals
 _FIRST = 0
-_OUTSIDE, _INSIDE, _UNCLEAR = range(3)  #: where a normal leads
-_FLAT = 1e-13  #: of a triangle's length: so narrow it is a segment, as in `gjk3d.geometry.hulls`
-_INTS, _FLOATS = 25, 15  #: of the faces of a column
-_SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: of a column
-_TRIANGLE_SIDES = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: of a triangle
+_OUTSIDE, _INSIDE, _UNCLEAR = range(3)  #: side of a body to which a normal leads
+_FLAT = 1e-13  #: width of a degenerate triangle, in units of its length, as in `gjk3d.geometry.hulls`
+_INTS, _FLOATS = 25, 15  #: sizes of the arrays for the faces of a column
+_SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: faces of a column
+_TRIANGLE_SIDES = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: faces of a triangle
 
-#: arrays of the faces of shapes, and where those of each part begin in both; a single row serves all parts
+#: arrays of the faces of shapes, and the first indices of each part in both, with a single row for equal parts
 Faces = tuple[Ints1, Array1, Ints2]
 
 
@@ -56,7 +56,7 @@ def _corner(core: Core, k: int) -> Vec3:
 
 @inlined
 def _put_normal(floats: Array, k: int, n: Vec3) -> None:
-    """Write the direction of a vector, 0 for the zero vector."""
+    """Write the direction of a vector, or zero for the zero vector."""
     most = max(abs(n[0]), max(abs(n[1]), abs(n[2])))
     s = 1.0 / most if most > 0.0 else 0.0
     n = (s * n[0], s * n[1], s * n[2])
@@ -102,7 +102,7 @@ def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Array) -> Loops:
-    """Return the faces of part k; ``ints`` and ``floats`` are scratch for them."""
+    """Return the faces of part k. ``ints`` and ``floats`` are scratch for them."""
     if core.ints[layout.KIND] == layout.HULL and core.ints[layout.VERTICES] == 3:
         _triangle_faces(core, ints, floats)
         return Loops(ints, floats)
@@ -121,21 +121,21 @@ class ManifoldScratch(NamedTuple):
     ints: Ints2
     floats: Array2
     most: int
-    normals: Array2  #: (`NORMALS`, 4) of contacts that are written, and the least gap along each
-    nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts along which these are least deep, and how deep
-    rows: Array2  #: pose rows of two parts, and their floats, which looks at normals leave as they are
+    normals: Array2  #: (`NORMALS`, 4) normals of written contacts, and the least gap along each
+    nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts with the least depths, and these depths
+    rows: Array2  #: pose rows of two parts, which tests of normals do not change, like their floats in ``parts``
     parts: Array2
 
 
 class Writing(NamedTuple):
-    """The input of the contact points of pairs of parts; see `PairContacts` for the pairs."""
+    """The input of the contact points of pairs of parts, with the pairs in `PairContacts`."""
 
     x: PosedPair
     faces_a: Faces
     faces_b: Faces
     f: PairContacts
     within: float
-    most: float  #: how deep pairs may be along normals that are not their own
+    most: float  #: greatest depth of pairs along normals other than their own
     d: ManifoldScratch
     w: TreeScratch
 
@@ -150,8 +150,8 @@ def _put_normals(points: Array, count: int, n: Vec3) -> None:
 def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
     """Write the points of selected pairs ``start`` to ``stop``, each along its normal, and return their number.
 
-    Only the first pairs have more than one point. If B's feature is a point, the nearest points are the only ones, and
-    A's feature is not needed. A part of B is placed once for all parts of A that follow each other.
+    Only the first pairs have more than one point. If B's feature is a point, only the nearest points are written, and
+    A's feature is not needed. A part of B is placed once for consecutive parts of A.
     """
     x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1
@@ -195,7 +195,6 @@ def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
 
 @inlined
 def _is_face(g: Feature, n: Vec3) -> bool:
-    """Return whether a feature is a face with that normal."""
     return g.corners > 2 and is_parallel(g.normal, n)
 
 
@@ -214,7 +213,7 @@ def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: f
 class Pair(NamedTuple):
     """A part of each body, with their faces."""
 
-    p: int  #: their places among the leaves
+    p: int  #: number of the part among the leaves
     q: int
     c: Cores
     loops_a: Loops
@@ -224,7 +223,7 @@ class Pair(NamedTuple):
 
 @kernel
 def _pair_at(t: Writing, p: int, q: int) -> Pair:
-    """Return two parts, by their numbers among the leaves, in A's frame."""
+    """Return two parts in A's frame, given by their numbers among the leaves."""
     x, d, row_b = t.x, t.d, t.d.rows[1]
     a, b = part_at(x.a, p, d.parts[0], d.rows[0]), part_at(x.b, q, d.parts[1], row_b)
     put_behind(x.m, row_b)
@@ -235,7 +234,7 @@ def _pair_at(t: Writing, p: int, q: int) -> Pair:
 
 @kernel
 def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the farthest point of A's part along n, and the farthest point of B's part against it."""
+    """Return the farthest point of A's part along n, and the farthest point of B's part along -n."""
     low = place(y.row_b, farthest_point(y.c.b, turn_back(y.row_b, neg(n))))
     return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n))), low
 
@@ -256,8 +255,8 @@ def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> 
 def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, origin: PartTree, points: Array2) -> int:
     """Write the points of two parts along n, a normal of one of their faces, and return their number.
 
-    There are none if the gap is below ``least``, or if n is a normal of the bodies at none of the points. A normal that
-    is not ``certain`` counts only at the points of least gap, which include the extreme points of the parts.
+    The number is 0 if the gap is below ``least``, or if n is not a normal of the bodies at any point. A normal that is
+    not ``certain`` is used only for the points of least gap, which include the extreme points of the parts.
     """
     c, sheets, x = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane), t.x
     to_b = turn_back(x.m, neg(n))
@@ -271,7 +270,7 @@ def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, orig
     gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
     if gap > t.within or gap < max(least, -t.most) - slack:
         return 0
-    # the overlap of both features, seen along n; a common part of an edge and a vertex is not a face contact
+    # The overlap of both features, seen along n. A common part of an edge and a vertex is not a face contact.
     flat, added, corners = common_part(c, y.loops_a, y.loops_b, local_normal, max(t.within, gap), t.d.most, sheets)
     if added > 0:
         if not (
@@ -290,7 +289,7 @@ def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, orig
     _put_normals(points, added, n)
     probe, most = probe_at(c.a, c.b, x.error, 0.0, ahead_a == _UNCLEAR), inf if certain else gap + FLUSH * c.size
     probe_b = probe_at(c.a, c.b, x.error, 0.0, ahead_b == _UNCLEAR)
-    for k in range(added):  # a face may be covered in part
+    for k in range(added):  # other parts may cover a part of a face
         a, b = vec_at(points[k], 0), turn_back(x.m, sub(vec_at(points[k], 3), offset(x.m)))
         near = points[k, POINT - 1] <= most
         if (
@@ -330,7 +329,7 @@ def _list_faces(y: Pair, nearest: Array2) -> int:
         while i > 0 and depth < nearest[i - 1, _DEPTH]:
             i -= 1
         if i == nearest.shape[0] or dot(n, n) == 0.0 or (i > 0 and depth == nearest[i - 1, _DEPTH]):
-            continue  # opposite sides of two parts that are symmetrical have one depth: one of them is tried
+            continue  # opposite sides of two symmetrical parts have equal depths, and one of them is sufficient
         listed = min(listed + 1, nearest.shape[0])
         for j in range(listed - 1, i, -1):
             for column in range(_DEPTH + 1):
@@ -344,7 +343,7 @@ def _list_faces(y: Pair, nearest: Array2) -> int:
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
-    These are normals of pairs that have points, or if there are none the normals of the pair's own faces.
+    The normals are those of pairs with points, or without such pairs the normals of the faces of the pair itself.
     """
     f, noted, written, normals = t.f, 0, 0, t.d.normals
     for i in range(contacts):
@@ -353,7 +352,7 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
         j, room, added = f.some[i], points[written:], 0
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
         for k in range(noted):
-            # the first normal that gives points is taken: a further one would double them
+            # only the first normal with points is used, since another one would duplicate them
             if added == 0:
                 least = _MUCH * min(normals[k, _GAP], 0.0)
                 added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
@@ -370,8 +369,7 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
 def _remaining_limit(t: Writing, contacts: int) -> int:
     """Return the number of pairs without a contact of the bodies that are tested along other normals.
 
-    A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have points of their
-    own.
+    A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have separate points.
     """
     a, b = t.x.a, t.x.b
     if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and contacts > 0:
@@ -386,7 +384,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
     Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
-    the bodies, see `gjk3d.bodies.meetings`. If no pair has a point that is a contact, all pairs have their own points.
+    the bodies (`gjk3d.bodies.meetings`). If the bodies do not have contacts, all pairs have points along their normals.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:
@@ -397,7 +395,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return the faces of a body's parts in the format of the kernel, and the most corners of a feature."""
+    """Return the faces of a body's parts in the format of the kernel, and the greatest corner count of a feature."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         shape_faces = faces_of(shapes or [None])
@@ -412,7 +410,7 @@ def most_corners_in(faces: ShapeFaces) -> int:
 
 
 def manifold_scratch(most_a: int, most_b: int) -> ManifoldScratch:
-    """Return scratch for parts whose features have at most so many corners."""
+    """Return scratch for parts, given the greatest numbers of corners of their features."""
     most = most_a + most_b + 4
     return ManifoldScratch(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),

@@ -1,6 +1,6 @@
 """Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
 
-The parts of a mesh are its faces. Kernels do not call functions of users; see `_by_functions`.
+The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, 
 from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind
+from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
@@ -43,31 +43,32 @@ from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-PARTS, FACES, MESHES = range(3)  #: what meets: any parts; faces of a mesh and a shape; faces of two meshes
-NEARLY = 1e-3  #: of a gap: a part that is nearer by less, as one that is tilted by up to 2.5 degrees, is as near
-_LOOKED_AT = 16384  #: pairs of faces of two meshes
-_ROOM = 128  #: pairs that there is room for at first, of each two poses
+PARTS, FACES, MESHES = range(3)  #: kinds of pairs: any parts, faces of a mesh and a shape, faces of two meshes
+NEARLY = 1e-3  #: relative tolerance of equal gaps, as for a part that is tilted by up to 2.5 degrees
+_LOOKED_AT = 16384  #: greatest number of pairs of faces of two meshes
+_ROOM = 128  #: pairs that fit into the first list, for each pose
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
 _EXACT, _INF = True, np.inf
 
 
 class Listed(NamedTuple):
-    """Pairs of parts at several poses: those of pose k, 2 k to 2 k + 1 of ``begins``, then the pairs of near faces.
+    """Pairs of parts at several poses.
 
-    The latter, up to 2 k + 2, exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
+    The intersecting pairs of pose k are from ``begins[2 k]`` to ``begins[2 k + 1]``. The pairs of near faces follow, up
+    to ``begins[2 k + 2]``. They exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
     """
 
     pairs: Ints  #: (n, 2)
-    out: Array  #: (n, 12) their signed distances, in A's frame, as `gjk3d.narrow.solve` writes them
+    out: Array  #: (n, 12) their signed distances, in A's frame, in the format of `gjk3d.narrow.solve`
     begins: Ints  #: (2 k + 1,)
-    lowest: Array  #: (n, 3) of a user's shape its lowest point above each face, else of no rows
+    lowest: Array  #: (n, 3) lowest point of a user's shape above each face, empty for other shapes
 
 
 @kernel
 def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
     """Sort pairs of triangles by their faces (Shell, A high-speed sorting procedure, 1959)."""
-    # a kernel cannot call a library sort; Shell's needs no memory, and lists are short
+    # A kernel cannot call a library sort. Shell's method works in place, and lists are short.
     step = count // 2
     while step > 0:
         for k in range(step, count):
@@ -85,10 +86,9 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 @kernel
 def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
-    """List faces of two meshes that touch or cross in the order of their numbers; the list has a maximum length."""
+    """List faces of two meshes that touch or cross, in the order of their numbers, and return their limited number."""
     room = min(pairs.shape[0], _LOOKED_AT)
-    a, b = x.a, x.b
-    count = crossings(x.m, x.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, pairs[:room])
+    count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs[:room])
     if count > room:
         if room < _LOOKED_AT:
             return int(count)
@@ -99,7 +99,6 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    """Write the signed distance of two parts."""
     solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
 
 
@@ -107,7 +106,7 @@ def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: In
 def _measure_faces(
     x: PosedPair, s: Solid, r: Round, first: int, count: int, w: TreeScratch, pairs: Ints, out: Array, flags: Ints
 ) -> int:
-    """Keep the triangles that intersect a shape, of those whose boxes do; write the depths and return the number."""
+    """Keep the listed triangles that intersect a shape, write their depths, and return their number."""
     stop = first
     for i in range(first, first + count):
         p, q = pairs[i, 0], pairs[i, 1]
@@ -115,7 +114,7 @@ def _measure_faces(
             outcome = facet_of(x, p, s, out, flags, stop)
         else:
             outcome = round_of(x, p, r, out, flags, stop)
-        # closed formulas decide most triangles; only the open cases need GJK and EPA
+        # closed formulas decide most triangles, and only the open cases need GJK and EPA
         if outcome == IS_APART or (outcome != IS_DEEP and part_meets(parts_at(x, p, q, w), x.error, w) == PARTS_APART):
             continue
         if outcome != IS_DEEP:
@@ -131,17 +130,17 @@ def list_rows(
     which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: TreeScratch, pairs: Ints2, out: Array2,
     flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the content of `Listed` from pose row ``start`` on; return the row at which the room ends.
+    """Write the content of `Listed` from pose row ``start`` on, and return the row at which the room ends.
 
     Row k belongs to body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes in the order of
-    their leaves. ``solids`` are the polytopes paired with these, see `facets`.
+    their leaves. ``solids`` are the polytopes that are paired with faces (`facets`).
     """
     for k in range(start, rows_a.shape[0]):
         x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             free_rows = pairs[first:]
-            # the formulas test the triangles of all near boxes, so the list may contain triangles that do not intersect
+            # the list has the triangles of all near boxes, and the formulas remove those that do not intersect
             by_formula = step == 0 and kind == FACES
             r = round_in(x, w) if by_formula else NO_ROUND
             by_formula = by_formula and (s.faces > 0 or r.radius > 0.0)
@@ -203,9 +202,9 @@ class Listing(NamedTuple):
 def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
     """Return the arguments for a body and the shapes of a shelf."""
     first, rims_reaches = shelf.parts[0], shelf.given[1]
-    orders = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
+    order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
     trees = _with_neighbours(a, a.given), (_with_neighbours(first, shelf.given[0]), rims_reaches)
-    return Listing(*trees, shelf.solids, *orders, kind, (a.any_mapped, first.any_mapped))
+    return Listing(*trees, shelf.solids, order_a, order_b, kind, (a.any_mapped, first.any_mapped))
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
@@ -238,7 +237,7 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
             break
         if room >= MOST_PAIRS:
             raise too_many()
-        # the rows that are finished stay valid: only the rest is listed again
+        # finished rows stay valid, and only the remaining rows are listed again
         room *= 4
         pairs, out, flags = _grown(pairs, room), _grown(out, room), _grown(flags, room)
     end = int(begins[-1])
@@ -261,7 +260,7 @@ def _grown(array: Any, room: int) -> Any:
     return out
 
 
-# --- functions of a user's --------------------------------------------------------------------------------------------
+# --- functions of a user ----------------------------------------------------------------------------------------------
 
 
 def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
@@ -287,7 +286,6 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
-    """Return the pairs that `gjk3d.bodies.meetings.keep_mutual` keeps."""
     separated = np.flatnonzero(out[:, 1] > 0.0)
     nearest = np.ones(len(out), dtype=bool)
     if len(separated):
@@ -295,7 +293,7 @@ def _mutual(x: BodyPair, out: Array) -> Ints:
         nearer = np.minimum(
             _nearest(x.a, out[separated, 9:12], far), _nearest(x.b, moved_back(x.m, out[separated, 6:9]), far)
         )
-        # Either distance is off by at most two errors of places: one for each of its points.
+        # the error of a distance is at most twice the error of positions, once for each of its points
         nearest[separated] = nearer >= out[separated, 0] * (1.0 - NEARLY) - 4.0 * x.error
     return np.flatnonzero(nearest)
 
@@ -315,7 +313,7 @@ _ONLY = 0
 
 @kernel
 def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
-    """Return whether a pair of faces is apart with neither solid between them."""
+    """Return whether a pair of faces is apart and neither solid is between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
     away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
@@ -324,7 +322,7 @@ def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScratch) -> float:
-    """Return the distance of a point from the nearest part, infinite beyond a limit; ``point`` is at the origin."""
+    """Return the distance of a point from the nearest part, infinite beyond a limit. ``point`` is at the origin."""
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = PosedPair(parts, point, to, error), inf
@@ -349,7 +347,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
 
 @kernel
 def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: TreeScratch) -> int:
-    """Keep the selected pairs that touch, or that are apart with no other part nearer to the point of either."""
+    """Keep the selected pairs that touch, or whose points are not nearer to other parts, and return their number."""
     far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:
@@ -367,13 +365,13 @@ def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: T
 
 
 _FIRST = 0
-_SLACK = 16.0  #: of a lowest point, in units of the error of places
-_LEANING = 0.25  #: cosine between normals of two meshes that cross
+_SLACK = 16.0  #: tolerance of a lowest point, in units of the error of positions
+_LEANING = 0.25  #: cosine between normals of two crossing meshes
 
 
 @kernel
 def _is_lowest(x: PosedPair, f: PairContacts, j: int, n: Vec3, w: TreeScratch) -> bool:
-    """Return whether the contact point of a shape, which a face pushes, is its lowest point along the normal."""
+    """Return whether the contact point of a shape that a face pushes is its lowest point along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:
@@ -399,7 +397,7 @@ def _is_of_bodies(
     if state == PUSHED and kind == FACES:
         probe = probe_of(x, p, q, -f.out[j, 0], f.walls, w)
         return _is_lowest(x, f, j, n, w) and is_normal(x.a, p, origin, a, n, probe, w)
-    if state == PUSHED and not f.walls:  # where two meshes cross, the normal of a face leans from those of the other
+    if state == PUSHED and not f.walls:  # the normals of crossing meshes are inclined to each other
         ours, theirs = dot(n, outward_at(f.outward_a, p)), -dot(n, turn(x.m, outward_at(f.outward_b, q)))
         if min(ours, theirs) >= _LEANING:
             return True
@@ -419,7 +417,7 @@ def split(
     """Move the contacts of the bodies before all other selected pairs, and return their number.
 
     Both groups stay sorted by gap. Pairs of intersecting faces are ``first`` to ``stop``. The nearest points of two
-    separated bodies are a contact. If bodies with functions of users have no contact, all pairs count.
+    separated bodies are a contact. If bodies with functions of users do not have a contact, all pairs are counted.
     """
     contacts, left = 0, 0
     for i in range(count):

@@ -1,4 +1,4 @@
-"""`Mesh`: triangles as a file holds them, with their names and units, and what is made of them."""
+"""`Mesh`: triangles with their names and units, and conversions of meshes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gjk3d.bodies.surface import TriangleSurface, stretch
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import ParseError, ShapeError
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
 from gjk3d.units import check_unit
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """One named part of a file, in the frame of the whole."""
+    """A named part of a file, in the frame of the whole mesh."""
 
     name: str
     mesh: Mesh
@@ -34,7 +35,7 @@ class Mesh(TriangleSurface):
     """A triangle mesh, convex or not.
 
     `gjk3d.collide`, `signed_distance`, `contact`, `time_of_impact` and similar queries use the mesh itself, including
-    its cavities. The few queries for convex shapes only document this; `hull` returns the convex hull of a mesh.
+    its cavities. Queries that accept only convex shapes document this. `hull` returns the convex hull.
 
     Parameters
     ----------
@@ -47,27 +48,27 @@ class Mesh(TriangleSurface):
     parts : sequence of Part, optional
         The named parts that the mesh was joined from.
     source : path, optional
-        The file it came from.
+        The file of the mesh.
     solid : bool
-        Whether the interior of a closed surface counts. False for an intentional surface without interior.
+        Whether the interior of a closed surface is solid. False for a hollow surface.
     rounding : float, optional
-        The greatest distance along an axis of copies of a corner whose numbers were rounded, possibly before a
-        transform. It is less than a thousandth of the longest side of the vertices' bounding box. The default is 8
-        spacings of float32 numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates
-        are decimals of 4 to 9 digits. It is 0 if that is a thousandth of the side or more.
+        The greatest distance along an axis between rounded copies of a corner, possibly rounded before a transform. It
+        must be less than a thousandth of the longest side of the vertices' bounding box. The default is 8 spacings of
+        float32 numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates are
+        decimals of 4 to 9 digits. It is 0 if that is a thousandth of the side or more.
 
     Warns
     -----
     Gjk3dWarning
-        Once for each mesh, at the first query, if the surface is nearly closed: such a mesh has no interior. A mesh
+        Once for each mesh, at the first query, if the surface is nearly closed, since its interior is not solid. A mesh
         that its `repairs` close is closed.
 
     Raises
     ------
     ShapeError
-        Wrong shape or type of array, a vertex that is not finite, lengths that are too large or small to compute with,
-        a rounding that is negative or too large, a unit that is not a length, a face with a missing vertex, or no
-        triangle at all.
+        An array has the wrong shape or type, a vertex is not finite, a length is too large or too small, the rounding
+        is negative or too large, the unit is not a length, a face has an index without a vertex, or there are no
+        triangles.
 
     Examples
     --------
@@ -85,6 +86,7 @@ class Mesh(TriangleSurface):
     """
 
     __slots__ = ("_parts", "_source", "_unit")
+    _kind = Kind.MESH
 
     _parts: tuple[Part, ...]
     _source: Path | None
@@ -106,13 +108,13 @@ class Mesh(TriangleSurface):
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
-                f"rounding is {rounding!r}, expected less than a thousandth of the longest side of the mesh, {limit:g}:"
-                " merging corners so far apart changes its shape. Leave rounding out, and merge the corners beforehand"
+                f"rounding is {rounding!r}, expected less than a thousandth of the longest side of the mesh, {limit:g}."
+                " Leave rounding out, and merge the corners before"
             )
 
     @classmethod
     def _of(cls, vertices: RowsLike, faces: RowsLike, **changes: Any) -> Self:
-        """Return a mesh of numbers from a file or another mesh: with any unit, and a rounding however large."""
+        """Return a mesh of numbers from a file or another mesh, with any unit and any rounding."""
         return object.__new__(cls)._fill(vertices, faces, **changes)
 
     def _fill(
@@ -146,16 +148,16 @@ class Mesh(TriangleSurface):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The named parts of the file, each in the frame of the whole."""
+        """The named parts of the file, each in the frame of the whole mesh."""
         return self._parts
 
     @property
     def source(self) -> Path | None:
-        """The file that the mesh came from."""
+        """The file of the mesh, or None."""
         return self._source
 
     def bodies(self) -> list[Mesh]:
-        """Return the connected bodies, in the order of their first faces; vertices at one place connect.
+        """Return the connected bodies, in the order of their first faces. Vertices at equal positions connect faces.
 
         Examples
         --------
@@ -176,12 +178,12 @@ class Mesh(TriangleSurface):
 
     @classmethod
     def from_trimesh(cls, mesh: trimesh.Trimesh) -> Mesh:
-        """Return a mesh of trimesh's arrays, copied, with the unit and the name in its metadata.
+        """Return a copy of a mesh of trimesh, with the unit and the name in its metadata.
 
         Parameters
         ----------
         mesh : trimesh.Trimesh
-            A single mesh; ``scene.to_mesh()`` returns one for a scene.
+            A single mesh. ``scene.to_mesh()`` returns one for a scene.
 
         Returns
         -------
@@ -190,7 +192,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            The argument is another type, or its arrays are not a mesh.
+            The argument has another type, or its arrays are not a mesh.
 
         Examples
         --------
@@ -205,7 +207,7 @@ class Mesh(TriangleSurface):
         return cls(arrays.vertices, arrays.faces, name=arrays.name, unit=arrays.unit)
 
     def to_trimesh(self) -> trimesh.Trimesh:
-        """Return the same triangles as a mesh of trimesh with its unit and name; no vertices are merged.
+        """Return the triangles as a mesh of trimesh with its unit and name, without merging vertices.
 
         Examples
         --------
@@ -219,7 +221,7 @@ class Mesh(TriangleSurface):
 
     @classmethod
     def from_pyvista(cls, data: pyvista.DataSet) -> Mesh:
-        """Return a mesh of a PolyData's faces, or of the surface of a volume; polygons are cut into triangles.
+        """Return a mesh of the faces of a PolyData, or of the surface of a volume. Polygons are cut into triangles.
 
         Parameters
         ----------
@@ -233,7 +235,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            The argument is another type, such as several blocks, or has no face.
+            The argument has another type, such as several blocks, or does not have faces.
 
         Examples
         --------
@@ -247,7 +249,7 @@ class Mesh(TriangleSurface):
         return cls(*arrays_of(data))
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """Return the same triangles as PolyData, to draw or filter.
+        """Return the triangles as PolyData.
 
         Examples
         --------
@@ -260,19 +262,19 @@ class Mesh(TriangleSurface):
         return to_pyvista(self)
 
     def decompose(self, threshold: float = 0.05) -> Compound:
-        """Return the mesh split into convex parts by the package coacd; the results are cached.
+        """Return the mesh split into convex parts by the package coacd. The results are cached.
 
         Parameters
         ----------
         threshold : float
-            How concave a part may stay, 0.01 (many parts, slow) to 1 (few), as coacd measures it.
+            Greatest concavity of a part, 0.01 (many parts, slow) to 1 (few), as coacd measures it.
 
         Returns
         -------
         Compound
-            Close to the mesh, but not equal: ``geometry_error`` is the distance by which the parts exceed the mesh or
-            fall short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, without
-            proof. Queries work without parts; the parts make contacts faster and depths tighter.
+            An approximation of the mesh. ``geometry_error`` is the distance by which the parts exceed the mesh or fall
+            short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, without proof.
+            Queries work without parts, but parts make contacts faster and bounds of depths tighter.
 
         Raises
         ------
@@ -300,7 +302,7 @@ class Mesh(TriangleSurface):
         return decompose(self, threshold)
 
     def voxelized(self, pitch: float) -> VoxelGrid:
-        """Return the mesh as cubes on a grid: all cubes that its surface touches, and the inside of a closed mesh.
+        """Return the mesh as the cubes of a grid that its surface touches, and those inside a closed mesh.
 
         Parameters
         ----------
@@ -329,7 +331,7 @@ class Mesh(TriangleSurface):
         return voxelized(self, pitch)
 
     def scaled(self, factors: FactorsLike, *, unit: str | None = None) -> Mesh:
-        """Return the mesh scaled along its axes by one factor or three; a mirrored mesh keeps its outward winding.
+        """Return the mesh scaled along its axes by one factor or three. A mirrored mesh keeps its outward winding.
 
         Parameters
         ----------
@@ -345,7 +347,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            A factor is zero or not finite, there are neither one nor three, or the unit is not a length.
+            A factor is zero or not finite, their number is neither one nor three, or the unit is not a length.
 
         Examples
         --------
@@ -356,7 +358,7 @@ class Mesh(TriangleSurface):
         """
         numbers = np.asarray(factors, dtype=np.float64)
         if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or not numbers.all():
-            raise ShapeError(f"scaled: factors is {factors!r}, expected one number or three, none zero")
+            raise ShapeError(f"scaled: factors is {factors!r}, expected one or three numbers other than 0")
         mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
         faces = self._faces[:, ::-1] if mirrored else self._faces
         _check_unit(unit)
@@ -364,12 +366,12 @@ class Mesh(TriangleSurface):
         return self._like(self._vertices * numbers, faces, unit=unit or self._unit, rounding=rounding)
 
     def placed(self, pose: OnePose) -> Mesh:
-        """Return the mesh as it is at a pose: a new one in the pose's outer frame.
+        """Return a mesh that is moved by a pose.
 
         Parameters
         ----------
         pose : (4, 4) float, RigidTransform or None
-            The transform from the local to the outer frame; None is the identity.
+            The transform from the local to the outer frame. None is the identity.
 
         Returns
         -------
@@ -378,7 +380,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         PoseError, ShapeError
-            The pose is not a rigid transform, or a stack of them.
+            The pose is not a rigid transform, or is a stack.
 
         Examples
         --------
@@ -393,7 +395,7 @@ class Mesh(TriangleSurface):
         return self._mapped(rotation, shift)
 
     def refit(self, vertices: RowsLike) -> Mesh:
-        """Return a mesh of the same faces with other vertices, which reuses the tree of this mesh.
+        """Return a mesh with the same faces and other vertices, which reuses the tree of this mesh.
 
         Parameters
         ----------
@@ -407,7 +409,7 @@ class Mesh(TriangleSurface):
         Raises
         ------
         ShapeError
-            The number of vertices differs, or one is not finite.
+            The number of vertices differs, or a vertex is not finite.
 
         Examples
         --------
@@ -420,13 +422,13 @@ class Mesh(TriangleSurface):
 
         mesh = self._like(vertices, self._faces, source=self._source)
         if len(mesh.vertices) != len(self._vertices):
-            raise ShapeError(f"refit: {len(mesh.vertices)} vertices for a mesh of {len(self._vertices)}: give one each")
+            raise ShapeError(f"refit: {len(mesh.vertices)} vertices are given, expected {len(self._vertices)}")
         if "tree" in self._cache:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
 
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **changes: Any) -> Mesh:
-        """Return the mesh under an affine map; a mirrored mesh keeps its outward winding."""
+        """Return the mesh under an affine map. A mirrored mesh keeps its outward winding."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
         rounding = self._spread * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **changes)

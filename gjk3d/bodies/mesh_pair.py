@@ -1,4 +1,4 @@
-"""Two meshes, tested by both their trees: the queries of any two bodies, and one kernel for many poses.
+"""Two meshes, tested by the trees of both: the queries of a pair of bodies, and one kernel for many poses.
 
 All results are in the frame of the first mesh.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, order_of
 from gjk3d.bodies.parts import Triangles
-from gjk3d.bodies.traversal import box_pose, boxes_apart, crossings
+from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid
@@ -29,17 +29,17 @@ from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import ROUNDING, WIDTH, relative
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-MOST_PAIRS = 2**26  #: of meeting faces that are listed: a gigabyte
-_LOOKED_AT = 4096  #: pairs of faces that meet, of whose segments the middle is taken
+MOST_PAIRS = 2**26  #: greatest number of listed pairs of intersecting faces, which take a gigabyte
+_LOOKED_AT = 4096  #: greatest number of pairs of intersecting faces for the middle of their segments
 
 
 def too_many() -> UnsupportedPair:
     """Return the error for more pairs of intersecting faces than can be listed."""
-    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces meet, too many to list: thousands lie on each other")
+    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces intersect. Remove coincident faces of the meshes")
 
 
 class MeshPair(BodyPair):
-    """Two meshes: triangles intersect or are nearest by the kernels for two trees."""
+    """Two meshes, whose intersecting and nearest triangles are computed by the kernels for two trees."""
 
     a: Triangles
     b: Triangles
@@ -55,7 +55,7 @@ class MeshPair(BodyPair):
 
     def _crossing(self, room: int, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross, at most ``most``."""
-        pose, trees = tuple(self.m.tolist()), (*self.a.tree.arrays, *self.b.tree.arrays)
+        pose, trees = tuple(self.m.tolist()), (self.a.tree.arrays, self.b.tree.arrays)
         while True:
             pairs = np.empty((room, 2), dtype=np.int64)
             count = crossings(pose, self.error, *trees, traversal_stack(), pairs)
@@ -79,9 +79,9 @@ class MeshPair(BodyPair):
         return gap is not None and (gap.upper <= margin or self.nearest().lower <= margin)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of triangles that touch or cross, in the order of their faces; the margin is ignored.
+        """Return the pairs of triangles that touch or cross, in the order of their faces, at most ``most``.
 
-        ``most`` limits their number.
+        The margin is ignored.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
         return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
@@ -92,16 +92,16 @@ class MeshPair(BodyPair):
         return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
 
     def cut(self, most: int | None = None) -> Array:
-        """Return the segments in which faces cut each other, (k, 2, 3), of at most ``most`` pairs."""
+        """Return the segments in which faces intersect, (k, 2, 3), for at most ``most`` pairs."""
         pairs = self._crossing(min(1024, most or 1024), most)
         out = np.empty((len(pairs), 6))
         count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
         return out[:count].reshape(-1, 2, 3)
 
     def through(self, most: int | None = None) -> float:
-        """Return how far faces reach through each other, 0 where they only touch; ``most`` as above.
+        """Return the greatest depth of faces in each other, 0 for a touch, for at most ``most`` pairs.
 
-        Whatever moves by less, the surfaces still cross.
+        After any smaller motion, the surfaces still cross.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
         reach = traversal.most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
@@ -110,7 +110,7 @@ class MeshPair(BodyPair):
     def gap(self, most: float = inf) -> Nearest | None:
         """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)
-        trees = *self.a.tree.arrays, *self.b.tree.arrays
+        trees = self.a.tree.arrays, self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
         if not traversal.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
             return None
@@ -131,7 +131,7 @@ class MeshPair(BodyPair):
             assert gap is not None
             return gap._replace(too_far=gap.lower > most)
         if gap.upper - gap.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
-            # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+            # rounding rotates the segment between very near points of needles, so GJK is more exact
             thorough = super().nearest(most)
             best = thorough if thorough.upper < gap.upper else gap
             gap = best._replace(lower=max(gap.lower, thorough.lower))
@@ -161,7 +161,7 @@ class MeshPair(BodyPair):
 APART, MEET, HOLDS, HELD = range(4)
 MAYBE, NO_POSE = -1, -2
 REACH, RADIUS = BOX, BOX + 1  #: columns of `root_of`
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
 @kernel
@@ -181,31 +181,37 @@ def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
     return False
 
 
+class MeshBodies(NamedTuple):
+    """A mesh in the format of `meet_rows`."""
+
+    tree: TriangleTree
+    points: Array2  #: a point of each connected body
+    box: Array2  #: least and greatest corner, (2, 3)
+    reach: float  #: greatest coordinate
+
+
 @entry
 def meet_rows(
-    rows_a: Array2, rows_b: Array2, rounding: float, reach: float, first: bool,
-    ba: Array2, la: Ints2, ca: Array2, points_a: Array2, box_a: Array2,
-    bb: Array2, lb: Ints2, cb: Array2, points_b: Array2, box_b: Array2,
-    stack: Ints2, pairs: Ints2, out: Ints1,
-) -> None:  # fmt: skip
+    a: MeshBodies, b: MeshBodies, rows_a: Array2, rows_b: Array2, first: bool, stack: Ints2, pairs: Ints2, out: Ints1
+) -> None:
     """Write a code for two meshes at each pair of poses: MEET, MAYBE if one may contain the other, or APART."""
     for k in range(rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
-        noise = rounding * (reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
-        if crossings(m, noise, ba, la, ca, bb, lb, cb, stack, pairs) > 0:
+        noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
+        if crossings(m, noise, a.tree, b.tree, stack, pairs) > 0:
             out[k] = MEET
             if first:
                 return
-        # containment is possible only if a point of a body is in the other box; Python then decides exactly
-        elif _any_in_box(m, points_b, box_a, noise) or _any_in_box(
-            relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), points_a, box_b, noise
+        # Containment is possible only if a point of a body is in the other box. Python then decides exactly.
+        elif _any_in_box(m, b.points, a.box, noise) or _any_in_box(
+            relative_pose(rows_b[k], _ORIGIN, rows_a[k], _ORIGIN), a.points, b.box, noise
         ):
             out[k] = MAYBE
 
 
 @inlined
 def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
-    """Return whether two meshes are farther apart than a distance by their root boxes, or the balls about these."""
+    """Return whether the root boxes of two meshes, or the balls around them, are farther apart than a distance."""
     to = box_pose(m, roots, a, roots, b)
     far = roots[a, RADIUS] + roots[b, RADIUS] + more
     if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
@@ -218,9 +224,9 @@ def _roots_apart(m: Rigid, roots: Array, a: int, b: int, more: float) -> bool:
 def roots_apart(
     rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
 ) -> None:  # fmt: skip
-    """Write which pairs of meshes are farther apart than a margin; see `root_of`.
+    """Write which pairs of meshes are farther apart than a margin, by their roots (`root_of`).
 
-    ``at`` are their pose rows, ``which`` their rows of ``roots``.
+    ``at`` are their pose rows, and ``which`` their rows of ``roots``.
     """
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
@@ -231,10 +237,11 @@ def roots_apart(
 
 @entry
 def matrices_apart(ma: Array2, mb: Array2, roots: Array2, rounding: float, rows: Array2) -> int:
-    """Test two meshes at two matrices by their `roots`: APART or MAYBE, and NO_POSE if a matrix is not a pose.
+    """Return APART or MAYBE for two meshes at two matrices by their ``roots``, or NO_POSE if a matrix is not a pose.
 
-    ``rows`` receives the poses. Passing one array costs as much time as the whole function.
+    ``rows`` receives the poses.
     """
+    # one array for all results, since passing an array costs as much time as the rest of the function
     if not take_poses(ma, mb, rows):
         return NO_POSE
     m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
@@ -254,10 +261,11 @@ def _root_of(mesh: Mesh) -> Array:
     return np.concatenate([tree.boxes[0], [tree.reach, radius]])
 
 
-def _with_bodies(mesh: Mesh) -> tuple[Array, Ints, Array, Array, Array]:
-    """Return the tree, a point of each body and the box, writable as the kernels expect."""
+def _with_bodies(mesh: Mesh) -> MeshBodies:
+    """Return a mesh in the format of `meet_rows`, with writable arrays as entries require."""
+    tree = tree_of(mesh)
     points_and_box = mesh._cached("bodies and box", lambda: (mesh._body_points.copy(), mesh.bounds.copy()))
-    return *tree_of(mesh).arrays, *points_and_box
+    return MeshBodies(tree.arrays, *points_and_box, tree.reach)
 
 
 def _room_for_one() -> Ints:
@@ -265,15 +273,13 @@ def _room_for_one() -> Ints:
 
 
 def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
-    """Return the code of each pair of poses, (k, 12) each: surfaces MEET, a HOLDS b, is HELD by it, or they are APART.
+    """Return the code of two meshes at each pair of poses, (k, 12) each.
 
-    With ``first`` the codes are complete only up to the first row that intersects.
+    The code is MEET for intersecting surfaces, HOLDS if a contains b, HELD if b contains a, and APART otherwise. With
+    ``first`` the codes are complete only up to the first row that intersects.
     """
     out = np.zeros(len(rows_a), dtype=np.int64)
-    meet_rows(
-        rows_a, rows_b, ROUNDING, tree_of(a).reach + tree_of(b).reach, first, *_with_bodies(a), *_with_bodies(b),
-        traversal_stack(), _room_for_one(), out,
-    )  # fmt: skip
+    meet_rows(_with_bodies(a), _with_bodies(b), rows_a, rows_b, first, traversal_stack(), _room_for_one(), out)
     if not (first and (out == MEET).any()):
         for k in np.flatnonzero(out == MAYBE):
             out[k] = _holder(a, b, rows_a[k], rows_b[k])
@@ -286,11 +292,10 @@ def _holder(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> int:
 
 
 def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float], bool | None]:
-    """Return the compiled `gjk3d.collide` of two meshes at two matrices, see `gjk3d.convex.solve.Quick`."""
+    """Return the compiled `gjk3d.collide` of two meshes at two matrices (`gjk3d.convex.solve.Quick`)."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
-    reach, roots = tree_of(first).reach + tree_of(second).reach, np.stack([root_of(first), root_of(second)])
-    arrays = *_with_bodies(first), *_with_bodies(second)
+    roots, bodies = np.stack([root_of(first), root_of(second)]), (_with_bodies(first), _with_bodies(second))
 
     def collide(a: Any, b: Any, matrix_a: Array, matrix_b: Array, margin: float) -> bool | None:
         if margin != 0.0:
@@ -304,7 +309,7 @@ def prepared_meshes(a: Mesh, b: Mesh) -> Callable[[Any, Any, Array, Array, float
         if order == TIED and rows[0].tolist() > rows[1].tolist():
             return bool(meet_many(b, a, rows[1:], rows[:1])[0] != APART)
         out = np.array([APART])
-        meet_rows(rows[:1], rows[1:], ROUNDING, reach, False, *arrays, traversal_stack(), _room_for_one(), out)
+        meet_rows(*bodies, rows[:1], rows[1:], False, traversal_stack(), _room_for_one(), out)
         return bool(out[0] == MEET) if out[0] != MAYBE else _holder(a, b, rows[0], rows[1]) != APART
 
     return collide

@@ -1,7 +1,8 @@
 """Two bodies at one relative pose: candidate parts, collision, nearest parts.
 
 The traversals of `walk` and `gaps` compute the results. They do not call functions of users and do not grow their
-workspace. For bodies with such functions, and in doubt, boxes select a few pairs of parts, and `Pairs` solves these.
+workspace. For bodies with such functions, and for undecided pairs, boxes select a few pairs of parts, and `Pairs`
+solves these.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
-_FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call into the kernels, and in the largest
-_ROOM = 256  #: pairs that are listed at first
+_FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call of the kernels, and in the largest call
+_ROOM = 256  #: pairs that fit into the first list
 _EX = np.array([1.0, 0.0, 0.0])
 
 
@@ -37,21 +38,21 @@ class Nearest(NamedTuple):
 
     lower: float
     upper: float
-    row: Array  #: of the nearest two parts, as `gjk3d.narrow.solve` answers them, in the frame of the first
+    row: Array  #: result of `gjk3d.narrow.solve` for the nearest pair of parts, in the frame of the first body
     parts: tuple[int, int]
-    curved: bool = False  #: whether wider bounds are promised of these
-    too_far: bool = False  #: whether the two are proven to be farther apart than was asked
+    curved: bool = False  #: whether the promised bounds are those of curved parts, which are wider
+    too_far: bool = False  #: whether the bodies are proven farther apart than the limit of the query
 
 
 class HeldPoint(NamedTuple):
     """A point of one body within a closed surface of the other."""
 
-    by: int  #: 1 where the first holds it, 2 where the second does
-    point: Array  #: in the frame of the first
+    by: int  #: 1 if the point is in the first body, 2 if it is in the second body
+    point: Array  #: in the frame of the first body
 
 
 class _Shapes(Sequence[Shape]):
-    """The shapes of some parts of both bodies, created on access."""
+    """The shapes of some parts of both bodies, which are created on access."""
 
     def __init__(self, a: Parts, which_a: Ints, b: Parts, which_b: Ints) -> None:
         self._of = a, which_a, b, which_b
@@ -65,9 +66,9 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """Two bodies at a relative pose, in the frame of ``a``; pairs are numbers of parts."""
+    """Two bodies at a relative pose, in the frame of ``a``. Pairs are numbers of parts."""
 
-    #: widths that are promised in overlap, in units of the size and of the error
+    #: promised widths of bounds in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
 
     def __init__(self, a: Parts, b: Parts, m: Array) -> None:
@@ -88,7 +89,7 @@ class BodyPair:
 
     @property
     def rows(self) -> tuple[Array, Array]:
-        """The pose rows of both, each alone."""
+        """The pose rows of both bodies."""
         row = np.zeros((1, WIDTH))
         row[0, :12] = self.m[:12]
         return IDENTITY, row
@@ -107,7 +108,7 @@ class BodyPair:
             room = min(8 * room, most or 8 * room)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs whose boxes are no farther apart than a distance, up to the size of the leaves."""
+        """Return the pairs whose boxes are within a distance, up to the size of the leaves."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
@@ -144,7 +145,7 @@ class BodyPair:
         return out, flags
 
     def solve_again(self, pairs: Ints, mode: int, out: Array, flags: Ints, most: float = inf) -> None:
-        """Solve those pairs of parts again whose results are wider than promised, with as much memory as needed."""
+        """Solve pairs of parts again if their results are wider than promised, with as much memory as needed."""
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
@@ -161,10 +162,10 @@ class BodyPair:
         """Return whether a part of a pair is not a polytope."""
         return bool(_curved(self.a, pair[:1])[0] or _curved(self.b, pair[1:])[0])
 
-    # --- answers -------------------------------------------------------------------------------------------------
+    # --- results -------------------------------------------------------------------------------------------------
 
     def pieces(self, margin: float = 0.0) -> Iterator[tuple[Ints, Bools]]:
-        """Yield candidates in blocks, and which of them are within a margin of at least 0."""
+        """Yield blocks of candidates, and which of them are within a margin of at least 0."""
         block, start, size = self.candidates(margin), 0, _FIRST
         while start < len(block):
             some = block[start : start + size]
@@ -172,7 +173,7 @@ class BodyPair:
             start, size = start + size, min(4 * size, _MOST_EACH)
 
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
-        """Return the pairs of parts that touch, overlap, or are within a margin; ``most`` limits their number."""
+        """Return at most ``most`` pairs of parts that touch, overlap, or are within a margin."""
         if self.in_kernels:
             return self._listed(margin, True, most)
         pairs = [some[hit] for some, hit in self.pieces(margin)]
@@ -184,7 +185,7 @@ class BodyPair:
             (rows_a, rows_b), scratch = self.rows, walk.tree_scratch()
             code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
             return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == walk.HELD else None
-        # functions of users cannot run in the kernel: one point of each piece is tested in Python
+        # functions of users cannot run in the kernel, so one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
             if not solids:
@@ -209,12 +210,12 @@ class BodyPair:
         if code == walk.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
         if code != walk.DOUBT:
-            # what was moved below the columns' bottom is in the ground, or counts as if it were
+            # a body below the bottom of the columns is inside an unbounded field, or counts as inside
             return code in (walk.MEET, walk.HELD, walk.DEEP)
         return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return the distance of two separated bodies; beyond ``most`` the bounds are coarse."""
+        """Return the distance of two separated bodies. Beyond ``most`` the bounds are coarse."""
         if self.in_kernels:
             answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
             out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
@@ -229,11 +230,11 @@ class BodyPair:
         return self._long_way(most)
 
     def _long_way(self, most: float) -> Nearest:
-        """Return the result of `nearest` by lists of pairs, in growing neighbourhoods."""
+        """Return the result of `nearest` from lists of pairs in growing neighbourhoods."""
         within = self.error
         while not len(block := self.candidates(within)):
             within = max(4.0 * within, 1e-3 * (self.a.reach + self.b.reach))
-        # the upper bound of the pairs with the least gaps limits the search radius for all others
+        # the upper bound for the pairs with the least gaps limits the search radius for all others
         gaps = self.gaps(block)
         first = block[gaps.argsort(kind="stable")[:_FIRST]]
         out, _ = self.solve(first, narrow.UNSIGNED)
@@ -256,7 +257,7 @@ class BodyPair:
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a common point of two intersecting bodies, and the normal of the parts there."""
+        """Return a common point of two intersecting bodies, and the normal of the parts at it."""
         inner = self.held()
         if inner is not None:
             return inner.point, _EX
@@ -272,14 +273,14 @@ class BodyPair:
         return point
 
     def deepest(self) -> tuple[Ints, Array]:
-        """Return the deepest pair of parts and its result row; empty if no parts intersect."""
+        """Return the deepest pair of parts and its result row, which are empty if no parts intersect."""
         pairs = self.meeting()
         out, _ = self.solve(pairs, narrow.SIGNED)
         first = out[:, 2].argsort(kind="stable")[:1]
         return pairs[first], out[first].ravel()
 
     def place(self, hulls: Array | None) -> Array:
-        """Return a point of the overlap; ``hulls`` is the result of the hulls, if known."""
+        """Return a point of the overlap. ``hulls`` is the result row of the hulls, if known."""
         inner = self.held()
         if inner is not None:
             return inner.point
@@ -289,11 +290,11 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs in the format of the kernels, each part at the pose row of its own number."""
+    """Return pairs in the format of the kernels, each part at the pose row of its number."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]
-    table[:, 7] = 1  # the order is ours
+    table[:, 7] = 1  # the order is that of the bodies
     return table
 
 

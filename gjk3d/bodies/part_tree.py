@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.traversal import box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
@@ -58,6 +58,12 @@ class PartTree(NamedTuple):
 
 #: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
 GivenShelf = tuple[PartTree, Array2]
+
+
+@inlined
+def triangles_of(t: PartTree) -> TriangleTree:
+    """Return the tree of a body of `TRIANGLES`."""
+    return TriangleTree(t.boxes, t.links, t.places)
 
 
 @inlined
@@ -229,8 +235,9 @@ ORDERED, TURNED, TIED = range(3)  #: two are as they were asked about, or turned
 
 def order_of(a: Thing, b: Thing) -> int:
     """Return the order of two objects in the kernels."""
-    if isinstance(a, Body) != isinstance(b, Body):
-        return ORDERED if isinstance(a, Body) else TURNED
+    a_is_body, b_is_body = bool(a._kind & Kind.BODIES), bool(b._kind & Kind.BODIES)
+    if a_is_body != b_is_body:
+        return ORDERED if a_is_body else TURNED
     first: Any = a._order
     second: Any = b._order
     return TIED if first == second else ORDERED if first < second else TURNED

@@ -1,4 +1,4 @@
-"""The parts of bodies: triangles of a mesh, a few shapes at many places, shapes and meshes at poses; their boxes."""
+"""The parts of bodies with their boxes: triangles of a mesh, copies of a few shapes, shapes and meshes at poses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import edges_of
-from gjk3d.bodies.traversal import box_pose, gap_squared
+from gjk3d.bodies.traversal import TriangleTree, box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
@@ -30,13 +30,13 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull, Triangle
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
-_MOST_CURVED = 256  #: curved parts whose hull is made of their support mappings
+_MOST_CURVED = 256  #: greatest number of curved parts whose hull is made of their support mappings
 _EVERY_WAY = np.array([(x, y, z) for x in (1.0, 0.0, -1.0) for y in (0.0, 1.0, -1.0) for z in (0.0, 1.0, -1.0)])
-_EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, along x first
+_EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, with x first
 
 
 def turned(boxes: Array, m: Array) -> Array:
-    """Return the boxes round boxes at a pose row."""
+    """Return the boxes around boxes at a pose row."""
     half = 0.5 * (boxes[:, 3:] - boxes[:, :3])
     middle = moved(m, 0.5 * (boxes[:, :3] + boxes[:, 3:]))
     half = half @ np.abs(m[:9].reshape(3, 3)).T + ROUNDING * (np.abs(middle) + half + np.abs(m[9:12]))
@@ -44,18 +44,17 @@ def turned(boxes: Array, m: Array) -> Array:
 
 
 class TreeParts(Parts):
-    """Parts with boxes along the axes, numbered as in the tree over these."""
+    """Parts with axis-aligned boxes, numbered as in the tree over these."""
 
     __slots__ = ("_box", "_links", "_order", "_rays", "_spans")
 
     def __init__(self, boxes: Array, leaf: int) -> None:
-        """Build the tree; subclasses reorder their data by `_order`."""
+        """Build the tree. Subclasses reorder their data by `_order`."""
         order, links = parted(np.ascontiguousarray(boxes), leaf)
         self._spans = boxes[order]
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
 
     def _set(self, order: Ints, links: Ints, box: Array) -> None:
-        """Take a tree over the parts, and the box round them."""
         self.count, self.endless, self._order, self._links = len(order), False, order, links
         self._rays: Tree | None = None
         self._box, self.reach = box, float(np.abs(box).max())
@@ -74,7 +73,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield blocks of a ray and a part whose box it may hit, (k, 2); ``directions`` are unit vectors."""
+        """Yield blocks of rays and parts whose boxes they may hit, (k, 2). ``directions`` are unit vectors."""
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)
@@ -95,11 +94,11 @@ class Grid(NamedTuple):
 
 
 class Copies(TreeParts):
-    """A few shapes at many places without rotation."""
+    """Translated copies of a few shapes."""
 
     __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which", "grid")
     _hull: Callable[[], Shape]
-    _pieces: Ints | None  #: which of them are one piece, where that is known
+    _pieces: Ints | None  #: number of the connected piece of each part, if known
     _shapes: Sequence[Shape]
     _which: Ints
     grid: Grid | None  #: of voxels
@@ -140,7 +139,7 @@ class Copies(TreeParts):
                      points=self.points())  # fmt: skip
 
     def _boxes_of_nodes(self) -> tuple[Array, float]:
-        """Return the boxes along the axes, and what all of them are rounded by."""
+        """Return the axis-aligned boxes of the nodes, and the radius by which they are rounded."""
         return straight(self._spans, self._links), 0.0
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
@@ -270,12 +269,12 @@ class Triangles(Parts):
 
 
 def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
-    """Return the arguments of `given` for the interior of a mesh."""
+    """Return the arguments of `given` for a mesh with an interior."""
     skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
-def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array, Ints, Array] | None:
+def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> TriangleTree | None:
     """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
     if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
         return tree_of(solids[0][0].skin).arrays
@@ -289,12 +288,12 @@ def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> tuple[Array,
 
 
 def boxes_round(corners: Array) -> Array:
-    """Return the boxes round rows of points, (n, k, 3)."""
+    """Return the boxes around rows of points, (n, k, 3)."""
     return np.hstack([corners.min(axis=1), corners.max(axis=1)])
 
 
 def packed_triangles(corners: Array) -> Packed:
-    """Return triangles, (n, 9), in the format of the kernels: ints shared by all, and a row of floats each."""
+    """Return triangles, (n, 9), in the format of the kernels, with shared ints and a row of floats for each."""
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -310,12 +309,12 @@ def packed_triangles(corners: Array) -> Packed:
     return Packed(ONE_TRIANGLE, floats.ravel(), starts)
 
 
-#: the ints of any triangle
+#: ints of all triangles
 ONE_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packed[0]
 
 
 class PlacedParts(TreeParts):
-    """Shapes and meshes at poses; each triangle of a mesh is a part, and a closed mesh includes its interior."""
+    """Shapes and meshes at poses. Each triangle of a mesh is a part, and a closed mesh includes its interior."""
 
     __slots__ = (
         "_any_mapped", "_faces", "_floats", "_hull", "_ints", "_mapped", "_owners", "_starts",
@@ -340,7 +339,7 @@ class PlacedParts(TreeParts):
                 floats.append(f)
                 room = room + (len(q), len(f))
         begins = [offsets_of[id(thing)] for thing, _ in self.things]
-        self._ints = np.concatenate(ints) if len(ints) > 1 else ints[0]  # of one thing no copy is kept
+        self._ints = np.concatenate(ints) if len(ints) > 1 else ints[0]  # a single object is not copied
         self._floats = np.concatenate(floats) if len(floats) > 1 else floats[0]
         self._things_rows = np.array([row for _, row in self.things])
         self._starts = np.concatenate(begins)
@@ -470,10 +469,7 @@ class PlacedParts(TreeParts):
 
 
 def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
-    """Make the box of a lone shape that of its core, turned as its vertices lie, or its middle where a ball is smaller.
-
-    Return the rim.
-    """
+    """Replace the box of a single shape by the oriented box of its core, or by the smaller ball, and return the rim."""
     shape, row = thing
     rim, slack = float(floats[layout.RADIUS]), float(floats[layout.SLACK]) + ROUNDING * float(np.abs(span).max())
     vertices = getattr(shape, "vertices", None)
@@ -491,10 +487,10 @@ def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node
 
 def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
-    reach: float, rim: float = 0.0, inside: int = OPEN, skin: tuple[Array, Ints, Array] | None = None,
+    reach: float, rim: float = 0.0, inside: int = OPEN, skin: TriangleTree | None = None,
     span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return a body's parts in the format of `gjk3d.bodies.part_tree`; ``skin`` is a tree's arrays."""
+    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``skin`` is the tree of the surface."""
     box = np.zeros(6) if span is None else span
     arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
@@ -502,7 +498,7 @@ def given(
 
 
 def _plain(array: Any) -> Any:
-    """Return an array as entries take them also within tuples: contiguous, and of numpy's own item type."""
+    """Return a contiguous array of numpy's item type, as entries require for arrays in tuples."""
     kind = np.dtype(np.int64 if array.dtype.kind == "i" else np.float64)
     if array.dtype is kind and array.flags.carray:
         return array
@@ -512,7 +508,7 @@ def _plain(array: Any) -> Any:
 
 
 def ends_of(points: Array, pieces: Ints, n: Array) -> Array:
-    """Return the lowest and the highest point along n of each piece, (k, 2, 3); ``pieces`` numbers those of points."""
+    """Return the lowest and the highest point along n of each piece, (k, 2, 3). ``pieces`` are those of the points."""
     order = np.lexsort((points @ n, pieces))
     first = np.flatnonzero(np.diff(pieces[order], prepend=-1))
     last = np.append(first[1:], len(order)) - 1
@@ -539,7 +535,7 @@ def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:
 
 
 def parts_of(thing: Body | Shape) -> Parts:
-    """Return a body, or one shape, as parts; packed once."""
+    """Return the parts of a body or shape, which are cached."""
     if isinstance(thing, Body):
         return thing._as_parts()
     if "parts" not in thing._cache:
@@ -548,14 +544,14 @@ def parts_of(thing: Body | Shape) -> Parts:
     return parts
 
 
-#: columns behind the box: its greatest coordinate, infinite of what has no box, and the radius of what rounds it
+#: columns after the box: greatest coordinate, which is infinite without a box, and rounding radius
 _REACH, _RIM, _ROOT = BOX, BOX + 1, BOX + 2
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
-    """Return the half extent of box j along axis r of the other box, in whose frame m places it."""
+    """Return the half extent of box j along axis r of the other box, where m is its pose in the frame of that box."""
     return float(abs(m[3 * r]) * b[j, 3] + abs(m[3 * r + 1]) * b[j, 4] + abs(m[3 * r + 2]) * b[j, 5])
 
 
@@ -601,7 +597,7 @@ def _root_of(thing: Any) -> Array:
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
-    """Return lower bounds of the signed distance of pairs of objects at pose rows; -inf for unbounded ones."""
+    """Return lower bounds of the signed distance of pairs of objects at pose rows, -inf for unbounded objects."""
     numbers, which = np.unique(pairs, return_inverse=True)
     roots = np.stack([_root_of(things[number]) for number in numbers.tolist()])
     out = np.empty(len(pairs))

@@ -18,8 +18,8 @@ from gjk3d.poses import matrices
 from gjk3d.typing import Array, Ints
 
 _UNCHANGED = 1e-9  #: relative change of the area below which no wall was removed
-_FLAT = 1e-13  #: volume of a piece without an inside, in units of its area to the power of 3/2
-ERROR = 4.0  #: how far the union may be from that of the bodies, in units of manifold3d's own tolerance
+_FLAT = 1e-13  #: greatest volume of a flat piece, in units of its area to the power of 3/2
+ERROR = 4.0  #: bound of the error of a union, in units of the tolerance of manifold3d
 
 
 class Union(NamedTuple):
@@ -28,11 +28,11 @@ class Union(NamedTuple):
     Attributes
     ----------
     mesh : Mesh
-        The mesh that was given, if it has none.
+        The given mesh, if it does not have inner walls.
     slack : float
-        How far its surface may be from the true one.
+        Bound of the distance of its surface from the true surface.
     decided : bool
-        False if the mesh may have inner walls, since the union could not be made.
+        False if the mesh may have inner walls, since the union failed.
     """
 
     mesh: Mesh
@@ -42,12 +42,12 @@ class Union(NamedTuple):
 
 @cache
 def available() -> bool:
-    """Whether solids can be intersected and united: the extra gjk3d[mesh] or gjk3d[clash] is installed."""
+    """Return whether manifold3d is installed (the extra gjk3d[mesh] or gjk3d[clash])."""
     return importlib.util.find_spec("manifold3d") is not None
 
 
 def solid(mesh: Mesh) -> Any:
-    """Return the solid of manifold3d that a mesh bounds; None if it is open, or no manifold."""
+    """Return the solid of manifold3d that a mesh bounds, or None if it is open or not a manifold."""
     if not available() or not mesh.is_watertight:
         return None
     mesh = mesh.skin
@@ -69,7 +69,7 @@ def _solid_of(vertices: Array, faces: Any) -> Any:
 
 
 def union_of(mesh: Mesh) -> Union:
-    """Return a mesh without its inner walls, made once."""
+    """Return a mesh without its inner walls, which is cached."""
     return mesh._cached("union", lambda: _union_of(mesh))
 
 
@@ -85,7 +85,7 @@ def _union_of(mesh: Mesh) -> Union:
     if abs(union_solid.surface_area() - _area(mesh.skin)) <= _UNCHANGED * union_solid.surface_area():
         return Union(mesh)
     vertices, faces = arrays_of(union_solid)
-    hanging = mesh.faces[mesh._mended.hanging]  # which can be touched
+    hanging = mesh.faces[mesh._mended.hanging]  # triangles that can be touched
     corners = np.concatenate([vertices, mesh.vertices[hanging].reshape(-1, 3)])
     hanging_faces = len(vertices) + np.arange(hanging.size).reshape(-1, 3)
     union = mesh._like(corners, np.concatenate([faces, hanging_faces]), source=mesh.source)
@@ -96,7 +96,7 @@ def _union_of(mesh: Mesh) -> Union:
 
 
 def joined(solids: Sequence[Any]) -> Any:
-    """Return the union of solids of manifold3d; None if it fails."""
+    """Return the union of solids of manifold3d, or None if it fails."""
     import manifold3d
 
     union = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add)
@@ -111,20 +111,20 @@ def arrays_of(body: Any) -> tuple[Array, Any]:
 
 
 def placed(mesh: Mesh, row: Array) -> Any:
-    """Return the solid of a mesh at a pose row, None as `solid`."""
+    """Return the solid of a mesh at a pose row, or None like `solid`."""
     body = solid(mesh)
     return None if body is None else body.transform(matrices(row)[:3])
 
 
 def any_overlap(boxes: Array) -> bool:
-    """Tell whether any two boxes, (n, 6), overlap or touch."""
+    """Return whether any two boxes, (n, 6), overlap or touch."""
     tree = Tree(len(boxes))
     tree.insert(np.arange(len(boxes)), boxes)
     return any(len(block) for block in tree.pairs())
 
 
 def _may_overlap(skin: Mesh) -> bool:
-    """Tell whether bodies share edges, or their boxes touch."""
+    """Return whether bodies share edges, or their boxes touch."""
     if skin._mended.crowded:
         return True
     body = skin._bodies
@@ -142,7 +142,7 @@ def _ends(corners: Array) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
 
 
 def _bodies(merged: Any) -> list[Any]:
-    """Return the bodies of a solid, each without its cavities; flat pieces are omitted."""
+    """Return the bodies of a solid, each without its cavities. Flat pieces are omitted."""
     pieces = [piece for piece in merged.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
     bodies = sorted((piece for piece in pieces if piece.volume() > 0.0), key=lambda piece: float(piece.volume()))
     for hollow in pieces:
@@ -169,11 +169,11 @@ def _area(mesh: Mesh) -> float:
     return float(0.5 * np.linalg.norm(cross, axis=1).sum())
 
 
-_ONE_ANGLE = 1e-5  #: radians: triangles at an edge that differ by less are at one angle
+_ONE_ANGLE = 1e-5  #: greatest difference of equal angles of triangles at an edge, in radians
 
 
 def solids(mesh: Mesh) -> list[Mesh]:
-    """Return each solid of a mesh with its cavities, in the order of their first faces; all open surfaces are one."""
+    """Return each solid of a mesh with its cavities, in the order of first faces. All open surfaces are one mesh."""
     edges = edges_of(mesh._places, mesh.faces)
     if not len(edges.faces):
         return [mesh]
@@ -203,7 +203,7 @@ def _surfaces(edges: Edges, corners: Array) -> Ints:
         sides = order[starts[k] : starts[k + 1]]
         if directions[sides].sum() == 0.0:
             sides = sides[_sectors(_angles(sides, directions, corners), directions[sides])]
-        else:  # an open edge, whose sectors have no end
+        else:  # an open edge, at which sectors are not closed
             sides = np.array(list(pairwise(sides)))
         pairs.append(sides // 3)
     triangle_a, triangle_b = np.concatenate(pairs).T
@@ -211,8 +211,8 @@ def _surfaces(edges: Edges, corners: Array) -> Ints:
 
 
 def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
-    """Return the angles of triangles around an edge that they share, from the first on, 0 to a full turn."""
-    triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # each begins with the edge
+    """Return the angles of triangles around their common edge, relative to the first, from 0 to a full turn."""
+    triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # the edge is first
     along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]
     along = along / np.linalg.norm(along)
     apex = triangles[:, 2] - triangles[:, 0]
@@ -223,20 +223,20 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 
 
 def _sectors(angles: Array, directions: Array) -> Ints:
-    """Return the pairs of triangles around an edge that bound matter, (n / 2, 2)."""
+    """Return the pairs of triangles around an edge that bound a sector of solid, (n / 2, 2)."""
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)
-    turn = np.roll(order, -int(np.argmax(gaps)) - 1)  # no angle is cut in two by the start
+    turn = np.roll(order, -int(np.argmax(gaps)) - 1)  # the start is in the largest gap
     step = np.concatenate([[0], np.cumsum(np.diff(angles[turn]) % (2.0 * np.pi) > _ONE_ANGLE)])
-    # matter ends before more of it begins; of doubled solids the same ones are paired at each edge
+    # Sectors end before others begin at an angle. Coincident solids are paired in the same order at each edge.
     turn = turn[np.lexsort([-directions[turn] * turn, -directions[turn], step])]
     pairs: list[tuple[int, int]] = []
     begun: list[int] = []
     ended: set[int] = set()
-    for side in (*turn.tolist(), *turn.tolist()):  # a sector may go past the start
+    for side in (*turn.tolist(), *turn.tolist()):  # a sector may contain the start
         if side in ended:
             continue
-        while begun and begun[-1] in ended:  # begun again on the second turn
+        while begun and begun[-1] in ended:  # repeated in the second turn
             begun.pop()
         if directions[side] < 0.0:
             begun.append(side)

@@ -1,21 +1,21 @@
 """Queries of bodies against half-spaces and planes.
 
 The distance and depth to a half-space are those of the body's convex hull. Parts of a body may be on both sides of a
-plane. A square replaces the plane, so large that no translation past its rim is as short as one through it. The depth
-follows from the gaps between the parts, projected onto the plane's normal.
+plane. A square replaces the plane. It is so large that a translation past its rim is longer than a translation through
+it. The depth follows from the gaps between the parts, projected onto the plane's normal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gjk3d.bodies import distance
+from gjk3d.bodies import distance, impact
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import parts_of
+from gjk3d.convex import impact as convex_impact
 from gjk3d.convex.checks import convex_mode
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, select_rows
 from gjk3d.convex.solve import convex_handlers
@@ -25,66 +25,61 @@ from gjk3d.narrow.motion import REFERENCE, TURN, WAY
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.results import Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace, Plane
+from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Bools, Ints
 from gjk3d.wording import kind_of
 
 Thing = Body | Shape
-_WIDE = 7.0  #: half of the square, in greatest coordinates of the body: 4 sqrt(3), and a little
+_WIDE = 7.0  #: half width of the square in greatest coordinates of the body, a little more than 4 sqrt(3)
 
 
 class Standing(NamedTuple):
-    """Two objects and pose rows that give the same results as a body and a half-space or plane."""
+    """Two objects and pose rows with the same results as a body and a half-space or plane."""
 
     a: Thing
     b: Thing
     rows_a: Array
     rows_b: Array
-    error: float  #: by which the places of the two may be off, beside what rounding does to any two
+    error: float  #: bound of the error of their positions, in addition to rounding
 
 
 def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> Standing:
-    """Return the pair that replaces a body and a half-space or plane; ``moving`` means that the rows are motions.
+    """Return the pair that replaces a body and a half-space or plane. With ``moving`` the rows are motions.
 
     Raises
     ------
     UnsupportedPair
-        The body is unbounded or lacks a hull.
+        The body is unbounded or does not have a hull.
     """
-    if isinstance(b, Halfspace):
-        plane, body, at_plane, at_body = b, a, rows_b, rows_a
-    else:
-        assert isinstance(a, Halfspace)
-        plane, body, at_plane, at_body = a, b, rows_a, rows_b
+    if not b._kind & Kind.PLANES:
+        x = standing_in(b, a, rows_b, rows_a, moving=moving)
+        return Standing(x.b, x.a, x.rows_b, x.rows_a, x.error)
+    body, plane = cast("Body", a), cast("Halfspace", b)
     hull = parts_of(body).hull()
     if hull is None or parts_of(body).endless:
         raise UnsupportedPair(
             f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the "
-            f"{'plane' if isinstance(plane, Plane) else 'half-space'}"
+            f"{'plane' if plane._kind == Kind.PLANE else 'half-space'}"
         )
-    if not isinstance(plane, Plane):
-        error = placing(body)
-        return Standing(hull, b, rows_a, rows_b, error) if plane is b else Standing(a, hull, rows_a, rows_b, error)
-    square, at_square, error = _square(plane, body, at_plane, at_body, moving)
-    if plane is b:
-        return Standing(body, square, rows_a, at_square, error)
-    return Standing(square, body, at_square, rows_b, error)
+    if plane._kind == Kind.HALFSPACE:
+        return Standing(hull, plane, rows_a, rows_b, placing(body))
+    square, at_square, error = _square(plane, body, rows_b, rows_a, moving)
+    return Standing(body, square, rows_a, at_square, error)
 
 
-def alike(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> list[Ints]:
+def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> list[Ints]:
     """Return groups of rows whose squares have one width and one error, so that results do not depend on the batch."""
-    plane, body, at_plane, at_body = (b, a, rows_b, rows_a) if isinstance(b, Halfspace) else (a, b, rows_a, rows_b)
-    count = max(len(at_plane), len(at_body)) if len(at_plane) and len(at_body) else 0
-    if count < 2 or not isinstance(plane, Plane):
+    count = max(len(rows.a), len(rows.b)) if len(rows.a) and len(rows.b) else 0
+    if count < 2 or plane._kind == Kind.HALFSPACE:
         return [np.arange(count)] if count else []
-    sizes = np.stack(_sizes(plane, body, at_plane, at_body, moving), axis=1)
+    sizes = np.stack(_sizes(plane, body, rows.b, rows.a, moving), axis=1)
     kinds, which = np.unique(np.frexp(sizes)[1], axis=0, return_inverse=True)
     return [np.flatnonzero(which.ravel() == k) for k in range(len(kinds))]
 
 
-def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
+def _sizes(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
     """Return for each row the reach and travel of the body, and the distance of both from the world's origin."""
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
@@ -94,17 +89,17 @@ def _sizes(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: b
     return reach, np.maximum(places, np.abs(_heights(plane, at_plane, at_body)[1]))
 
 
-def _heights(plane: Plane, at_plane: Array, at_body: Array) -> tuple[Array, Array]:
+def _heights(plane: Halfspace, at_plane: Array, at_body: Array) -> tuple[Array, Array]:
     """Return the plane's normal at each row, and the height of the body's origin along it."""
     normals = at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal
     away = at_body[:, 9:12] - at_plane[:, 9:12]
     return normals, np.einsum("ij,ij->i", np.broadcast_to(normals, away.shape), away) - plane.offset
 
 
-def _square(plane: Plane, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
+def _square(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
     """Return a square in the plane about the foot of the body, its pose rows, and its possible error."""
     reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
-    # what rows have in common, see `alike`
+    # what rows have in common, see `_alike`
     reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
     half = _WIDE * reach if reach > 0.0 else 1.0
     count = max(len(at_plane), len(at_body))
@@ -136,92 +131,97 @@ def _axes(normal: Array) -> Array:
     return np.column_stack([u, np.cross(normal, u), normal])
 
 
-def _pieces(a: Thing, b: Thing, rows: Rows) -> Iterator[tuple[Ints, Rows]]:
-    for some in alike(a, b, rows.a, rows.b):
-        yield (
-            some,
-            rows
-            if len(some) == rows.total
-            else rows._replace(a=select_rows(rows.a, some), b=select_rows(rows.b, some), total=len(some)),
-        )
+def _pieces(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> Iterator[tuple[Ints, Rows]]:
+    for some in _alike(body, plane, rows, moving):
+        few = rows.at(select_rows(rows.a, some), select_rows(rows.b, some), len(some))
+        yield some, rows if len(some) == rows.total else few
 
 
-def collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
+def collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
     """Return at which rows a body and a half-space or plane collide."""
     hits = np.empty(rows.total, dtype=bool)
-    for some, few in _pieces(a, b, rows):
-        hits[some] = _collide(a, b, few, margin)
+    for some, few in _pieces(body, plane, rows):
+        hits[some] = _collide(body, plane, few, margin)
     return hits
 
 
-def _collide(a: Thing, b: Thing, rows: Rows, margin: float) -> Bools:
-    x = standing_in(a, b, rows.a, rows.b)
-    posed = rows._replace(a=x.rows_a, b=x.rows_b)
-    if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        return convex_handlers(x.a, x.b).collide(x.a, x.b, posed, margin + x.error)
+def _collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
+    x: Any = standing_in(body, plane, rows.a, rows.b)
+    posed = rows.at(x.rows_a, x.rows_b)
+    if plane._kind == Kind.HALFSPACE:
+        return convex_handlers(x.a, plane).collide(x.a, plane, posed, margin + x.error)
     if margin + x.error >= 0.0:  # the depth below has the same answer for what is between the margin and 0
-        return distance.collide(x.a, x.b, posed, margin + x.error)
+        return distance.collide(body, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
-    _solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
+    _solve(body, plane, rows, Wanted(narrow.SIGNED), out, flags)
     hits: Bools = out[:, 1] <= margin
     return hits
 
 
-def solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
+def solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     """Write the distances of a body and a half-space or plane."""
     distance.check_no_log(wanted)
-    for some, few in _pieces(a, b, rows):
+    for some, few in _pieces(body, plane, rows):
         values, marks = empty_answers(len(some))
-        _solve(a, b, few, wanted, values, marks)
+        _solve(body, plane, few, wanted, values, marks)
         out[some], flags[some] = values, marks
 
 
-def _solve(a: Thing, b: Thing, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    x = standing_in(a, b, rows.a, rows.b)
+def impacts(body: Body, plane: Halfspace, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
+    """Write the impacts of a moving body and a moving half-space or plane."""
+    convex_impact.check_turn(plane, rows.b)
+    for some, few in _pieces(body, plane, rows, moving=True):
+        x: Any = standing_in(body, plane, few.a, few.b, moving=True)
+        values, marks = out[some], flags[some]
+        # the hull or the square may be off by this error; a larger clearance covers it
+        posed = few.at(x.rows_a, x.rows_b)
+        if plane._kind == Kind.HALFSPACE:
+            convex_impact.impacts(plane, x.a, posed.swapped(), clearance + x.error, values, marks)
+        else:
+            impact.impacts(body, x.b, posed, clearance + x.error, values, marks)
+        out[some], flags[some] = values, marks
+
+
+def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
+    x: Any = standing_in(body, plane, rows.a, rows.b)
     wanted = wanted._replace(mode=convex_mode(wanted.mode))
     unsigned, most = wanted.mode == narrow.UNSIGNED, wanted.max_distance
-    posed = rows._replace(a=x.rows_a, b=x.rows_b)
+    posed = rows.at(x.rows_a, x.rows_b)
     crossing = np.zeros(rows.total, dtype=bool)
-    # each bound moves by an error below, so a result beyond the limit has to be so by two; the sum is rounded, too
+    # Each bound moves by an error below, so a result beyond the limit must exceed it by two errors and the rounding.
     wanted = wanted._replace(max_distance=float(np.nextafter(most + 2.0 * x.error, np.inf)))
-    if isinstance(x.a, Shape) and isinstance(x.b, Shape):
-        convex_handlers(x.a, x.b).solve(x.a, x.b, posed, wanted, out, flags)
+    if plane._kind == Kind.HALFSPACE:
+        convex_handlers(x.a, plane).solve(x.a, plane, posed, wanted, out, flags)
     else:
-        distance.solve(x.a, x.b, posed, wanted._replace(mode=narrow.UNSIGNED), out, flags)
-        _turn(a, b, rows, out)
+        distance.solve(body, x.b, posed, wanted._replace(mode=narrow.UNSIGNED), out, flags)
+        _turn(plane, rows, out)
         if not unsigned:
             crossing = ~(out[:, 1] > x.error)
-    some = out[:, 2] > 0.0 if unsigned else ~crossing  # where they overlap it is 0, and no number
+    some = out[:, 2] > 0.0 if unsigned else ~crossing  # the distance is exactly 0 in overlap
     out[some, 1], out[some, 2] = out[some, 1] - x.error, out[some, 2] + x.error
     if unsigned:
         out[:, 1] = np.maximum(out[:, 1], 0.0)
     too_far = flags[:, 0] == Status.BEYOND
-    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # as was asked, and there is more
+    out[too_far, 1] = np.maximum(out[too_far, 1], np.nextafter(most, np.inf))  # beyond the limit of the query
     separated, within = flags[:, 0] == Status.SEPARATED, flags[:, 0] == Status.OVERLAPPING
     flags[(separated & (out[:, 1] <= 0.0)) | (within & (out[:, 2] > 0.0)), 0] = Status.TOUCHING
     for k in np.flatnonzero(crossing).tolist():
-        _cross(a, b, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], out[k], flags[k])
+        _cross(body, plane, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)], out[k], flags[k])
 
 
-def _turn(a: Thing, b: Thing, rows: Rows, out: Array) -> None:
+def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
     """Replace the normals by that of the plane, since nearly touching points give an inexact one."""
-    plane, at_plane, body, plane_point, side = (
-        (b, rows.b, 6, 9, -1.0) if isinstance(b, Plane) else (a, rows.a, 9, 6, 1.0)
-    )
-    assert isinstance(plane, Plane)
-    normals = side * (at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal)
+    normals = -(rows.b[:, :9].reshape(-1, 3, 3) @ plane.normal)
     signs = np.where(np.einsum("ij,ij->i", np.broadcast_to(normals, (len(out), 3)), out[:, 3:6]) < 0.0, -1.0, 1.0)
     out[:, 3:6] = signs[:, None] * normals
-    out[:, plane_point : plane_point + 3] = out[:, body : body + 3] - side * out[:, :1] * out[:, 3:6]
+    out[:, 9:12] = out[:, 6:9] + out[:, :1] * out[:, 3:6]
 
 
-# --- how deep a body is in a plane ------------------------------------------------------------------------------------
+# --- depth of a body in a plane ---------------------------------------------------------------------------------------
 
 
-def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: Ints) -> None:
+def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: Array, flags: Ints) -> None:
     """Write the result of a body and a plane that cross, or nearly, from the nearest gap between parts."""
-    plane, body, at_plane, at_body = (b, a, row_b, row_a) if isinstance(b, Plane) else (a, b, row_a, row_b)
-    assert isinstance(plane, Plane)
     parts = parts_of(body)
     m = relative(at_plane, at_body)
     turn, shift = m[:9].reshape(3, 3), m[9:]
@@ -237,9 +237,7 @@ def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: In
     on_plane = on_body - most * normal
     tight = upper - lower <= 4.0 * error
     out[:3] = most, lower, upper
-    out[3:6], out[6:9], out[9:12] = normal, on_plane, on_body
-    if plane is b:
-        out[3:6], out[6:9], out[9:12] = -normal, on_body, on_plane
+    out[3:6], out[6:9], out[9:12] = -normal, on_body, on_plane
     flags[:] = 0
     flags[2] = tight
     flags[0] = (
@@ -251,7 +249,7 @@ def _cross(a: Thing, b: Thing, row_a: Array, row_b: Array, out: Array, flags: In
 def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, float]:
     """Return the signed distance of 0 to a union of intervals, (k, 2), the nearest end point, and its side.
 
-    Intervals that are no farther apart than a gap are joined. With a negative gap, only those that overlap by as much.
+    Intervals with a distance of at most ``gap`` are joined. With a negative gap, only overlapping intervals are joined.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T
@@ -272,7 +270,7 @@ _CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
 
 def placing(body: Body | Shape) -> float:
     """Return a bound of the error of the hull's corners, which were transformed by the poses of the parts."""
-    return 0.0 if isinstance(body, Mesh) else ROUNDING * parts_of(body).reach
+    return 0.0 if body._kind == Kind.MESH else ROUNDING * parts_of(body).reach
 
 
 def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
@@ -285,15 +283,15 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
     """
     hulls, error = [], 0.0
     for name, x in (("a", a), ("b", b)):
-        if isinstance(x, Shape):
-            hulls.append(x)
+        if x._kind & Kind.SHAPES:
+            hulls.append(cast("Shape", x))
             continue
         hull = parts_of(x).hull()
         if hull is None or not hull._packed[0][layout.POLYTOPE] or hull._packed[1][layout.RADIUS] != 0.0:
-            what = "which has no hull" if hull is None else "whose hull is none"
+            what = "without a hull" if hull is None else "whose hull is not a polytope"
             raise UnsupportedPair(
-                f"separating_axis takes polytopes, and {name} is {kind_of(x)}, {what}: "
-                "use distance or signed_distance, whose normal parts the two where a plane does"
+                f"separating_axis needs polytopes, but {name} is {kind_of(x)} {what}. "
+                "Use distance or signed_distance, whose normal is a separating axis of separated objects"
             )
         hulls.append(hull)
         error += placing(x)
@@ -303,7 +301,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
 def shape_round(body: Body) -> Shape:
     """Return a convex shape that contains a body: its hull, grown by the rounding error.
 
-    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the parts' boxes.
+    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the boxes of the parts.
 
     Raises
     ------
@@ -312,8 +310,7 @@ def shape_round(body: Body) -> Shape:
     """
     if body._as_parts().endless:
         raise UnboundedShapeError(
-            "a HeightField goes down without end; give it a bottom, or of its surface alone ask "
-            "gjk3d.Mesh(*field.surface())"
+            "the HeightField is unbounded below. Give it a bottom, or use its surface, gjk3d.Mesh(*field.surface())"
         )
     return body._cached("shape round", lambda: _shape_round(body))
 

@@ -1,6 +1,6 @@
-"""Bodies in rational numbers: their parts as exact convex sets, built from the data that a body was created from.
+"""Bodies in rational numbers: their parts as exact convex sets, built from the original data of a body.
 
-No coordinate of the kernels is used. A mesh is its original faces, and a grid is the boxes of its cubes.
+Coordinates of the kernels are not used. A mesh is its original faces, and a grid is the boxes of its cubes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from math import inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -29,15 +28,16 @@ from gjk3d.exact.convex_sets import Body as ConvexSet
 from gjk3d.exact.convex_sets import Placement, Side, at_point, body_of, hulls_of, of_points, place, place_all
 from gjk3d.exact.convex_sets import placement as placed_at
 from gjk3d.exact.cuts import ClosedSurface, Union, WorldBody, is_closed, on_scale
+from gjk3d.exact.judge import Verdict
+from gjk3d.exact.unions import judge_beside, judge_unions
 from gjk3d.poses import IDENTITY
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-_DENTED = Fraction(1, 10**6)  #: part of its size by which a nearly convex mesh is smaller than its hull, at most
-_MOST_COMPARED = 2_000_000  #: corners times vertices that are compared to see whether a mesh is convex
-_STANDING = placed_at(IDENTITY[0])
+_DENTED = Fraction(1, 10**6)  #: greatest relative difference in size between a nearly convex mesh and its hull
+_MOST_COMPARED = 2_000_000  #: greatest number of corners times vertices for a test of convexity
+_IDENTITY = placed_at(IDENTITY[0])
 
 
 class _RationalBody(NamedTuple):
@@ -45,8 +45,8 @@ class _RationalBody(NamedTuple):
 
     parts: list[ConvexSet]
     pieces: list[FractionVec]
-    solids: list[ConvexSet]  #: three vertices a face, in one set
-    hulls: list[ConvexSet]  #: convex sets that lie in them, nearly all of each
+    solids: list[ConvexSet]  #: closed surfaces, each one set with three vertices per face
+    hulls: list[ConvexSet]  #: a convex set inside each solid that fills nearly all of it
     size: float
     doubts: list[str]
 
@@ -57,21 +57,31 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
     Raises
     ------
     UnsupportedPair
-        The object is unbounded, or of a class of the user.
+        The object is unbounded, or its class is not supported.
     """
     return _placed_whole(name, _rational_body(name, x), row)
 
 
-def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
-    """Return the two objects of a result in rational numbers, neither a half-space; see `whole_of`.
+def judge_pair(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
+    """Return the verdict on a result for two objects, neither a half-space."""
+    return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)
 
-    An unbounded height field is cut off so far below that nothing of the other object is below its bottom, even after
-    the depth is undone. Distance and depth are then the same as for the whole field.
+
+def judge_on_plane(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
+    """Return the verdict on a result for a body and a half-space or plane, in either order."""
+    body, plane = (0, 1) if b._kind & Kind.PLANES else (1, 0)
+    whole = whole_of("ab"[body], (a, b)[body], rows[body])
+    return judge_beside(result, whole, (a, b)[plane], placed_at(rows[plane]), flaws)
+
+
+def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[WorldBody, WorldBody]:
+    """Return the two objects of a result in rational numbers (`whole_of`). Half-spaces are not supported.
+
+    An unbounded height field is cut off below the other object, also after the separating translation. Distance and
+    depth are then equal to those of the whole field.
     """
-    endless = [isinstance(x, HeightField) and x.bottom == -inf for x in things]
+    endless = [x._kind == Kind.ENDLESS for x in things]
     bodies = [None if none else _rational_body(name, x) for name, x, none in zip("ab", things, endless, strict=True)]
-    if all(endless):
-        raise UnsupportedPair("two HeightFields: both go down without end; give one of them a bottom, or take a Mesh")
     # a finite column that reaches below everything gives the same distance and depth as an unbounded one
     for k, partner in enumerate(reversed(bodies)):
         if bodies[k] is None and partner is not None:
@@ -84,14 +94,14 @@ def wholes_of(result: Any, things: tuple[Any, Any], rows: list[Array]) -> tuple[
 
 
 def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
-    if isinstance(x, HeightField) and x.bottom == -inf:
+    if x._kind == Kind.ENDLESS:
         raise UnsupportedPair(
-            f"{name} is a HeightField that goes down without end: give it a bottom, HeightField(..., bottom=z)"
+            f"{name} is a HeightField that is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
         )
-    make = _BUILDERS.get(type(x)) if isinstance(x, Body) else None if isinstance(x, Halfspace) else _of_shape
+    make = _of_shape if x._kind & Kind.BOUNDED else _BUILDERS.get(type(x))
     if make is None:
         raise UnsupportedPair(
-            f"{name} is {kind_of(x)} beside what is not convex, which is not judged: make it a large "
+            f"{name} is {kind_of(x)} next to a non-convex body, which cannot be verified. Use a large "
             "gjk3d.Box, or a gjk3d.Mesh of its surface"
         )
     body: _RationalBody = x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
@@ -119,7 +129,7 @@ def _solid(faces: ConvexSet, at: Placement) -> ClosedSurface:
     return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
 
 
-# --- of each kind -----------------------------------------------------------------------------------------------------
+# --- kinds of bodies --------------------------------------------------------------------------------------------------
 
 
 def _point_in(part: ConvexSet) -> FractionVec:
@@ -131,7 +141,7 @@ def _point_in(part: ConvexSet) -> FractionVec:
 def _of_shape(x: Shape) -> _RationalBody:
     core = body_of(x)
     if core is None:
-        unknown = f"a {type(x).__name__} is not given by numbers that the judge knows"
+        unknown = f"the exact form of a {type(x).__name__} is not known"
         return _RationalBody([at_point((Fraction(0),) * 3)], [], [], [], 0.0, [unknown])
     return _RationalBody([core], [_point_in(core)], [], [], float(np.abs(x.bounds).max()), [])
 
@@ -147,7 +157,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
-    """Return the closed surface of a mesh whose inside counts, if it has one."""
+    """Return the closed surface of a solid mesh, and doubts about it."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -156,14 +166,14 @@ def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
     faces = [(number[i], number[j], number[k]) for i, j, k in skin.faces.tolist()]
     some = [len({i, j, k}) == 3 for i, j, k in faces]
     if not is_closed([face for face, proper in zip(faces, some, strict=True) if proper]):
-        return [], ["a mesh counts as closed, and its edges do not pair"]
+        return [], ["a mesh is closed, but its edges are not paired"]
     return [of_points(skin.vertices[skin.faces[np.array(some)]].reshape(-1, 3))], []
 
 
 def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
     """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
 
-    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses all of it.
+    The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.
     """
     points = solid.terms[0].sets[0]
     vertices = sorted(set(points))
@@ -181,7 +191,7 @@ def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
         if any(n):
             share = min(share, Fraction(dot(n, a), max(max(dot(n, p) for p in local), 1)))
     shrunk = Fraction(float_below(share))
-    if shrunk < 1 - _DENTED or not _solid(solid, _STANDING).holds(middle):
+    if shrunk < 1 - _DENTED or not _solid(solid, _IDENTITY).holds(middle):
         return []
     return [of_points([[m + shrunk * Fraction(c, common) for m, c in zip(middle, p, strict=True)] for p in local])]
 
@@ -190,7 +200,8 @@ def _of_compound(x: Compound) -> _RationalBody:
     total = _RationalBody([], [], [], [], 0.0, [])
     size = 0.0
     for thing, row in x._parts:
-        part_body = _of_mesh(thing) if isinstance(thing, Mesh) else _of_shape(thing)
+        make: Any = _of_mesh if thing._kind == Kind.MESH else _of_shape
+        part_body = make(thing)
         at = placed_at(row)
         side = Side("a", at_point((Fraction(0),) * 3), at)
         total.parts.extend(place(part, at) for part in part_body.parts)
@@ -217,7 +228,7 @@ def _of_voxels(x: VoxelGrid) -> _RationalBody:
     covered = np.zeros(x.occupied.shape, dtype=bool)
     for i, j, k, a, b, c in boxes.tolist():
         covered[i:a, j:b, k:c] = True
-    doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes of cubes are not the cubes"]
+    doubts = [] if np.array_equal(covered, x.occupied) else ["the boxes do not cover the cubes exactly"]
     return _RationalBody(parts, [_point_in(part) for part in parts], [], [], size, doubts)
 
 
@@ -234,7 +245,7 @@ def _of_shell(x: Shell) -> _RationalBody:
 
 
 def _of_heights(x: HeightField, bottom: float | None = None) -> _RationalBody:
-    """Return the columns down to a bottom, by default the field's own, and the closed surface around them."""
+    """Return the columns down to a bottom, by default that of the field, and the closed surface around them."""
     (left, front), (dx, dy) = (tuple(map(Fraction, v.tolist())) for v in (x.origin, x._steps))
     nx, ny = x.heights.shape
     floor = Fraction(x.bottom if bottom is None else bottom)

@@ -1,13 +1,14 @@
 """Rays against bodies: the first hit, and whether a point is inside a closed surface.
 
 A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge or corner too
-closely is replaced by one in another direction. If no direction is clear, the solid angle of all triangles decides,
-which needs no general position (Jacobson et al., generalized winding numbers, 2013).
+closely is replaced by a ray in another direction. If all directions are unclear, the solid angle of all triangles
+decides, for which general position is not required (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import atan2, pi, sqrt
 from typing import Any
 
@@ -20,7 +21,7 @@ from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.parts import PlacedParts, TreeParts
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK
+from gjk3d.bodies.traversal import STACK, TriangleTree
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
@@ -34,7 +35,7 @@ _TRIES = 6
 NO, YES, UNCLEAR = range(3)
 
 CastPart = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
-Hits = tuple[Array, Array, Bools]  #: distance, infinite of a miss, normal, whether it begins inside
+Hits = tuple[Array, Array, Bools]  #: distance (infinite for a miss), normal, whether the ray begins inside
 
 
 @kernel
@@ -53,13 +54,13 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
         else:
             t0, t1 = (-half - o) / s, (half - o) / s
             near, far = max(near, min(t0, t1)), min(far, max(t0, t1))
-    # the noise in the half extents is more than these two: they cover the rounding of the quotients alone
+    # these two cover only the rounding of the quotients, since the half extents include the noise
     return near if near <= far * (1.0 + 1e-12) + noise else _NEVER
 
 
 @kernel
 def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return where a ray in the plane of a triangle meets it."""
+    """Return the distance along a ray in the plane of a triangle to the triangle."""
     away, _ = nearest_on(p, t)
     if away <= noise * noise:
         return 0.0
@@ -71,7 +72,7 @@ def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
         across = (a[0] - along * d[0], a[1] - along * d[1], a[2] - along * d[2])
         turned = (e[0] - step * d[0], e[1] - step * d[1], e[2] - step * d[2])
         long = dot(turned, turned)
-        at = 1.0 if step < 0.0 else 0.0  # along the ray: its nearer end
+        at = 1.0 if step < 0.0 else 0.0  # the nearer end of an edge along the ray
         if long > noise * noise:
             at = min(max(-dot(across, turned) / long, 0.0), 1.0)
         off = (across[0] + at * turned[0], across[1] + at * turned[1], across[2] + at * turned[2])
@@ -83,9 +84,9 @@ def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @kernel
 def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray to a triangle, whose rim is widened by rounding; very large for a miss."""
+    """Return the distance along a ray to a triangle, whose rim is widened by rounding, very large for a miss."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    # twice the projected area between the ray and each edge; its error is less than noise times the edges
+    # twice the projected area between the ray and each edge, with an error below noise times the edges
     u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
     long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
     if min(u, v, w) < -long and max(u, v, w) > long:
@@ -94,17 +95,18 @@ def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
     if abs(total) <= 4.0 * long:
         return _edge_on(p, d, t, noise)
     ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
-    # no farther than its corners, where they are all seen under a small angle
+    # limited by its corners, since the quotient is inexact for a small projected area
     ahead = min(max(ahead, min(dot(a, d), dot(b, d), dot(c, d))), max(dot(a, d), dot(b, d), dot(c, d)))
     return max(ahead, 0.0) if ahead >= -noise else _NEVER
 
 
 @entry
 def first_triangles(
-    starts: Array2, directions: Array2, far: float, noises: Array1, boxes: Array2, links: Ints2, corners: Array2,
-    stack: Ints2, keys: Array1, distances: Array1, which: Ints1,
+    starts: Array2, directions: Array2, far: float, noises: Array1, tree: TriangleTree, stack: Ints2, keys: Array1,
+    distances: Array1, which: Ints1,
 ) -> None:  # fmt: skip
-    """Write the distance of each ray to the first triangle, and its number in the tree; -1 for a miss."""
+    """Write the distance of each ray to the first triangle, and its number in the tree, -1 for a miss."""
+    boxes, links = tree.boxes, tree.links
     for k in range(starts.shape[0]):
         p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (directions[k, 0], directions[k, 1], directions[k, 2])
         noise = noises[k]
@@ -119,12 +121,12 @@ def first_triangles(
             i = stack[top, 0]
             if links[i, 0] < 0:
                 for t in range(links[i, 1], links[i, 1] + links[i, 2]):
-                    ahead = _onto(p, d, read(corners, t), noise)
+                    ahead = _onto(p, d, read(tree.corners, t), noise)
                     if ahead < best or (ahead == best and hit < 0):
                         best, hit = ahead, t
                 continue
             d0, d1 = _entry(p, d, boxes, links[i, 0], noise), _entry(p, d, boxes, links[i, 0] + 1, noise)
-            first = 1 if d0 <= d1 else 0  # the nearer is looked at first
+            first = 1 if d0 <= d1 else 0  # the nearer box is first
             stack[top, 0], keys[top] = links[i, 0] + first, d1 if first == 1 else d0
             stack[top + 1, 0], keys[top + 1] = links[i, 0] + 1 - first, d0 if first == 1 else d1
             top += 2
@@ -133,7 +135,7 @@ def first_triangles(
 
 @kernel
 def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return how often a ray leaves the surface minus how often it enters, or `_UNCLEAR`."""
+    """Return the number of exits of a ray from the surface minus the number of entries, or `_UNCLEAR`."""
     count = 0
     stack[0, 0] = 0
     top = 1
@@ -151,7 +153,7 @@ def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise
             t = read(corners, k)
             a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
             u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
-            # each is twice a triangle's area across the ray: off by less than noise times its edges
+            # each is twice the projected area of a triangle, with an error below noise times its edges
             long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
             if min(u, v, w) < -long and max(u, v, w) > long:
                 continue
@@ -181,9 +183,9 @@ def winding(p: Vec3, corners: Array) -> float:
 
 @kernel
 def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return the result of `_leavings` for the first clear one of a few rays."""
+    """Return the result of `_leavings` for the first clear ray of a few rays."""
     for attempt in range(_TRIES):
-        # directions on no likely plane of symmetry
+        # directions off all likely planes of symmetry
         x, y, z = 0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt
         n = sqrt(x * x + y * y + z * z)
         count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
@@ -194,7 +196,7 @@ def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise:
 
 @kernel
 def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return by rays, in little time, whether a point is inside: NO, YES, or UNCLEAR, such as on the surface."""
+    """Return by a few rays whether a point is inside: NO, YES, or UNCLEAR, for example on the surface."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
     if count == _UNCLEAR:
         return UNCLEAR
@@ -233,7 +235,7 @@ def inside(
 
 
 def holds(mesh: TriangleSurface, points: Array) -> Bools:
-    """Return which points, in its frame, are inside the closed surface of a mesh; none if it is open."""
+    """Return which points, in the frame of a mesh, are inside its closed surface. All are outside an open mesh."""
     answer = np.zeros(len(points), dtype=np.int64)
     if len(points) and mesh.is_watertight:
         tree = tree_of(mesh.skin)
@@ -244,19 +246,21 @@ def holds(mesh: TriangleSurface, points: Array) -> Bools:
 
 
 def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
-    """Return the result of `holds`, tested only for points in the mesh's box."""
+    """Return the result of `holds`, computed only for points in the box of the mesh."""
     low, high = mesh.bounds
     mask: Bools = ((points >= low) & (points <= high)).all(axis=1)
     mask[mask] = holds(mesh, np.ascontiguousarray(points[mask]))
     return mask
 
 
-def cast(
-    body: Body, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, cast_part: CastPart
-) -> None:
+def _cast(
+    local_hits: Callable[..., Hits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
+    codes: Ints, cast_part: CastPart,
+) -> None:  # fmt: skip
     """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
 
-    ``cast_part`` casts rays on its parts: `gjk3d.query.raycast.cast_rays`.
+    ``local_hits`` returns the hits in the frame of the body. ``cast_part`` casts rays on its parts:
+    `gjk3d.query.raycast.cast_rays`.
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
@@ -265,27 +269,19 @@ def cast(
         (inverses @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0]
     )
     directions = np.ascontiguousarray((inverses @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
-    mesh = body._skin if isinstance(body, HeightField) and body.bottom > -np.inf else body
-    if isinstance(mesh, Mesh):
-        distances, normals, within = _on_triangles(mesh, local_starts, directions, most)
-    elif isinstance(body, HeightField):
-        distances, normals, within = _on_ground(body, local_starts, directions, cast_part)
-    else:
-        distances, normals, within = _on_parts(body, local_starts, directions, most, cast_part)
+    distances, normals, within = local_hits(body, local_starts, directions, most, cast_part)
     hit = within | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
     out[:, 1:] = np.where(within[:, None], -units, (turns @ normals[..., None])[..., 0]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
 
 
-def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float) -> Hits:
+def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float, _: CastPart) -> Hits:
     """Return the hits on triangles, with normals against the ray."""
     count, tree = len(starts), tree_of(mesh)
     noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
     distances, which = np.empty(count), np.empty(count, dtype=np.int64)
-    first_triangles(
-        starts, directions, most, noises, *tree.arrays, traversal_stack(), np.empty(STACK), distances, which
-    )
+    first_triangles(starts, directions, most, noises, tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
     within = (which >= 0) & (distances <= 2.0 * noises)
     if mesh.is_solid:
         within |= inside_of(mesh, starts)
@@ -302,7 +298,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
     assert isinstance(parts, TreeParts)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
     normals = -directions
-    for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # of those each mesh is met as a whole
+    for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # others are cast as a whole below
         inside |= inside_of(mesh, moved_back(row, starts))
     for block in parts.along_rays(starts, directions, most):
         for thing, rays, rows in _things(parts, block):
@@ -312,8 +308,8 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
 
 
 def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints, Array]]:
-    """Yield each distinct shape or mesh, the rays that may hit it, and the pose rows there."""
-    if isinstance(parts, PlacedParts):  # of a mesh all triangles at once
+    """Yield each distinct shape or mesh, the rays that may hit it, and its pose rows."""
+    if isinstance(parts, PlacedParts):  # all triangles of a mesh at once
         block = np.unique(np.column_stack([block[:, 0], parts.owners(block[:, 1])]), axis=0)
         things = [thing for thing, _ in parts.things]
         first: dict[int, int] = {}
@@ -328,7 +324,7 @@ def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints,
 
 
 def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
-    """Store hits that precede the known hit of their ray."""
+    """Store hits that are nearer than the known hit of their ray."""
     inside[rays[hit.inside]] = True
     order = np.lexsort((hit.distance, rays))
     first = order[np.unique(rays[order], return_index=True)[1]]
@@ -336,10 +332,10 @@ def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any)
     best[rays[first]], normals[rays[first]] = hit.distance[first], hit.normal[first]
 
 
-# --- a height field: its surface, and the four walls below its rim --------------------------------------------------
+# --- height fields: the surface, and the four walls below the rim -----------------------------------------------------
 
 
-def _on_ground(field: HeightField, starts: Array, directions: Array, cast_part: CastPart) -> Hits:
+def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, cast_part: CastPart) -> Hits:
     count = len(starts)
     ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, directions, np.inf)
     distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -directions)
@@ -355,7 +351,7 @@ def _on_ground(field: HeightField, starts: Array, directions: Array, cast_part: 
 
 
 def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Array, Array, Ints]:
-    """Return the interval in which rays are over the grid, and the axis of their entry."""
+    """Return the begin and the end of the part of each ray over the grid, and the axis of its entry."""
     low = field.origin
     high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -376,9 +372,13 @@ def _height(field: HeightField, places: Array) -> Array:
     i, j = cell.T
     h = field.heights
     low, far = h[i, j], h[i + 1, j + 1]
-    # the two triangles of a cell meet over the line from [i, j] to [i + 1, j + 1]
+    # the two triangles of a cell share the edge over the line from [i, j] to [i + 1, j + 1]
     third = np.where(u >= v, h[i + 1, j], h[i, j + 1])
     heights: Array = np.where(
         u >= v, low + u * (third - low) + v * (far - third), low + v * (third - low) + u * (far - third)
     )
     return heights
+
+
+cast_on_mesh, cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_triangles, _on_ground, _on_parts))
+cast_on_ground = partial(_cast, lambda field, *rays: _on_triangles(field._skin, *rays))  #: with a bottom

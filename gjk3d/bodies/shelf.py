@@ -1,7 +1,7 @@
-"""A list of convex shapes that a body is tested against: one call into the kernels solves pairs with any of them.
+"""A list of convex shapes that a body is tested against, so that one call of the kernels solves pairs with all of them.
 
-In the kernels each shape is a body of one part, a slice of arrays for all shapes, see `part_tree.on_shelf`. The shelf
-of a single object is that object itself, which may be a body.
+In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.on_shelf`). The shelf of a
+single object is that object itself, which may be a body.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class Shelf:
-    """A list of objects; several objects contain no half-space and no function of a user."""
+    """A list of objects. A list of several objects must not contain half-spaces or functions of users."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
@@ -54,7 +54,7 @@ class Shelf:
 
     @cached_property
     def hulls(self) -> GivenShelf | None:
-        """The convex hulls of all, or None if one is too expensive or does not exist."""
+        """The convex hulls of all objects, or None if a hull is too expensive or does not exist."""
         if len(self) > 1:
             return self.given
         hull = self.parts[0].hull()
@@ -70,18 +70,18 @@ class Shelf:
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:
-        """The planes of `gjk3d.convex.solve.planes_of`, where those of each object begin, and the last end."""
+        """The planes of `gjk3d.convex.solve.planes_of`, the first index of each object, and the last end."""
         every = [planes_of(thing) if isinstance(thing, Shape) else _NO_PLANES for thing in self.things]
         return np.concatenate(every), np.cumsum([0, *map(len, every)])
 
     @cached_property
     def solids(self) -> GivenSolids:
-        """The polytopes of `gjk3d.bodies.facets.solids_of`; scratch is added by `facets.with_scratch`."""
+        """The polytopes of `gjk3d.bodies.facets.solids_of`, to which `facets.with_scratch` adds scratch."""
         return solids_of(self.parts)
 
 
 def _concatenated(every: Sequence[PartTree]) -> PartTree:
-    """Return shapes at the identity one after another: a node, a row of the table and a point each."""
+    """Return shapes at the identity one after another, each with a node, a row of the table and a point."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)

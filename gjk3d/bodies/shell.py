@@ -26,10 +26,10 @@ from gjk3d.wording import kind_of
 class Shell(Body):
     """All points within half a thickness of the triangles of a mesh, and the interior of a closed mesh.
 
-    An open mesh is a surface without volume: the depth of a touching body is undefined, and a thin body may change
-    sides between two steps. With a thickness it is the body that a ball of that diameter sweeps on the surface, with a
+    An open mesh is a surface without volume. The depth of a touching body is undefined, and a thin body may change
+    sides between two steps. A shell is the body that a ball of diameter ``thickness`` sweeps on the surface, with a
     rounded rim. `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side, and their results
-    are exact for that body. The depth of an overlap has bounds, as for a `Compound`.
+    are exact for this body. The depth of an overlap has bounds, as for a `Compound`.
 
     A closed mesh is solid in `gjk3d.collide`, so its shell is the mesh grown by half the thickness. The shell of a
     ``Mesh(..., solid=False)`` is hollow.
@@ -66,7 +66,7 @@ class Shell(Body):
     def __init__(self, mesh: Mesh, thickness: float) -> None:
         if not isinstance(mesh, Mesh):
             raise ShapeError(
-                f"Shell: mesh is {kind_of(mesh)}, expected a gjk3d.Mesh; a convex shape has inflated(radius)"
+                f"Shell: mesh is {kind_of(mesh)}, expected a gjk3d.Mesh. Use inflated(radius) of a convex shape"
             )
         self._set(mesh=mesh, thickness=number(thickness, "Shell: thickness"))
 
@@ -79,16 +79,16 @@ class Shell(Body):
         return self.mesh.unit
 
     def hull(self) -> Shape:
-        """Return the convex hull, a shape that every query takes."""
+        """Return the convex hull, a shape that every query accepts."""
         return self._as_parts().hull()
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return both sides, each half the thickness along the mean normals of its vertices, and the rim, for pictures.
+        """Return both sides at half the thickness along the mean normals of vertices, and the rim, for pictures.
 
         Parameters
         ----------
         resolution : int
-            Not used here: edges are not rounded.
+            Not used, since edges are not rounded.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Reduction of contact points: no duplicates, and if there are too many, those that span the patches."""
+"""Reduction of contact points: without duplicates, and if there are too many, to points that span the patches."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gjk3d.narrow.manifold import POINT
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
-_ONE_WAY = 1.0 - 1e-12  #: cosine of normals that are one
-_ALIKE = 0.9  #: cosine of normals along which points support a body together, as on rough ground
-_SAME_POINT = 1e-9  #: points nearer than that to each other are one, in units of the greatest coordinate
-_U, _V, _FAR = range(3)  #: of a point: its place within a plane; of those left how far each is from all that are kept
+_ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
+_ALIKE = 0.9  #: least cosine between normals of points that support a body together, as on rough ground
+_SAME_POINT = 1e-9  #: greatest distance of equal points, in units of the greatest coordinate
+_U, _V, _FAR = range(3)  #: columns of a point: its position in a plane, and its distance from all selected points
 _ORDER, _LEFT, _CHAIN, _RETAINED = range(4)
-KEY = _U  #: of any rows
+KEY = _U  #: column of the sort key
 
 
 @kernel
@@ -65,11 +65,11 @@ def _between(flat: Array, a: int, b: int) -> float:
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
     """Mark the corners of the convex hull in the plane (Andrew 1979), without points on its sides.
 
-    The first point by number is marked of those at one place.
+    The first point by number is marked of several points at the same position.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
-    for i in range(1, count):  # so that rounding does not order the points of a side along the second axis
+    for i in range(1, count):  # rounding must not sort the points of a side along the second axis
         if flat[order[i], _U] - flat[order[i - 1], _U] <= tolerance:
             flat[order[i], _U] = flat[order[i - 1], _U]
     _sort(order, count, flat)
@@ -77,7 +77,7 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
         top = 0
         for i in range(count):
             k = order[i] if side == 0 else order[count - 1 - i]
-            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # one over the other: the deeper comes first
+            if top > 0 and _between(flat, chain[top - 1], k) <= tolerance:  # coincident: the deeper point is first
                 chain[top - 1] = min(chain[top - 1], k)
                 continue
             while top > 1 and _bulge(flat, chain[top - 2], chain[top - 1], k) <= tolerance:
@@ -90,7 +90,7 @@ def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> Non
 
 @kernel
 def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, table: Ints) -> None:
-    """Mark the corners of the outlines of patches, which are points of one normal, and the deepest point of all."""
+    """Mark the corners of the outlines of patches (points with equal normals), and the deepest point of all."""
     order, left, retained = table[_ORDER], table[_LEFT], table[_RETAINED]
     for k in range(count):
         left[k], retained[k] = 1, 0
@@ -111,7 +111,7 @@ def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, tabl
                 some += 1
                 p = _middle(rows, j)
                 flat[j, _U], flat[j, _V] = dot(p, u), dot(p, v)
-        if some == 0:  # a normal that is none
+        if some == 0:  # the normal is zero
             left[k], retained[k] = 0, 1
         _mark_outline(flat, some, tolerance, table)
     deepest, least = 0, inf
@@ -126,7 +126,6 @@ def _mark_outermost(rows: Array, count: int, tolerance: float, flat: Array, tabl
 
 @kernel
 def _middle(rows: Array, k: int) -> Vec3:
-    """Return the midpoint of both points of a row."""
     return (0.5 * (rows[k, 0] + rows[k, 3]), 0.5 * (rows[k, 1] + rows[k, 4]), 0.5 * (rows[k, 2] + rows[k, 5]))
 
 
@@ -137,11 +136,11 @@ def _normal(rows: Array, k: int) -> Vec3:
 
 @kernel
 def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: Array) -> int:
-    """Write the selected contact points, the deepest first, followed by their normals, and return their number.
+    """Write the selected contact points with their normals, the deepest first, and return their number.
 
-    With ``most`` not below 0 there are at most so many, and if there are more only corners of outlines are taken.
-    Points with a normal similar to that of the deepest come first, then points similar to the deepest of the rest. Each
-    point is the farthest from all earlier ones.
+    A ``most`` of at least 0 limits their number. More points are reduced to corners of outlines. Points with a normal
+    similar to that of the deepest come first, then points similar to the deepest of the remaining points. Each point is
+    the farthest from all earlier points.
     """
     order = table[_ORDER]
     greatest = 0.0
@@ -170,7 +169,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
         for i in range(first, some if most >= 0 else first):
             if flat[i, _FAR] > max(tolerance, flat[last, _FAR] if last >= 0 else 0.0):
                 last = i if dot(_normal(rows, order[i]), n) > _ALIKE else last
-        if last < 0:  # the deepest of those that are left, and its patch
+        if last < 0:  # the deepest of the remaining points, and its patch
             last, n = first, _normal(rows, order[first])
         p = _middle(rows, order[last])
         for c in range(out.shape[1]):
@@ -185,7 +184,7 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 
 @kernel
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
-    """Write the order of rows by their `KEY`, the least first and stable; the same sort as `_sort`."""
+    """Write the order of rows by their `KEY`, the least first, with the stable sort of `_sort`."""
     for k in range(count):
         order[k] = k
     step = count // 2
@@ -218,7 +217,7 @@ def spread_rows(
     points: Array2, begins: Ints1, answers: Array2, most: int, flat: Array2, table: Ints2, rows: Array2, out: Array2,
     counts: Ints1,
 ) -> int:  # fmt: skip
-    """Write the selected contact points of several pairs one after another and their numbers, and return the total.
+    """Write the selected contact points of several pairs one after another with their counts, and return the total.
 
     The points of pair k begin at ``begins[k]``. A pair without points has the point of its result row. See `_spread`
     for ``most``. ``flat``, ``table`` and ``rows`` are scratch.
@@ -243,7 +242,7 @@ def spread_rows(
 
 
 def spread_points(points: Array, begins: Ints, answers: Array, most: int | None) -> tuple[Array, Ints]:
-    """Return contact points of several pairs without duplicates, and their numbers, see `spread_rows`."""
+    """Return contact points of several pairs without duplicates, and their counts (`spread_rows`)."""
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
     out, counts = borrow("spread", len(points) + pairs, WIDTH), np.empty(pairs, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""A surface of triangles and the solid that it bounds: closed or not, mended where little is wrong, convex or not."""
+"""A surface of triangles and the solid that it bounds, with repairs of a few flaws and a test of convexity."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 _Any = TypeVar("_Any", bound=NDArray[Any])
-#: A closed mesh counts as convex when its volume is that of its hull to this part (float32 files round their corners).
+#: Relative difference of the volumes of a convex mesh and its hull, since float32 files round their corners.
 CONVEX_RATIO = 1e-6
-_MOST_COMPARED = 10_000_000  #: vertices times planes that are compared to see whether a mesh is convex
-_BLOCK = 65536  #: and at once: so many stay in the processor's cache, and take no second thread
+_MOST_COMPARED = 10_000_000  #: greatest number of vertices times planes for a test of convexity
+_BLOCK = 65536  #: number of these products per block, which fits into the processor's cache and uses one thread
 
 
 class TriangleSurface(Body):
@@ -40,22 +40,22 @@ class TriangleSurface(Body):
 
     @property
     def vertices(self) -> Array:
-        """The points, (n, 3), read-only."""
+        """The vertices, (n, 3), read-only."""
         return self._vertices
 
     @property
     def faces(self) -> Ints:
-        """Which vertices each triangle joins, (m, 3), read-only."""
+        """The vertex indices of each triangle, (m, 3), read-only."""
         return self._faces
 
     @property
     def bounds(self) -> Array:
-        """Lowest and highest corner of the triangles, (2, 3), read-only."""
+        """Least and greatest corner of the box of the triangles, (2, 3), read-only."""
         return self._cached("bounds", self._find_bounds)
 
     @property
     def _used(self) -> Array:
-        """The vertices that a face names, (k, 3)."""
+        """The vertices of faces, (k, 3)."""
         used = np.zeros(len(self._vertices), dtype=bool)
         used[self._faces] = True
         return self._vertices[used]
@@ -66,37 +66,37 @@ class TriangleSurface(Body):
 
     @property
     def volume(self) -> float:
-        """Signed volume by the divergence theorem, the sum over all bodies: an overlap of two of them counts twice.
+        """Signed volume by the divergence theorem, summed over all bodies, so that an overlap of two counts twice.
 
-        It means something only if `is_watertight`, and is negative for a mesh that is inside out.
+        It is meaningful only if `is_watertight`, and negative for a mesh that is inside out.
         """
         return self._cached("volume", self._find_volume)
 
     def _find_volume(self) -> float:
-        # taken about the middle, so that a far-away mesh loses no digits
+        # computed about the middle, so that a far-away mesh does not lose digits
         corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
         cross = np.cross(corners[:, 1], corners[:, 2])
         return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
 
     @property
     def rounding(self) -> float:
-        """How far apart copies of a corner may be along an axis because their numbers were rounded.
+        """The greatest distance along an axis between rounded copies of a corner.
 
-        0 where the default is a thousandth of the longest side of the box or more: then no copies are looked for.
+        It is 0 if the default is a thousandth of the longest side of the box or more. Copies are not searched then.
         """
         return self._cached("rounding", lambda: r if (r := self._spread) < largest_rounding(self._vertices) else 0.0)
 
     @property
     def _spread(self) -> float:
-        """The greatest distance of copies of a corner by their numbers alone, for a mesh of any size."""
+        """The greatest distance of copies of a corner by the rounding of their numbers, for a mesh of any size."""
         return corner_rounding(self._vertices) if self._rounding is None else self._rounding
 
     @property
     def _places(self) -> Ints:
-        """The number of the place of each vertex, (n,); those that are copies of one corner share it."""
+        """The number of the position of each vertex, (n,), equal for copies of a corner."""
         return self._mended.places
 
-    # --- the solid within -----------------------------------------------------------------------------------------
+    # --- the bounded solid ----------------------------------------------------------------------------------------
 
     @property
     def _mended(self) -> Mended:
@@ -104,25 +104,25 @@ class TriangleSurface(Body):
 
     @property
     def open_edges(self) -> int:
-        """The number of triangle edges without an opposite neighbour edge; 0 for a closed surface.
+        """The number of triangle edges without an opposite neighbour edge, which is 0 for a closed surface.
 
-        Vertices at the same place count as one, since STL stores three for each triangle; triangles that have two
-        corners at one place count as none. A surface that its `repairs` close is closed.
+        Vertices at the same position count as one, since STL stores three for each triangle. Triangles with two corners
+        at the same position are ignored. A surface that its `repairs` close is closed.
         """
         return self._mended.open_edges
 
     @property
     def is_watertight(self) -> bool:
-        """Whether every directed edge is matched by one running the other way: the surface encloses a volume."""
+        """Whether every directed edge has an opposite edge, so that the surface encloses a volume."""
         return self.open_edges == 0
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """The repairs that close the surface, one sentence each; empty if none were needed, or none helped.
+        """The repairs that close the surface, as one sentence each. Empty if repairs were not needed or did not help.
 
         Five flaws would make a closed mesh hollow, and are repaired if that closes it: copies of a corner that differ
         by `rounding`, duplicate triangles, triangles attached to the surface by an edge, triangles wound against their
-        neighbours, and pieces with open edges next to closed ones. `faces` and `vertices` are not changed, so contact
+        neighbours, and pieces with open edges next to closed pieces. `faces` and `vertices` are not changed, so contact
         with a triangle outside `skin` is contact with the mesh. Interior, volume and outward normals are those of
         `skin`.
 
@@ -132,7 +132,7 @@ class TriangleSurface(Body):
         >>> box = gk.Box((2, 2, 2)).surface()
         >>> mesh = gk.Mesh(box.vertices, np.vstack([box.faces, box.faces[:1]]))
         >>> mesh.repairs
-        ('1 triangle is there more than once and counts once',)
+        ('1 triangle occurs more than once and is counted once',)
         >>> mesh.is_watertight, round(mesh.volume, 12), gk.collide(mesh, gk.Sphere(0.1))
         (True, 8.0, True)
         """
@@ -140,17 +140,17 @@ class TriangleSurface(Body):
 
     @property
     def skin(self) -> Mesh:
-        """The closed surface that bounds the solid: the mesh itself unless there are `repairs`."""
+        """The closed surface that bounds the solid, which is the mesh itself unless there are `repairs`."""
         return self._cached("skin", self._find_skin) if self._mended.repairs else cast("Mesh", self)
 
     def _find_skin(self) -> Mesh:
         faces = np.delete(self._wound, self._mended.spare, axis=0)
-        first = np.unique(self._places, return_index=True)[1]  # vertices, since copies of a corner may differ
+        first = np.unique(self._places, return_index=True)[1]  # the first of the copies of a corner
         return self._like(self._vertices, first[self._places[faces]])
 
     @property
     def _wound(self) -> Ints:
-        """The faces, (m, 3), where those of a closed mesh that are wound against their neighbours are turned."""
+        """The faces, (m, 3), in which faces of a closed mesh that are wound against their neighbours are flipped."""
         return self._cached("wound", self._find_wound) if len(self._mended.turned) else self._faces
 
     def _find_wound(self) -> Ints:
@@ -159,41 +159,40 @@ class TriangleSurface(Body):
         return _frozen(faces)
 
     def _outward(self, faces: Ints) -> Array:
-        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh; zero for degenerate faces."""
+        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh, zero for degenerate faces."""
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
         length = np.linalg.norm(n, axis=1, keepdims=True)
         units: Array = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
         if self.is_watertight:
             units *= np.sign(self.volume)
-            units[np.isin(faces, self._mended.spare)] = 0.0  # such a face bounds nothing
+            units[np.isin(faces, self._mended.spare)] = 0.0  # such a face does not bound the solid
         return units
 
     @property
     def is_solid(self) -> bool:
-        """Whether the interior counts: the surface is closed, and ``solid=False`` was not set.
+        """Whether the interior is solid, so that the surface is closed and ``solid=False`` was not set.
 
-        It warns once if the surface is nearly closed.
+        A warning is issued once if the surface is nearly closed.
         """
         if not self._solid:
             return False
         if "told" not in self._cache and (words := self.nearly_closed):
             self._cache["told"] = True
             warnings.warn(
-                f"{words}; Mesh(vertices, faces, solid=False) says that it is a surface", Gjk3dWarning, stacklevel=2
+                f"{words}. Use Mesh(vertices, faces, solid=False) for a hollow surface", Gjk3dWarning, stacklevel=2
             )
         return self._mended.open_edges == 0
 
     @property
     def nearly_closed(self) -> str:
-        """The warning for a mesh, or a piece of it, that is nearly closed; empty for any other mesh."""
+        """The warning for a mesh, or a piece of it, that is nearly closed, and empty for any other mesh."""
         state = self._mended
         if not (self._solid and state.nearly):
             return ""
         return (
-            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so it is "
-            "a surface with nothing inside there: close it where it was made, or with trimesh's fill_holes(), or take "
-            "its hull()"
+            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so nothing "
+            "is inside this surface. Close it in its source or with trimesh's fill_holes(), or use its hull()"
         )
 
     def _hush(self) -> None:
@@ -202,9 +201,9 @@ class TriangleSurface(Body):
 
     @property
     def convexity(self) -> float:
-        """Volume divided by the volume of the hull: 1 for a convex mesh, and NaN without a volume to compare.
+        """Volume divided by the volume of the hull, which is 1 for a convex mesh.
 
-        NaN is returned for a mesh with open edges or a flat hull.
+        It is NaN for a mesh with open edges or a flat hull.
         """
         hull_volume = float(self.hull().volume)
         if not self.is_watertight or not hull_volume > 0.0:
@@ -219,7 +218,7 @@ class TriangleSurface(Body):
 
     @property
     def _convex_slack(self) -> float:
-        """The greatest difference in depth between the solid and its hull; infinite if it is not known to be convex.
+        """The greatest difference in depth between the solid and its hull, infinite if convexity is not proven.
 
         If no vertex is more than d above the plane of any face, the closed surface stays within d of the hull's
         surface. The solid then contains the hull shrunk about its centre by d over the radius of the inscribed ball.
@@ -275,17 +274,17 @@ class TriangleSurface(Body):
         Parameters
         ----------
         points : (3,) float or (n, 3) float
-            In the mesh's own frame.
+            In the frame of the mesh.
 
         Returns
         -------
         bool or (n,) bool
-            Points on the surface may come out either way.
+            The result for points on the surface is arbitrary.
 
         Raises
         ------
         ShapeError
-            The mesh is not closed, so it has no interior.
+            The mesh is not closed, so its interior is not defined.
 
         Examples
         --------
@@ -294,7 +293,7 @@ class TriangleSurface(Body):
         >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
         [True, False]
         """
-        from gjk3d.bodies.raycast import holds  # kernels are loaded when they are needed
+        from gjk3d.bodies.raycast import holds  # kernels are loaded on demand
         from gjk3d.shapes.arguments import points_of
 
         if not self.is_watertight:
@@ -304,12 +303,12 @@ class TriangleSurface(Body):
         return bool(answer[0]) if single else answer
 
     def hull(self) -> ConvexHull:
-        """Return the convex hull of the triangles, a shape that every query takes.
+        """Return the convex hull of the triangles, a shape that every query accepts.
 
         Returns
         -------
         ConvexHull
-            Built once, in the frame of the mesh.
+            In the frame of the mesh, and cached.
 
         Examples
         --------
@@ -334,7 +333,7 @@ class TriangleSurface(Body):
 
     @abstractmethod
     def _like(self, vertices: Any, faces: Ints, **changes: Any) -> Mesh:
-        """Return a mesh of other triangles with the same attributes, except for ``changes``."""
+        """Return a mesh of other triangles with equal attributes, except for ``changes``."""
 
 
 def _frozen(array: _Any) -> _Any:
@@ -342,20 +341,20 @@ def _frozen(array: _Any) -> _Any:
     return array
 
 
-#: Edges of a smaller angle are of a curved surface, others are edges of the part.
+#: Greatest angle at an edge of a curved surface. Sharper edges are edges of the part.
 _SMOOTH = np.radians(30.0)
-#: A chord error is less than this part of the size of its mesh.
+#: Upper limit of a chord error, relative to the size of its mesh.
 STEEPEST = float(np.tan(_SMOOTH / 4.0) / 2.0)
-_FLAT = 1e-4  #: radians: edges of a smaller angle are inside a plane
+_FLAT = 1e-4  #: greatest angle at an edge inside a plane, in radians
 
 
 def chord_error(mesh: TriangleSurface) -> float:
-    """Return the estimated distance of the triangles from the curved faces that they stand for, 0 if all are flat.
+    """Return the estimated distance of the triangles from the curved faces that they approximate, 0 if all are flat.
 
-    A circle and a chord of length c whose neighbours turn by an angle t are c * tan(t / 4) / 2 apart. At each edge that
-    joins two triangles smoothly, the chord runs across the edge: it is the height of the lower triangle over it. The
-    edge itself may be as long as the part, such as on a cylinder. The estimate proves nothing: evenly triangulated
-    spheres are off by 2.7 times as much.
+    A circle and a chord of length c whose neighbours turn by an angle t are c * tan(t / 4) / 2 apart. At each smooth
+    edge of two triangles, the chord is orthogonal to the edge, with the height of the lower triangle as its length. The
+    edge itself may be as long as the part, such as on a cylinder. The estimate is not a bound: for evenly triangulated
+    spheres the error is 2.7 times as large.
     """
     return float(mesh._cached("chord error", lambda: _chord_error(mesh)))
 
@@ -382,20 +381,20 @@ def _chord_error(mesh: TriangleSurface) -> float:
     return float(errors.max(initial=0.0))
 
 
-#: Copies of a corner may differ by so many spacings of float32, since each is rounded after its own transform.
+#: Greatest difference of copies of a corner in spacings of float32, since each is rounded after a separate transform.
 COPIES = 8.0
-_TEXT_COPIES = 3.0  #: and by so many units of the last digit of text, which rounds once
-_SAMPLES = 64  #: coordinates along each axis that are looked at
-_FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: of no text, fewer than rounding leaves, and the most of float32
-_INTEGRAL = 1e-5  #: how far from a whole number a decimal is in units of its last digit, by the rounding of float64
+_TEXT_COPIES = 3.0  #: the same in units of the last digit of text, which is rounded once
+_SAMPLES = 64  #: number of sampled coordinates along each axis
+_FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: up to _FEW not text, up to _EXACT exact, up to _TEXT as float32 has
+_INTEGRAL = 1e-5  #: error of a decimal in units of its last digit, by the rounding of float64
 
 
 def corner_rounding(points: Array) -> float:
-    """Return the distance along any axis up to which two corners may be copies of one, rounded separately."""
+    """Return the greatest distance along any axis between copies of a corner that were rounded separately."""
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
-    if not _are_integral(rows / unit[:, None]).all():  # numbers of few digits, some smaller ones finer: these are exact
+    if not _are_integral(rows / unit[:, None]).all():  # finer smaller numbers mean exact ones
         text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
@@ -406,10 +405,10 @@ def file_spacing(points: Array) -> float:
 
 
 def spacings(rows: Array) -> Array:
-    """Return the spacing of float32 numbers at the largest of each row, or 0 if nothing shows that they were rounded.
+    """Return the spacing of float32 numbers at the largest of each row, or 0 for numbers that were not rounded.
 
-    Numbers of few digits are exact, and numbers that float32 cannot hold were not rounded to it, unless they are
-    decimal text of no more digits than float32 has.
+    Numbers of few digits are exact. Numbers that float32 cannot represent were not rounded to it, unless they are
+    decimal text with at most as many digits as float32.
     """
     single, digits, _, in_float32 = _units(rows)
     steps: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
@@ -417,7 +416,7 @@ def spacings(rows: Array) -> Array:
 
 
 def stretch(linear: Array) -> Array:
-    """Return the greatest factor by which matrices, (..., 3, 3), lengthen a step along an axis."""
+    """Return the greatest stretch of a step along an axis under matrices, (..., 3, 3)."""
     most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
     return most
 
@@ -440,10 +439,10 @@ def _are_integral(numbers: Array) -> Bools:
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
-    """Return the spacing of float32 numbers, the decimal digits, the unit of the last one, and if float32 holds a row.
+    """Return the float32 spacing, decimal digits, unit of the last digit, and exactness in float32 of each row.
 
-    Those numbers count that have as many digits before the point as the largest of a row, since text may have more
-    behind the point of smaller ones. More digits than float32 has are not counted.
+    Only numbers with as many digits before the point as the largest of a row are used, since text may have more digits
+    after the point of smaller numbers. Digits beyond those of float32 are not counted.
     """
     sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
     most = sizes.max(axis=1, initial=0.0)
@@ -453,5 +452,5 @@ def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     counts = np.arange(_FEW, _TEXT + 1)[:, None]
     enough = (_are_integral(sizes / (10.0 ** (power + 1 - counts))[:, :, None]) | small).all(axis=2)
     digits = np.where(enough.any(axis=0), _FEW + enough.argmax(axis=0), _TEXT + 1)
-    bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 bits less
+    bits = np.ascontiguousarray(sizes).view(np.uint64) << np.uint64(35)  # float32 has 29 fewer bits
     return single, digits, 10.0 ** (power + 1 - digits), ((bits == 0) | small).all(axis=1)

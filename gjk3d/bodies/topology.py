@@ -1,9 +1,9 @@
 """Topology of a mesh: checked arrays, shared edges, and the closed surface of a mesh with a few flaws.
 
-A surface bounds a solid if each edge is used equally often in both directions. One extra triangle, or one with the
+A surface bounds a solid if each edge is used equally often in both directions. One additional triangle, or one with the
 opposite winding, would make the whole mesh hollow. Five flaws are therefore repaired, but only if that closes a
 surface: copies of a corner that differ by rounding, duplicate triangles, triangles attached by one edge, triangles
-wound against their neighbours, and pieces with open edges next to closed ones.
+wound against their neighbours, and pieces with open edges next to closed pieces.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 def checked_vertices(value: Any) -> Array:
-    """Return the vertices of a mesh as a new array, or raise an error that names the fault."""
+    """Return the checked vertices of a mesh as a new array."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
-        raise ShapeError(f"vertices are of type {raw.dtype}: give real numbers, (n, 3)")
+        raise ShapeError(f"vertices are of type {raw.dtype}, expected real numbers, (n, 3)")
     _rows_of_three(raw, "vertices")
-    points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal places have equal bits
+    points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal positions have equal bits
     finite = np.isfinite(points).all(axis=1)
     if not finite.all():
         bad = np.flatnonzero(~finite)
         shown = ", ".join(f"{x:g}" for x in points[bad[0]])
         raise ShapeError(
-            f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows): repair or drop these"
+            f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows). Repair or remove them"
         )
     in_range(points, "vertices")
     return points
 
 
 def checked_faces(value: Any, limit: int) -> Ints:
-    """Return the faces of a mesh with so many vertices, or raise an error that names the fault."""
+    """Return the checked faces of a mesh with ``limit`` vertices."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
-        raise ShapeError(f"faces are of type {raw.dtype}: give whole numbers, the rows of vertices that each one joins")
+        raise ShapeError(f"faces are of type {raw.dtype}, expected integers, the indices of three vertices in each row")
     if raw.size == 0:
-        raise ShapeError("faces is empty: a mesh needs at least one triangle (ConvexHull(points) takes bare points)")
+        raise ShapeError("faces is empty, expected at least one triangle. Use ConvexHull(points) for points")
     _rows_of_three(raw, "faces")
     wrong = np.flatnonzero(((raw < 0) | (raw >= limit)).any(axis=1))
     if len(wrong):
         raise ShapeError(
             f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, but there are {limit} vertices, 0 to {limit - 1}"
-            f" ({len(wrong)} of {len(raw)} faces): indices count from 0"
+            f" ({len(wrong)} of {len(raw)} faces). Indices start at 0"
         )
     flags = raw.flags
     if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
         shared: NDArray[np.int64] = raw
-        return shared  # those of another mesh: copies of a part share them
+        return shared  # faces of another mesh, which copies of a part share
     return np.array(raw, dtype=np.int64, order="C")
 
 
@@ -64,34 +64,30 @@ def _array(value: Any, what: str) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except ValueError:
-        cure = (
-            ": of a pyvista.PolyData of polygons, gjk3d.Mesh.from_pyvista makes triangles"
-            if what.endswith("faces")
-            else ""
-        )
-        raise ShapeError(f"{what} has rows of different lengths: give an array, (n, 3){cure}") from None
+        cure = ". Use gjk3d.Mesh.from_pyvista for polygons of pyvista.PolyData" if what.endswith("faces") else ""
+        raise ShapeError(f"{what} has rows of different lengths, expected an array (n, 3){cure}") from None
 
 
 def _rows_of_three(raw: NDArray[Any], what: str) -> None:
     if raw.ndim != 2 or raw.shape[1] != 3:
-        cure = f": did you mean {what}.T?" if raw.ndim == 2 and raw.shape[0] == 3 else ""
+        cure = f". Transpose it with {what}.T" if raw.ndim == 2 and raw.shape[0] == 3 else ""
         if what.endswith("faces") and raw.ndim == 2 and raw.shape[1] == 4:
-            cure = ": gjk3d.Mesh.from_pyvista(pyvista.PolyData.from_regular_faces(vertices, faces)) cuts them in two"
+            cure = ". Use gjk3d.Mesh.from_pyvista(pyvista.PolyData.from_regular_faces(vertices, faces))"
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, 3){cure}")
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles whose corners are at three different places; vertices at one place count as one."""
+    """The edges of the triangles with corners at three different positions. Vertices at equal positions are one."""
 
-    places: Ints  #: (n,) the number of the place of each vertex
-    faces: Ints  #: (k,) the numbers of these triangles
-    corners: Ints  #: (k, 3) the places of their corners
-    numbers: Ints  #: (k, 3) which edge leads on from each corner
-    directions: Array  #: (k, 3) 1 where it leads from the lower place to the higher, else -1
-    ends: Ints  #: (e, 2) the places that each edge joins
+    places: Ints  #: (n,) number of the position of each vertex
+    faces: Ints  #: (k,) numbers of these triangles
+    corners: Ints  #: (k, 3) positions of their corners
+    numbers: Ints  #: (k, 3) number of the edge from each corner to the next
+    directions: Array  #: (k, 3) 1 if the edge goes from the lower to the higher position number, otherwise -1
+    ends: Ints  #: (e, 2) positions of the ends of each edge
 
     def sums(self) -> Array:
-        """Return how much more often each edge is used upwards than downwards, (e,)."""
+        """Return the number of upward uses of each edge minus the number of downward uses, (e,)."""
         return np.bincount(self.numbers.ravel(), self.directions.ravel(), len(self.ends)).astype(np.float64)
 
 
@@ -103,7 +99,7 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
     if len(real) < len(corners):
         corners = corners[real]
     start, stop = corners.ravel(), corners[:, [1, 2, 0]].ravel()
-    # one whole number for each undirected edge
+    # one integer for each undirected edge
     count = max(len(places), 1)
     keys, number = np.unique(np.minimum(start, stop) * count + np.maximum(start, stop), return_inverse=True)
     directions = np.where(start < stop, 1.0, -1.0)
@@ -112,7 +108,7 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
 
 
 def merged_places(vertices: Array) -> Ints:
-    """Return the number of the place of each vertex; those with equal coordinates share one."""
+    """Return the number of the position of each vertex, equal for equal coordinates."""
     order = np.lexsort(vertices.T)
     ordered = vertices[order]
     new = np.ones(len(order), dtype=np.int64)
@@ -123,44 +119,44 @@ def merged_places(vertices: Array) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return the number of the connected body of each face, by first faces; vertices are at `merged_places`."""
-    count = len(faces)  # the faces are the first nodes of the graph, and the places that they join those after them
+    """Return the number of the connected body of each face, in the order of first faces, for `merged_places`."""
+    count = len(faces)  # nodes of the graph are the faces, then the positions
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
 
 NONE: Ints = np.zeros(0, dtype=np.int64)
-#: what may be missing of a surface that is called nearly closed, in units of its area
+#: greatest missing area of a nearly closed surface, in units of its area
 _MISSING = 0.1
 #: greatest share of the area that may be attached by an edge to a closed solid
 _HANGING = 0.5
-#: the rounding of corners is less than this share of the size of a mesh: merging corners would else change the shape
+#: upper limit of the rounding of corners, relative to the size of a mesh, since merging corners changes the shape
 COARSE = 1e-3
-#: the least volume of a solid, in units of its area to the power of 3/2; rounding leaves less of a flat one
+#: the least volume of a solid, in units of its area to the power of 3/2, which is more than rounding of a flat solid
 _FLAT = 1e-13
 
 
 class Mended(NamedTuple):
-    """The faults that keep a mesh from being closed, or the repairs that close it."""
+    """The faults that prevent a mesh from being closed, or the repairs that close it."""
 
-    places: Ints  #: (n,) the number of the place of each vertex
-    open_edges: int  #: 0 if any of the mesh is closed
-    loose: int = 0  #: triangles of pieces with open edges
-    loose_edges: int = 0  #: open edges of these
-    nearly: bool = False  #: whether little is missing of them
+    places: Ints  #: (n,) number of the position of each vertex
+    open_edges: int  #: 0 if a part of the mesh is closed
+    loose: int = 0  #: number of triangles of pieces with open edges
+    loose_edges: int = 0  #: number of open edges of these pieces
+    nearly: bool = False  #: whether only little of these pieces is missing
     repairs: tuple[str, ...] = ()
-    turned: Ints = NONE  #: the numbers of faces to be turned
-    spare: Ints = NONE  #: and of those that bound nothing
-    hanging: Ints = NONE  #: those of them that lie on no other, so that they reach out of the solid
+    turned: Ints = NONE  #: numbers of faces to be flipped
+    spare: Ints = NONE  #: numbers of faces that do not bound the solid
+    hanging: Ints = NONE  #: spare faces that are not duplicates, so that they can be touched from outside
     crowded: bool = False  #: whether an edge of a closed mesh has more than two triangles
 
 
 def largest_rounding(vertices: Array) -> float:
-    """Return the upper limit of the rounding of corners, a share of the longest side of the mesh's box."""
+    """Return the upper limit of the rounding of corners, relative to the longest side of the box of the mesh."""
     return COARSE * float(np.ptp(vertices, axis=0).max())
 
 
 def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
-    """Count the open edges of a mesh, and repair the flaws that keep it, or pieces of it, from being closed.
+    """Return the number of open edges of a mesh, and the repairs that close it or pieces of it.
 
     Copies of a corner differ by at most ``rounding`` along any axis.
     """
@@ -176,13 +172,13 @@ def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
     closed = _Work(vertices, near, faces).mended()
     if closed.loose >= state.loose:
         return state
-    message = _repair_text(merged, "corner", "differs from another by rounding and counts as the same",
-                 "differ from others by rounding and count as the same")  # fmt: skip
+    message = _repair_text(merged, "corner", "differs from another corner by rounding and is merged with it",
+                 "differ from other corners by rounding and are merged with them")  # fmt: skip
     return closed._replace(repairs=(message, *closed.repairs))
 
 
 def _any_near(numbers: Array, within: float) -> Bools:
-    """Return which numbers have another one within a distance."""
+    """Return which numbers are within a distance of another number."""
     order = np.argsort(numbers)
     near = np.concatenate([[False], np.diff(numbers[order]) <= within, [False]])
     has_neighbour = np.empty(len(numbers), dtype=bool)
@@ -208,12 +204,12 @@ class _Work:
         self._count()
 
     def mended(self) -> Mended:
-        """Count the open edges, and repair flaws if that closes the mesh or pieces of it."""
+        """Return the number of open edges, and the repairs that close the mesh or pieces of it."""
         edges, opened = self.edges, int(np.abs(self.sums).sum())
         if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
         doubles = self.drop_doubles()
-        # duplicates lie on a triangle that remains, so only later drops can be touched from outside
+        # duplicates coincide with a remaining triangle, so only triangles dropped later can be touched from outside
         single = self.kept.copy()
         fins, turned = self.drop_fins(), self.turn()
         loose = self.loose()
@@ -225,20 +221,20 @@ class _Work:
         turned = np.setdiff1d(turned, loose)
         repairs = (
             _repair_text(
-                doubles, "triangle", "is there more than once and counts once",
-                "are there more than once and count once",
+                doubles, "triangle", "occurs more than once and is counted once",
+                "occur more than once and are counted once",
             ),
             _repair_text(
-                fins, "triangle", "hangs on the closed surface by an edge: it can be touched and bounds nothing",
-                "hang on the closed surface by an edge: they can be touched and bound nothing",
+                fins, "triangle", "is attached to the closed surface by one edge, so it does not bound the solid",
+                "are attached to the closed surface by one edge, so they do not bound the solid",
             ),
             _repair_text(
-                len(turned), "triangle", "was wound against its neighbours and is turned",
-                "were wound against their neighbours and are turned",
+                len(turned), "triangle", "was wound against its neighbours and is flipped",
+                "were wound against their neighbours and are flipped",
             ),
             _repair_text(
-                len(loose), "triangle", "is a piece with open edges: it can be touched and bounds nothing",
-                "are pieces with open edges: they can be touched and bound nothing",
+                len(loose), "triangle", "is a piece with open edges, so it does not bound the solid",
+                "are pieces with open edges, so they do not bound the solid",
             ),
         )  # fmt: skip
         messages = tuple(text for text in repairs if text)
@@ -247,7 +243,7 @@ class _Work:
         return Mended(edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, crowded)
 
     def merged_rim(self, rounding: float) -> Ints:
-        """Return the place number of each vertex after merging near corners of open edges."""
+        """Return the position number of each vertex after merging near corners of open edges."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
         if rounding == 0.0:
@@ -255,7 +251,7 @@ class _Work:
         from scipy.spatial import cKDTree
 
         points = self._points_of_places()
-        for axis in range(3):  # leaves few for the tree
+        for axis in range(3):  # only few points remain for the tree
             rim = rim[_any_near(points[rim, axis], rounding)]
         near = cKDTree(points[rim]).query_pairs(rounding, p=np.inf, output_type="ndarray")
         return connected(rim[near[:, 0]], rim[near[:, 1]], int(places.max()) + 1)[places]
@@ -271,11 +267,11 @@ class _Work:
         self.sums = np.bincount(numbers, self.directions[self.kept].ravel(), total).astype(np.float64)
 
     def drop_doubles(self) -> int:
-        """Keep one of the triangles with the same corners; of two opposite ones, keep the one that fits its neighbours.
+        """Drop duplicate triangles, and return their number. A wall between two bodies is a pair and stays.
 
-        A wall between two bodies is such a pair, and stays.
+        Of two opposite triangles, the one that fits its neighbours stays.
         """
-        # each edge of a double has two of these and a neighbour, or at a rim two that run one way
+        # each edge of a duplicate has two of these and a neighbour, or at a rim two of the same direction
         crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
         some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
         if not len(some):
@@ -297,9 +293,9 @@ class _Work:
         return count
 
     def _drop_backs(self, pairs: Ints) -> int:
-        """Keep the first triangle of each pair in a piece that consists of such pairs only, as renderers use.
+        """Drop the second triangle of each pair in pieces of only such pairs, as renderers use, and return the number.
 
-        A piece within the box of another one stays, since it may be a cavity and its filling.
+        A piece within the box of another piece stays, since it may be a cavity and its filling.
         """
         retained = np.flatnonzero(self.kept)
         piece = self._components(retained)
@@ -312,10 +308,10 @@ class _Work:
         return self._drop(pairs[isolated[piece[np.searchsorted(retained, pairs[:, 0])]]].max(axis=1))
 
     def _drop_misfits(self, pairs: Ints) -> int:
-        """Drop the triangle of each pair that uses open edges in the direction used too often, from edge to edge."""
+        """Drop the triangle of each pair with the more frequent edge direction, and return how many were dropped."""
         count, numbers = 0, self.edges.numbers
         while len(pairs):
-            excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]  # of the other it is the opposite
+            excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]  # the other has the opposite
             first_fits = (excess >= 0.0).all(axis=1) & (excess > 0.0).any(axis=1)
             second_fits = (excess <= 0.0).all(axis=1) & (excess < 0.0).any(axis=1)
             dropped = np.concatenate([pairs[first_fits, 0], pairs[second_fits, 1]])
@@ -328,12 +324,12 @@ class _Work:
         return count
 
     def _components(self, retained: Ints) -> Ints:
-        """Return the piece number of each triangle; triangles with a common edge are in one piece."""
+        """Return the piece number of each triangle. Triangles with a common edge are in the same piece."""
         count, numbers = len(retained), self.edges.numbers[retained].ravel()
         return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
 
     def _boxes(self, retained: Ints, piece: Ints) -> tuple[Array, Array]:
-        """Return the lowest and the highest corner of each piece."""
+        """Return the least and the greatest corner of each piece."""
         corners, order = self._points(retained), np.argsort(piece, kind="stable")
         starts = np.searchsorted(piece[order], np.arange(int(piece.max()) + 1))
         low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
@@ -346,7 +342,7 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with a free edge and an edge of three triangles, unless they are most of the area."""
+        """Drop pieces with a free edge and an edge of three triangles unless they are large, and return the number."""
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
         retained = np.flatnonzero(self.kept)
@@ -364,8 +360,8 @@ class _Work:
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
         """Return pieces connected by edges of two triangles, and the triangles wound against the rest of their piece.
 
-        Each triangle is two nodes, one for each winding. An edge joins those that agree. A one-sided piece has all
-        nodes in one component, and none of its triangles is turned.
+        Each triangle is two nodes, one for each winding. An edge joins the nodes that agree. A one-sided piece has all
+        nodes in one component, and its triangles are not flipped.
         """
         numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
         shared = np.flatnonzero(self.counts[numbers] == 2)
@@ -382,9 +378,9 @@ class _Work:
         return piece, np.flatnonzero(label[0] > label[1])
 
     def turn(self) -> Ints:
-        """Turn triangles wound against their neighbours, the smaller part of a piece by area; return the turned ones.
+        """Flip triangles wound against their neighbours, the smaller part of a piece by area, and return these.
 
-        A piece that is within the box of no other is turned so that its volume is positive, since it bounds no cavity.
+        A piece that is not within the box of another piece is not a cavity, so it is flipped to a positive volume.
         """
         if not ((self.counts == 2) & (self.sums != 0.0)).any():
             return NONE
@@ -409,7 +405,7 @@ class _Work:
         return reversed_faces
 
     def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each mixed piece with negative volume that is within no other box, otherwise 1."""
+        """Return -1 for each mixed piece with negative volume that is not within another box, otherwise 1."""
         volumes = self._volumes(retained) * sign
         low, high = self._boxes(retained, piece)
         out = np.ones(len(mixed))
@@ -437,13 +433,13 @@ class _Work:
         return volumes
 
     def _closed_volume(self, loose: Ints) -> bool:
-        """Return whether the rest without some triangles bounds a volume larger than rounding."""
+        """Return whether the mesh without some triangles bounds a volume larger than rounding."""
         some = self.kept.copy()
         some[loose] = False
         closed = np.flatnonzero(some)
         if not len(closed):
             return False
-        # a way that is turned is a triangle whose volume has the other sign
+        # a flipped triangle has a volume of the opposite sign
         turned = np.where((self.directions == self.edges.directions).all(axis=1), 1.0, -1.0)[closed]
         return bool(abs((self._volumes(closed) * turned).sum()) > _FLAT * self._areas(closed).sum() ** 1.5)
 
@@ -458,9 +454,9 @@ class _Work:
         return retained[opened[piece]]
 
     def nearly_closed(self, loose: Ints) -> bool:
-        """Return whether little is missing: fans that fill the holes are small compared with the open pieces.
+        """Return whether fans that fill the holes are small compared with the open pieces.
 
-        That is true of a part with a hole and false of a sheet, however fine the triangles are.
+        That is true for a part with a hole and false for a sheet, independent of the size of triangles.
         """
         rim = self.edges.ends[self.counts == 1]
         joined = connected(rim[:, 0], rim[:, 1], len(self.vertices))[rim[:, 0]]

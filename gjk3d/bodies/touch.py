@@ -1,4 +1,4 @@
-"""Distances of two bodies at many poses in one call, and depths that need no search: of a touch, of a ball inside.
+"""Distances of two bodies at many poses in one call, and depths of touching bodies and of balls without a search.
 
 Bodies touch if two of their parts intersect and no two parts overlap by more than rounding. Each intersecting pair of
 parts has a normal. Two coplanar triangles have several normals, and most of them push other triangles into each other.
@@ -63,40 +63,40 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
-BOUNDS, NORMALS, DEPTHS = range(3)  #: what is written for an overlap
+BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap
 ANSWERED = 5  #: in addition to the codes of `walk`: the row has the signed distance of an overlap
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
-_SURELY = 64.0  #: times the error of places, by which parts that only touch overlap less
-_SLACK = 16.0  #: times the error, by which pairs may overlap along the normal of a touch
-_NEARLY = 4.0  #: times the error, by which parts that meet by one formula may be apart by another
-_SAME_NORMAL = 1.0 - 1e-12  #: cosine of normals that are one
-_MOST_NORMALS = 16  #: that are compared
-_STEP = 4.0  #: times the error, by which a translation is longer than what it has to pass
-_LEAVES = 64.0  #: times the error, by which a point is moved from the walls that it is on
-_MOST_WALLS = 12  #: that a ball has to pass
-_ROOM = 1e-8  #: of a translation, by which it passes walls farther than it has to
-_CLOSE = 1e-2  #: relative width of the bounds of a depth at which no search is worth it
-_AWAY = 1e-5  #: of the size: how far B is moved to see what it touched
-_MOST_TURNS = 8  #: of the way along which it is moved
+_SURELY = 64.0  #: greatest overlap of touching parts, in units of the error of positions
+_SLACK = 16.0  #: greatest overlap of pairs along the normal of a touch, in units of the error
+_NEARLY = 4.0  #: greatest difference between two formulas for intersecting parts, in units of the error
+_SAME_NORMAL = 1.0 - 1e-12  #: least cosine of the angle between equal normals
+_MOST_NORMALS = 16  #: greatest number of compared normals
+_STEP = 4.0  #: excess of a separating translation, in units of the error
+_LEAVES = 64.0  #: distance by which a point leaves its walls, in units of the error
+_MOST_WALLS = 12  #: greatest number of walls that a ball has to pass
+_ROOM = 1e-8  #: relative excess of a translation past walls
+_CLOSE = 1e-2  #: relative width of the bounds of a depth below which a search is not useful
+_AWAY = 1e-5  #: distance by which B is moved away, in sizes
+_MOST_TURNS = 8  #: greatest number of changes of the direction in which B is moved
 
 
 class Touch(NamedTuple):
     """The contact of two bodies, in A's frame."""
 
-    touching: bool  #: whether no two parts that were looked at overlap by more than rounding
-    most: float  #: length of a translation of B along the normal that separates the two, infinite if none is known
+    touching: bool  #: whether all tested parts overlap by no more than rounding
+    most: float  #: length of a known separating translation of B along the normal, or infinite
     normal: Vec3
-    point: Vec3  #: on A
-    distance: float  #: of the two parts that have the normal
-    upper: float  #: bound of that
+    point: Vec3  #: point on A
+    distance: float  #: distance of the two parts with this normal
+    upper: float  #: its upper bound
 
 
 class Deep(NamedTuple):
     """The depth of a ball in a surface, in A's frame."""
 
-    least: float  #: 0 if it is not
-    most: float  #: length of a translation along the normal that separates the two, infinite if none is known
-    depth: float  #: the least, or the most if rounding does not explain their difference
+    least: float  #: lower bound of the depth, 0 if the ball is not in the surface
+    most: float  #: length of a known separating translation along the normal, or infinite
+    depth: float  #: ``least``, or ``most`` if rounding does not explain their difference
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
     center: Vec3
@@ -121,7 +121,7 @@ def _is_free(x: PosedPair, faces: bool, w: TreeScratch) -> bool:
 
 @kernel
 def _ball_in_simplex(s: Array, radius: float) -> bool:
-    """Return whether the tetrahedron of the first four rows contains a ball of that radius about the origin."""
+    """Return whether the tetrahedron of the first four rows contains a ball of this radius about the origin."""
     for k in range(4):
         a, b, c = row3(s, (k + 1) % 4), row3(s, (k + 2) % 4), row3(s, (k + 3) % 4)
         n = cross(sub(b, a), sub(c, a))
@@ -144,7 +144,8 @@ def _boxes_overlap(c: Cores, depth: float) -> bool:
 def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     """Return whether the parts ``w.last`` certainly overlap by more than rounding, and a common point.
 
-    Row 0 of the results has their normal. False means that the quick tests did not decide: the exact depth costs more.
+    Row 0 of the results has their normal. False means that the quick tests did not decide, since the exact depth is
+    expensive.
     """
     c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
     for k in range(4):
@@ -157,7 +158,7 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
 def _gap_along(
     x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
 ) -> tuple[float, float]:
-    """Return the excess of the overlap of pairs along a normal over their own, up to ``most``, and the least gap."""
+    """Return the excess of the overlap of pairs along a normal over their depth, up to ``most``, and the least gap."""
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -180,9 +181,9 @@ def _least_gap(x: PosedPair, n: Vec3, pairs: Ints, count: int, enough: float, w:
 
 @kernel
 def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScratch) -> int:
-    """Move the pairs that intersect to the front, with their results, and return their number.
+    """Move the intersecting pairs to the front, with their results, and return their number.
 
-    If a pair overlaps by more than rounding, return -1 less the row of its result.
+    If a pair overlaps by more than rounding, the value is -1 minus the row of its result.
     """
     retained = 0
     for k in range(count):
@@ -197,7 +198,7 @@ def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScr
 
 @inlined
 def _is_known(rows: Array, k: int) -> bool:
-    """Return whether an earlier pair has the normal of pair k, or its opposite."""
+    """Return whether an earlier pair has the normal of pair k or the opposite normal."""
     for i in range(k):  # noqa: SIM110, a generator does not compile
         if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
             return True
@@ -206,7 +207,6 @@ def _is_known(rows: Array, k: int) -> bool:
 
 @inlined
 def _touch_of(x: PosedPair, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    """Return the touch described by the result row of two parts."""
     return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
@@ -223,7 +223,7 @@ def _has_interior(x: PosedPair, p: int, q: int, w: TreeScratch) -> bool:
 def _is_touch(
     x: PosedPair, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: TreeScratch
 ) -> tuple[bool, float]:
-    """Return whether a normal along which no pair overlaps separates the bodies, and how far B moves for the proof."""
+    """Return whether a normal without overlapping pairs separates the bodies, and the length that B moves."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
     most = max(0.0, -gap) + _STEP * x.error
@@ -241,7 +241,7 @@ def _best_of_pairs(
         if tried == _MOST_NORMALS or _is_known(rows, k):
             continue
         tried += 1
-        for side in range(2):  # of two triangles in one plane either side may be the outside
+        for side in range(2):  # either side of two coplanar triangles may be the outside
             n, limit = _vec(rows[k], _N), best
             if side == 1:
                 n, limit = neg(n), 2.0 * slack
@@ -278,11 +278,11 @@ def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
 def _find_blocking(
     x: PosedPair, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: TreeScratch
 ) -> tuple[bool, float, int]:  # fmt: skip
-    """Search for intersecting parts whose gap along a unit vector is less than ``slack``.
+    """Return whether there are intersecting parts whose gap along a unit vector is less than ``slack``.
 
-    Returns whether there are any, the least gap of all other parts, and the number of known normals. The normal of the
-    first blocking pair that no known normal separates is added to them. With ``every`` all pairs are searched for it,
-    otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the number is -1 less
+    The other values are the least gap of all other parts, and the number of known normals. The normal of the first
+    blocking pair that no known normal separates is added to them. With ``every`` all pairs are searched for this pair,
+    otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the number is -1 minus
     the row of their result.
     """
     blocked, least, stack = False, inf, w.stack
@@ -292,7 +292,7 @@ def _find_blocking(
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
         between = dot(n, offset(x.m)) - _end(x.a.boxes, i, n) - _end(x.b.boxes, j, turn_back(x.m, neg(n)))
-        # the box test along n comes first: it is cheaper than the separating axes of `nodes_apart`
+        # the box test along n is first, since it is cheaper than the separating axes of `nodes_apart`
         if between > x.a.rim + x.b.rim - x.error or nodes_apart(x.m, x.a, i, x.b, j, x.error):
             continue
         if x.a.links[i, 0] >= 0 or x.b.links[j, 0] >= 0:
@@ -305,7 +305,7 @@ def _find_blocking(
                 gap = bound_along(c, n)
                 if gap >= slack:
                     least = min(least, gap)
-                # the list is full or a known normal separates the pair: it adds no normal, and is only tested
+                # if the list is full or a known normal separates the pair, it is only tested and does not add a normal
                 elif normals == _MOST_NORMALS or _is_parted(c, rows, normals, slack):
                     blocked = blocked or part_meets(c, x.error, w) != APART
                     if blocked and not every:
@@ -322,10 +322,10 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Try the normal of the first pair, then those of pairs that overlap along all normals tried so far.
+    """Return the touch by the normal of the first pair, or of pairs that overlap along all normals tried so far.
 
-    Any number of pairs may intersect. Returns the touch, whether no pair overlaps along its normal, and the number of
-    known normals as `_find_blocking` does.
+    Any number of pairs may intersect. The other values are whether no pair overlaps along its normal, and the number of
+    known normals as in `_find_blocking`.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
     while 0 <= k < normals:
@@ -347,9 +347,9 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Move B away, and return whether the nearest parts then are a touch, and their normal; row 0 has the result.
+    """Return whether the nearest parts after moving B away are a touch, and their normal. Row 0 has their result.
 
-    The direction starts at a unit vector. The normals of parts that block it are added, as in perceptron learning.
+    The first direction is n. The normals of parts that block it are added, as in perceptron learning.
     """
     direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):
@@ -371,7 +371,7 @@ def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tup
 def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     """Return the contact of two bodies whose parts ``w.last`` intersect.
 
-    The length of the separating translation is needed only if a touch is to be ``proven``.
+    The length of the separating translation is needed only if a touch must be ``proven``.
     """
     pairs, rows = w.last[2:].reshape(TOUCHES, 2), w.out[2:]
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
@@ -379,13 +379,13 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     if retained > 0:
         more_pairs, n = pairs[1:], _vec(rows[0], _N)
         count = list_faces(x, w, more_pairs) if faces else list_parts(x, 0.0, False, w, more_pairs)
-        if count >= TOUCHES:  # more than there is room for
+        if count >= TOUCHES:  # more pairs than fit into the list
             best, settled, retained = _try_normals(x, faces, proven, pairs, rows, w)
             if settled:
                 return best
             proven = True
         else:
-            # most often no pair overlaps along the first normal: this test is cheaper than solving all pairs
+            # usually no pair overlaps along the first normal, and this test is cheaper than solving all pairs
             slack = min(0.0, rows[0, _LOWER]) - _SLACK * x.error
             gap = _least_gap(x, n, pairs, count + 1, slack, w)
             if gap >= slack:
@@ -393,7 +393,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
                 if sure:
                     return _touch_of(x, rows[0], True, most, n)
             retained = _keep_meeting(x, pairs, count + 1, rows, w)
-    # a pair overlaps by more than rounding, or none intersects: the bodies do not just touch
+    # a pair overlaps by more than rounding, or no pair intersects, so the bodies do not only touch
     if retained < 1:
         deep = max(0, -1 - retained)
         return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
@@ -412,8 +412,8 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
 def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
     """Return whether B is one part with an interior, and a ball if A has a closed surface.
 
-    A flat part can be between two parts of A that it only touches, a solid cannot. `ball_in` decides on which side of a
-    closed surface the centre of a ball is.
+    A flat part can be between two parts of A that it only touches, but a solid part cannot. `ball_in` decides on which
+    side of a closed surface the centre of a ball is.
     """
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
@@ -427,12 +427,12 @@ def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
 def _past_walls(
     x: PosedPair, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: TreeScratch
 ) -> Vec3:  # fmt: skip
-    """Return a translation of a ball out of a closed surface about as long as the first; 0 if none was found.
+    """Return a translation of a ball out of a closed surface about as long as the first, or zero without success.
 
     If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
     is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
-    leave them: along the sum of their normals, to which the normal of each wall behind it is added, as in perceptron
-    learning.
+    leave them. It moves along the sum of their normals, to which the normal of each wall behind it is added, as in
+    perceptron learning.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     _set_vec(walls[0], 0, divide(first, far))
@@ -446,7 +446,7 @@ def _past_walls(
         n, outward = scale(turns, normal_of(read(corners, face))), sub(p, foot)
         if radius > 0.0:
             off = cross(n, outward)
-            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, and nearest to an edge
+            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, nearest to an edge
                 n = unit(outward)
             _set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
@@ -476,7 +476,7 @@ def ball_in(x: PosedPair, closed: bool, boxes: Array2, links: Ints2, corners: Ar
         return nothing
     n, out = divide(to_foot, far), scale(turns, normal)
     off = cross(out, to_foot)
-    if sqrt(dot(off, off)) <= x.error:  # the foot is on the face, whose normal has no error of a short way
+    if sqrt(dot(off, off)) <= x.error:  # the normal of the face is more exact than a short segment
         n = out
     by = _past_walls(x, r, scale(depth, n), turns, boxes, links, corners, w)
     least, most = depth - x.error, sqrt(dot(by, by))
@@ -519,10 +519,10 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
 
 @kernel
 def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
-    """Write the depth of two intersecting bodies and return `ANSWERED` if that needs no search: a touch, or a ball B.
+    """Write the depth of a touch or of a ball B and return `ANSWERED`, or return the code if a search is needed.
 
-    Otherwise the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal if no
-    parts overlap, and OVERLAPPING in all other cases.
+    In the second case the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal
+    if no parts overlap, and otherwise OVERLAPPING.
     """
     a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     if a.inside == SKIN:
@@ -538,7 +538,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
         return code
     contact = touch(x, faces, True, w)
     if contact.touching:
-        upper = max(0.0, contact.upper)  # two that meet may still be apart by rounding
+        upper = max(0.0, contact.upper)  # intersecting parts may still be apart by rounding
         bounds = (min(max(contact.distance, -contact.most), upper), -contact.most, upper)
         status = TOUCHING if contact.most < inf or is_lone_solid(x, w) else UNDECIDED
         put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
@@ -561,19 +561,19 @@ def distance_rows(
     most: float, above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2,
     flags: Ints2, parts: Ints2,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the distances at pose rows start to stop; return the last code.
+    """Write the code of `walk.meet` and the distances at pose rows start to stop, and return the last code.
 
     Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
-    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth that needs no
-    search, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives tighter
-    bounds. The order is TURNED if b comes first. ``faces`` selects the traversal of two meshes. See `walk.meet_rows`.
+    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a
+    search if possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it
+    gives tighter bounds. The order is TURNED if b is first. ``faces`` selects the traversal of two meshes.
     """
     if not poses_taken(ma, mb, rows_a, rows_b):
         return NO_POSE
     code = APART
     for k in range(start, stop):
         x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
-        # parts of an earlier row must not be reported as the common point of this row
+        # the common point of this row must not be from the parts of an earlier row
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
         answer[k] = code

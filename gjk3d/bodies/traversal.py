@@ -1,8 +1,9 @@
-"""Traversal of two trees of triangles in A's frame: collision, intersecting triangles, nearest triangles."""
+"""Traversal of two trees of triangles in A's frame for collision, intersecting triangles and nearest triangles."""
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.triangles import (
@@ -19,9 +20,17 @@ from gjk3d.bodies.triangles import (
 from gjk3d.geometry.vec3 import Rigid, Vec3, sub
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-DEEPEST = 128  #: levels of a tree; halves beyond 64 of them, so that stacks of this size never overflow
+DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
 STACK = 4 * DEEPEST
-_STEPS = 4  #: from one mesh to the other and back, for a first guess
+_STEPS = 4  #: alternating projections for a first pair
+
+
+class TriangleTree(NamedTuple):
+    """Boxes over triangles in the format of `gjk3d.bodies.bvh`."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    corners: Array2  #: (m, 9) in the order of the leaves
 
 
 @inlined
@@ -50,14 +59,14 @@ def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
 
 @inlined
 def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
-    """Tell whether one of the fifteen axes parts two boxes (Gottschalk, Lin, Manocha 1996), m being B's pose in A's.
+    """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996), with B at m in A.
 
-    The absolute values get a little more than rounding, so that nearly parallel edges prove nothing.
+    The absolute values are increased by more than rounding, so that nearly parallel edges do not prove a separation.
     """
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
     x, y, z = m[9], m[10], m[11]
-    # the axes of both boxes decide most pairs, so they come before the nine cross products
+    # the axes of both boxes decide most pairs, so they are tested before the nine cross products
     if abs(x) > a0 + n00 * b0 + n01 * b1 + n02 * b2:
         return True
     n10, n11, n12 = abs(m[3]) + e, abs(m[4]) + e, abs(m[5]) + e
@@ -93,7 +102,7 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes, from the axes of each."""
+    """Return a lower bound of the squared distance of two boxes by the axes of each."""
     x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
     y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
     z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
@@ -106,13 +115,14 @@ def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 
 @kernel
-def _gap(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> float:
+def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
+    ba, bb = a.boxes, b.boxes
     return gap_squared(box_pose(m, ba, i, bb, j), ba[i, 3], ba[i, 4], ba[i, 5], bb[j, 3], bb[j, 4], bb[j, 5])
 
 
 @inlined
 def _along(w: Vec3, b: Array, i: int) -> float:
-    """Return how far a box reaches along a direction, from its middle."""
+    """Return the half extent of a box along a direction."""
     return float(
         abs(w[0] * b[i, 6] + w[1] * b[i, 7] + w[2] * b[i, 8]) * b[i, 3]
         + abs(w[0] * b[i, 9] + w[1] * b[i, 10] + w[2] * b[i, 11]) * b[i, 4]
@@ -121,8 +131,9 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 
 @kernel
-def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, ba: Array, i: int, bb: Array, j: int) -> bool:
-    """Return whether the gap of two boxes along w exceeds w; best is w squared, and v is w in B's frame."""
+def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
+    """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
+    ba, bb = a.boxes, b.boxes
     x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
     t = (
         m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
@@ -138,11 +149,8 @@ def _widest(b: Array, i: int) -> float:
 
 
 @entry
-def crossings(
-    m: Rigid, noise: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2, stack: Ints2,
-    pairs: Ints2,
-) -> int:  # fmt: skip
-    """Write the pairs of intersecting triangles; return their number, at most one more than there is room for."""
+def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
+    """Write the pairs of intersecting triangles, and return their number, at most one more than fits."""
     room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
@@ -150,35 +158,35 @@ def crossings(
     while top > 0:
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
-        x, y, z = ba[i, 3] + noise, ba[i, 4] + noise, ba[i, 5] + noise
-        if boxes_apart(box_pose(m, ba, i, bb, j), x, y, z, bb[j, 3], bb[j, 4], bb[j, 5]):
+        x, y, z = a.boxes[i, 3] + noise, a.boxes[i, 4] + noise, a.boxes[i, 5] + noise
+        if boxes_apart(box_pose(m, a.boxes, i, b.boxes, j), x, y, z, b.boxes[j, 3], b.boxes[j, 4], b.boxes[j, 5]):
             continue
-        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
         if not inner_a and not inner_b:
-            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = placed_triangle(m, cb, q)
-                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-                    if meet(read(ca, p), t, noise):
+            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+                t = placed_triangle(m, b.corners, q)
+                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+                    if meet(read(a.corners, p), t, noise):
                         if count >= room:
                             return count + 1
                         pairs[count, 0], pairs[count, 1] = p, q
                         count += 1
             continue
-        # the larger box is split first: the two boxes stay of similar size, which prunes more pairs
-        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
+        # the larger box is split first, so that the sizes of both stay similar, which prunes more pairs
+        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
             for k in range(2):
-                stack[top, 0], stack[top, 1] = la[i, 0] + 1 - k, j
+                stack[top, 0], stack[top, 1] = a.links[i, 0] + 1 - k, j
                 top += 1
         else:
             for k in range(2):
-                stack[top, 0], stack[top, 1] = i, lb[j, 0] + 1 - k
+                stack[top, 0], stack[top, 1] = i, b.links[j, 0] + 1 - k
                 top += 1
     return count
 
 
 @inlined
 def _turned_back(m: Rigid, w: Vec3) -> Vec3:
-    """Return a direction in A's frame as B sees it."""
+    """Return a direction of A's frame in B's frame."""
     return (
         m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
         m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
@@ -187,20 +195,18 @@ def _turned_back(m: Rigid, w: Vec3) -> Vec3:
 
 
 @kernel
-def _near_each_other(
-    m: Rigid, ba: Array, la: Ints, ca: Array, bb: Array, lb: Ints, cb: Array, stack: Ints, keys: Array, seed: Ints
-) -> None:
-    """Choose a first pair of triangles by alternating projections, starting at the centre of B's box."""
-    p = (bb[0, 0], bb[0, 1], bb[0, 2])
+def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
+    """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
+    p = (b.boxes[0, 0], b.boxes[0, 1], b.boxes[0, 2])
     for _ in range(_STEPS):
         p = (
             m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9], m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
             m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
         )  # fmt: skip
-        _, first, p = to_point(p, 1e150, ba, la, ca, stack, keys)
+        _, first, p = to_point(p, 1e150, a.boxes, a.links, a.corners, stack, keys)
         before = seed[1]
         _, seed[1], p = to_point(
-            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, bb, lb, cb, stack, keys
+            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, b.boxes, b.links, b.corners, stack, keys
         )
         if first == seed[0] and seed[1] == before:
             return
@@ -209,28 +215,27 @@ def _near_each_other(
 
 @entry
 def nearest_triangles(
-    m: Rigid, most: float, ba: Array2, la: Ints2, ca: Array2, bb: Array2, lb: Ints2, cb: Array2,
-    stack: Ints2, keys: Array1, seed: Ints1, out: Array1,
+    m: Rigid, most: float, a: TriangleTree, b: TriangleTree, stack: Ints2, keys: Array1, seed: Ints1, out: Array1
 ) -> bool:  # fmt: skip
     """Write a proven lower bound of the distance of separated meshes, the distance and two points, in A's frame.
 
-    ``seed`` becomes the nearest pair of triangles. The nearer boxes come first. False if nothing is within ``most``.
+    ``seed`` becomes the nearest pair of triangles. The result is False if the distance is more than ``most``.
     """
     best, low = most * most, 1e308
-    keys[0] = _gap(m, ba, 0, bb, 0)
+    keys[0] = _gap(m, a, 0, b, 0)
     if keys[0] > best:
         return False
     # a good first pair makes the upper bound small from the start
-    _near_each_other(m, ba, la, ca, bb, lb, cb, stack, keys, seed)
-    a, b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    w, v = a, b  # from a to b, also as B sees it
+    _near_each_other(m, a, b, stack, keys, seed)
+    point_a, point_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    w, v = point_a, point_b  # from A's point to B's, in A's and in B's frame
     some = False
-    s, t = read(ca, seed[0]), placed_triangle(m, cb, seed[1])
+    s, t = read(a.corners, seed[0]), placed_triangle(m, b.corners, seed[1])
     d, x, y = nearest(s, t)
     if d <= best:
         w = sub(y, x)
         v = _turned_back(m, w)
-        best, low, a, b, some = d, proven_square(w, d, s, t), x, y, True
+        best, low, point_a, point_b, some = d, proven_square(w, d, s, t), x, y, True
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
     top = 1
@@ -239,12 +244,12 @@ def nearest_triangles(
         if keys[top] > best or (some and keys[top] == best):
             continue
         i, j = stack[top, 0], stack[top, 1]
-        inner_a, inner_b = la[i, 0] >= 0, lb[j, 0] >= 0
+        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
         if not inner_a and not inner_b:
-            for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
-                t = placed_triangle(m, cb, q)
-                for p in range(la[i, 1], la[i, 1] + la[i, 2]):
-                    s = read(ca, p)
+            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+                t = placed_triangle(m, b.corners, q)
+                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+                    s = read(a.corners, p)
                     if some:
                         # a gap along the last nearest direction proves that the pair is farther
                         gap = gap_along(w, s, t)
@@ -255,16 +260,16 @@ def nearest_triangles(
                         w = sub(y, x)
                         v = _turned_back(m, w)
                         low = min(low, proven_square(w, d, s, t))
-                        best, a, b, some = d, x, y, True
+                        best, point_a, point_b, some = d, x, y, True
                         seed[0], seed[1] = p, q
             continue
-        if not inner_b or (inner_a and _widest(ba, i) >= _widest(bb, j)):
-            i0, j0, i1, j1 = la[i, 0], j, la[i, 0] + 1, j
+        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
+            i0, j0, i1, j1 = a.links[i, 0], j, a.links[i, 0] + 1, j
         else:
-            i0, j0, i1, j1 = i, lb[j, 0], i, lb[j, 0] + 1
-        # the plane across the last nearest direction is cheaper to test than the axes of both boxes
-        d0 = 1e308 if some and _is_farther(m, w, v, best, ba, i0, bb, j0) else _gap(m, ba, i0, bb, j0)
-        d1 = 1e308 if some and _is_farther(m, w, v, best, ba, i1, bb, j1) else _gap(m, ba, i1, bb, j1)
+            i0, j0, i1, j1 = i, b.links[j, 0], i, b.links[j, 0] + 1
+        # the plane orthogonal to the last nearest direction is cheaper to test than the axes of both boxes
+        d0 = 1e308 if some and _is_farther(m, w, v, best, a, i0, b, j0) else _gap(m, a, i0, b, j0)
+        d1 = 1e308 if some and _is_farther(m, w, v, best, a, i1, b, j1) else _gap(m, a, i1, b, j1)
         if d0 < d1:
             i0, j0, d0, i1, j1, d1 = i1, j1, d1, i0, j0, d0
         if d0 <= best:
@@ -275,13 +280,14 @@ def nearest_triangles(
             top += 1
     if some:
         out[0], out[1] = sqrt(min(low, best)), sqrt(best)
-        out[2], out[3], out[4], out[5], out[6], out[7] = a[0], a[1], a[2], b[0], b[1], b[2]
+        out[2], out[3], out[4] = point_a
+        out[5], out[6], out[7] = point_b
     return some
 
 
 @entry
 def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
-    """Write the segments in which pairs of triangles intersect, in A's frame, and return their number."""
+    """Write the intersection segments of pairs of triangles in A's frame, and return their number."""
     count = 0
     for k in range(pairs.shape[0]):
         length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
@@ -303,7 +309,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return the squared distance of a point from the surface, the triangle, -1 beyond ``most``, and its point."""
+    """Return the squared distance of a point from the surface, the triangle (-1 beyond ``most``), and its point."""
     best, which, foot = most * most, -1, p
     top = 1
     stack[0, 0] = 0
@@ -342,7 +348,7 @@ def to_points(
     points: Array2, most: float, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, keys: Array1, out: Array2,
     which: Ints1,
 ) -> None:  # fmt: skip
-    """Write for each point its distance from the surface, the nearest point there, and the triangle."""
+    """Write for each point its distance from the surface, the nearest point of the surface, and its triangle."""
     for k in range(points.shape[0]):
         d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)
         which[k] = t

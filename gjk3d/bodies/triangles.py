@@ -1,8 +1,9 @@
 """Intersection and distance of two triangles.
 
-An axis proves that triangles are apart: a normal or a cross product of edges, which are the facets of their Minkowski
-difference, and for coplanar triangles the line between the nearest points. Any axis proves its own gap, whatever its
-origin. A gap within the rounding error proves nothing, so undecided pairs count as intersecting.
+An axis proves that triangles are apart. Candidates are the normals of facets of their Minkowski difference, which are
+the normals of triangles and cross products of edges, and for coplanar triangles the line between the nearest points.
+The gap along an axis is a valid bound for any axis. A gap within the rounding error is not a proof, so undecided pairs
+count as intersecting.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def read(corners: Array, k: int) -> Triangle:
 
 @inlined
 def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
-    """Tell whether the triangles are apart along n by more than noise; corners are relative to p's first."""
+    """Return whether the triangles are apart along n by more than noise. Corners are relative to the first of p."""
     length = noise * (abs(n[0]) + abs(n[1]) + abs(n[2]))
     a1, a2 = dot(n, p[1]), dot(n, p[2])
     b0, b1, b2 = dot(n, q[0]), dot(n, q[1]), dot(n, q[2])
@@ -55,7 +56,6 @@ def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
 
 @inlined
 def _clamp(x: float) -> float:
-    """Return x brought into 0 to 1."""
     return min(1.0, max(0.0, x))
 
 
@@ -66,7 +66,7 @@ def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
     uu, vv, uv, ur, vr = dot(u, u), dot(v, v), dot(u, v), dot(u, r), dot(v, r)
     c = cross(u, v)
     cc = dot(c, c)
-    # by cross products: |u|^2 |v|^2 - (u v)^2 would lose all digits where the edges are nearly parallel
+    # by cross products, since |u|^2 |v|^2 - (u v)^2 loses all digits for nearly parallel edges
     s = _clamp(dot(cross(r, v), c) / cc) if cc > 0.0 else 0.0
     t = (uv * s - vr) / vv if vv > 0.0 else 0.0
     if t <= 0.0 or vv == 0.0:
@@ -83,7 +83,7 @@ def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
 
 @inlined
 def _over(p: Vec3, t: Triangle, n: Vec3) -> tuple[bool, Vec3]:
-    """Tell whether p lies over the inside of a triangle with normal n, and return the foot, made of its corners."""
+    """Return whether p is over the inside of a triangle with normal n, and its foot as a combination of the corners."""
     u, v, w = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     x, y, z = dot(n, cross(v, w)), dot(n, cross(w, u)), dot(n, cross(u, v))
     inside = x >= 0.0 and y >= 0.0 and z >= 0.0 and x + y + z > 0.0
@@ -108,7 +108,7 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
             if d < best:
                 best, a, b = d, x, y
                 w = sub(y, x)
-                # the corners that are not on the edges lie behind the planes across the segment: nothing is nearer
+                # the other corners are behind the planes orthogonal to the segment, so no other points are nearer
                 if dot(w, sub(third, x)) <= 0.0 and dot(w, sub(opposite, y)) >= 0.0:
                     return best, a, b
     n = cross(u0, u1)
@@ -161,23 +161,23 @@ def meet(p: Triangle, q: Triangle, noise: float) -> bool:
     across = cross(n, k)
     if dot(across, across) > 1e-6 * dot(n, n) * dot(k, k):
         return True
-    # nearly in one plane, or flat as a line or point: these axes are not all, but the nearest points give one
+    # for nearly coplanar or degenerate triangles these axes are incomplete, but the nearest points give another axis
     _, x, y = nearest(a, b)
     return not _parted(sub(y, x), a, b, noise)
 
 
 @inlined
 def gap_along(w: Vec3, p: Triangle, q: Triangle) -> float:
-    """Return the gap of two triangles along w, from p to q, times the length of w: a bound of their distance."""
+    """Return the gap of two triangles along w, from p to q, times the length of w."""
     low = min(dot(w, sub(q[0], p[0])), dot(w, sub(q[1], p[0])), dot(w, sub(q[2], p[0])))
     return low - max(0.0, dot(w, sub(p[1], p[0])), dot(w, sub(p[2], p[0])))
 
 
 @kernel
 def proven_square(w: Vec3, d: float, p: Triangle, q: Triangle) -> float:
-    """Return the square of a lower bound of the distance of two triangles, w being the way between points of them.
+    """Return the square of a lower bound of the distance of two triangles. w is a segment between points of both.
 
-    ``d`` is its square. Of a short way the rounding of its ends is a turn: then a normal may prove more.
+    ``d`` is its square. For a short segment, rounding of its ends is a rotation, and a normal may give a better bound.
     """
     if not d > 0.0:
         return 0.0
@@ -193,7 +193,7 @@ def proven_square(w: Vec3, d: float, p: Triangle, q: Triangle) -> float:
 
 @kernel
 def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
-    """Return the squared distance of a point from a triangle, and the nearest point of it."""
+    """Return the squared distance of a point from a triangle, and the nearest point of the triangle."""
     u0, u1, u2 = sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2])
     n = cross(u0, u1)
     if dot(n, n) > 0.0:
@@ -214,12 +214,12 @@ def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
 
 @kernel
 def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
-    """Return the end points and the length of the intersection of two crossing triangles; 0 if there is none."""
+    """Return the length and the end points of the intersection of two crossing triangles, with length 0 without one."""
     n, k = cross(sub(p[1], p[0]), sub(p[2], p[0])), cross(sub(q[1], q[0]), sub(q[2], q[0]))
     w = cross(n, k)
     ww = dot(w, w)
     nothing = (0.0, p[0], p[0])
-    # parallel planes have no line of intersection
+    # parallel planes do not intersect in a line
     if not ww > 1e-28 * dot(n, n) * dot(k, k):
         return nothing
     low, high = -1e308, 1e308
@@ -242,7 +242,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
                 stop, y = along, c
         if start > stop:
             return nothing
-        # each triangle covers an interval of the common line of both planes: the segment is their intersection
+        # each triangle covers an interval of the common line of both planes, and the segment is their intersection
         if start > low:
             low, first = start, x
         if stop < high:
@@ -254,7 +254,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def pierced(p: Triangle, q: Triangle) -> float:
-    """Return the distance by which all points may move while an edge of p still pierces q; 0 if no edge does.
+    """Return the greatest motion of all points for which an edge of p still pierces q, or 0 if no edge does.
 
     Until then the ends of the edge are on both sides of the plane of q, and the rim of q encloses the edge.
     """
@@ -276,7 +276,7 @@ def pierced(p: Triangle, q: Triangle) -> float:
 
 @kernel
 def reach_through(p: Triangle, q: Triangle) -> float:
-    """Return the distance by which two triangles penetrate each other: after any smaller move they still cross."""
+    """Return the penetration of two triangles, which still cross after any smaller motion."""
     return max(pierced(p, q), pierced(q, p))
 
 

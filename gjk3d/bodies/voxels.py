@@ -12,7 +12,7 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import Copies, Grid
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, points_of, vector
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Bits, Bits3, Ints, Ints2, VectorLike
@@ -23,10 +23,10 @@ _ROOM = 65536
 
 @entry
 def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
-    """Take boxes of solid cells out of a grid, greedily; return their number, and the next cell.
+    """Remove boxes of solid cells from a grid, greedily, and return their number and the next cell.
 
-    Each box extends along the last axis first, then the middle one, then the first. A row of ``out`` is the first cell
-    of a box, and the cell behind its last.
+    Each box extends along the last axis first, then the middle one, then the first. A row of ``out`` has the first cell
+    of a box and the cell after its last.
     """
     nx, ny, nz = left.shape
     count = 0
@@ -62,7 +62,7 @@ class VoxelGrid(Body):
     Parameters
     ----------
     occupied : (nx, ny, nz) bool
-        Which cubes are solid. Numbers other than 0 count as solid.
+        Whether each cube is solid. Numbers other than 0 count as solid.
     pitch : float
         Edge of a cube.
     origin : (3,) float
@@ -71,7 +71,7 @@ class VoxelGrid(Body):
     Raises
     ------
     ShapeError
-        No cube is occupied, or the array does not have three axes.
+        All cubes are empty, or the array does not have three axes.
 
     Examples
     --------
@@ -86,6 +86,7 @@ class VoxelGrid(Body):
     """
 
     __slots__ = ("_occupied", "origin", "pitch")
+    _kind = Kind.VOXELS
     _occupied: Bits
     origin: Array
     pitch: float
@@ -97,12 +98,12 @@ class VoxelGrid(Body):
             raise ShapeError("VoxelGrid: occupied is ragged, expected an array (nx, ny, nz)") from None
         if raw.ndim != 3 or raw.dtype.kind not in "biuf":
             raise ShapeError(
-                f"VoxelGrid: occupied has shape {raw.shape} and dtype {raw.dtype}, expected (nx, ny, nz) booleans; "
-                "bare points are a gjk3d.PointCloud"
+                f"VoxelGrid: occupied has shape {raw.shape} and dtype {raw.dtype}, expected (nx, ny, nz) booleans. "
+                "Use a gjk3d.PointCloud for points"
             )
         if raw.dtype.kind == "f" and np.isnan(raw).any():
             i, j, k = np.argwhere(np.isnan(raw))[0].tolist()
-            raise ShapeError(f"VoxelGrid: occupied[{i}, {j}, {k}] is nan: say which are solid, as by occupied > 0.5")
+            raise ShapeError(f"VoxelGrid: occupied[{i}, {j}, {k}] is nan, expected booleans. Use occupied > 0.5")
         bits = np.ascontiguousarray(raw != 0).view(np.uint8)
         if not bits.any():
             raise ShapeError(f"VoxelGrid: none of the {raw.size} cubes is occupied, expected at least one")
@@ -110,7 +111,7 @@ class VoxelGrid(Body):
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
-        """Which cubes are solid, (nx, ny, nz), read-only."""
+        """Whether each cube is solid, (nx, ny, nz), read-only."""
         return self._occupied.view(np.bool_)
 
     @property
@@ -133,12 +134,12 @@ class VoxelGrid(Body):
         Returns
         -------
         bool or (n,) bool
-            Points on the surface may come out either way.
+            The result for points on the surface is arbitrary.
 
         Raises
         ------
         ShapeError
-            A point is not finite, or the array is not rows of three.
+            A point is not finite, or the array does not have rows of three.
         """
         p, single = points_of(points, "contains: points")
         cells = np.floor((p - self.origin) / self.pitch)
@@ -149,7 +150,7 @@ class VoxelGrid(Body):
         return bool(answer[0]) if single else answer
 
     def hull(self) -> Shape:
-        """Return the convex hull of all cubes, a shape that every query takes."""
+        """Return the convex hull of all cubes, a shape that every query accepts."""
         return self._as_parts().hull()
 
     def surface(self, resolution: int = 32) -> Surface:
@@ -158,7 +159,7 @@ class VoxelGrid(Body):
         Parameters
         ----------
         resolution : int
-            Not used here.
+            Not used.
 
         Returns
         -------
@@ -169,7 +170,7 @@ class VoxelGrid(Body):
         corners = []
         for axis in range(3):
             step = np.diff(solid.astype(np.int8), axis=axis)
-            for sign in (1, -1):  # -1 is where solid ends, whose outside is ahead
+            for sign in (1, -1):  # -1 at the end of solid cells, whose outside is ahead
                 first = np.argwhere(step == sign).astype(np.float64) - 1.0
                 first[:, axis] += 1.0
                 u, v = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
@@ -185,7 +186,7 @@ class VoxelGrid(Body):
         return self._cached("parts", self._build_parts)
 
     def _merged_cells(self) -> Ints:
-        """Return boxes of occupied cells, as few as come out of `merged`: the first cell, and that behind the last."""
+        """Return boxes of occupied cells from `merged`, with the first cell and the cell after the last."""
         left, blocks, cell = self._occupied.copy(), [], 0
         while cell < left.size:
             out = np.empty((_ROOM, 6), dtype=np.int64)
@@ -214,8 +215,8 @@ class VoxelGrid(Body):
 
     @property
     def _pieces(self) -> Ints:
-        """The number of the connected piece of each cell, (nx, ny, nz); cubes that touch are connected."""
-        from scipy.ndimage import label  # loaded when the first grid is asked about
+        """The number of the connected piece of each cell, (nx, ny, nz). Touching cubes are connected."""
+        from scipy.ndimage import label  # loaded on demand
 
         numbers: Ints = label(self._occupied, np.ones((3, 3, 3)))[0].astype(np.int64)
         return numbers

@@ -1,9 +1,9 @@
-"""Which parts of an assembly clash, touch or come too close, by how much, and where.
+"""Detection of parts of an assembly that clash, touch or come too close, with depths and places.
 
 `detection` computes the findings: assemblies, close pairs, decisions by hulls and triangles, rules, and the run.
-`motion` adds parts that move. `report` holds the report, its comparison with an earlier one, and its file formats.
-`decisions` holds what people decided about findings. The modules `formats`, `page`, `serving` are public. Distance and
-depth of two meshes are in `bodies`, pictures in `viz`, and the command ``gjk3d clash`` is in `cli`.
+`motion` adds moving parts. `report` holds the report, its comparison with an earlier one, and its file formats.
+`decisions` holds the decisions of people about findings. The modules `formats`, `page` and `serving` are public. The
+distance and the depth of two meshes are in `bodies`, pictures in `viz`, and the command ``gjk3d clash`` is in `cli`.
 """
 
 from gjk3d.clash import formats, page, serving

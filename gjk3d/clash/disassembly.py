@@ -1,4 +1,4 @@
-"""The order in which an assembly can be disassembled by translations, and the parts that block each other.
+"""The order of a disassembly by translations, and the parts that block each other.
 
 Part B blocks part A along a direction if their outlines overlap in the plane across the direction, and if over some
 point of this plane the highest point of B is above the lowest point of A. The heights of two triangles are linear, so
@@ -19,9 +19,9 @@ import numpy as np
 from gjk3d.bodies.pieces import available
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Vector
-from gjk3d.clash.detection.pairs import SPACINGS
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.detection.rules import Rule, matcher, read_rules
+from gjk3d.clash.detection.tolerances import SPACINGS
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
 
@@ -149,7 +149,7 @@ def order(
     tolerance: float | None = None,
     ignore: str | os.PathLike[str] | Iterable[Rule] | None = None,
 ) -> Order:
-    """Return an order in which an assembly can be disassembled, and the parts that block each other.
+    """Return the order of a disassembly, and the parts that block each other.
 
     A part can be removed along a direction if no part blocks its translation to a pose beyond all parts. The outlines
     of all triangles decide this for the whole path. No samples are taken. Smaller parts are removed first, and the
@@ -264,7 +264,6 @@ def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float
 
 
 def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
-    """Return the parts whose boxes block the box of a part."""
     boxes = np.array([view.box for view in views])
     over = (boxes[:, 0, :2] < boxes[i, 1, :2]) & (boxes[i, 0, :2] < boxes[:, 1, :2])
     near = over.all(axis=1) & (boxes[:, 1, 2] > boxes[i, 0, 2] + tolerance)
@@ -478,7 +477,6 @@ def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tu
 
 
 def _wide(polygons: list[Array], tolerance: float) -> bool:
-    """Return whether the union of polygons is wider than the tolerance at any place."""
     import manifold3d
 
     outlines = []

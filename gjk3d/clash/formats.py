@@ -1,6 +1,6 @@
-"""A report as files for other programs and for readers: tables and text, GLB, and BCF.
+"""File formats of a report: tables, text, GLB and BCF.
 
-`Report.to_json` writes JSON, and `page` the page. `gjk3d.cli.clash` maps file endings and ``--format`` to formats.
+`Report.to_json` writes JSON, and `page` writes the HTML page. `gjk3d.cli.clash` selects the format of a file.
 """
 
 from gjk3d.clash.report.bcf import read_bcf, to_bcf

@@ -20,7 +20,7 @@ from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, Rows, Wanted, emp
 from gjk3d.narrow.pairs import PairRows, Request, solve_many
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import matrices, moved, moved_back, relative
-from gjk3d.query.dispatch import handlers_of
+from gjk3d.query.dispatch import find
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
@@ -210,7 +210,8 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     out, flags = empty_answers(count)
     solve_many(packed, NO_POSE, NO_POSE, Request(SIGNED, inf, 0.0), 0, count, workspace, out, flags, NO_CACHE)
     if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or the workspace was full
-        handlers_of(hull_a, hull_b).solve(hull_a, hull_b, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
+        rows = Rows(rows_a, rows_b, count, True)
+        find("solve", hull_a, hull_b)(hull_a, hull_b, rows, Wanted(SIGNED), out, flags)
     values = np.empty((count, 7))
     np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=values[:, :3])
     values[:, 3:6] = out[:, 3:6]

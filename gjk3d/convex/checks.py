@@ -28,13 +28,6 @@ _MODES = {
 }  # fmt: skip
 
 
-def check_convex(a: Any, b: Any) -> None:
-    """Raise unless both are convex shapes, for queries that do not support meshes."""
-    for name, shape in (("a", a), ("b", b)):
-        if not isinstance(shape, Shape):
-            raise no_shape(name, shape)
-
-
 def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
     """Raise unless both are polytopes; they must be sharp unless ``rounded`` is True."""
     for name, shape in (("a", a), ("b", b)):
@@ -95,6 +88,8 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
 
 def is_finite(value: Any) -> bool:
     """Return whether a value is one finite number in the range of float64."""
+    if type(value) is float:
+        return -_GREATEST <= value <= _GREATEST
     if isinstance(value, np.floating):  # the comparison below would convert the greatest float64 to infinity in float32
         value = float(value)
     size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else inf

@@ -36,7 +36,7 @@ from gjk3d.convex.rows import (
     solve_on_gpu,
     workspace_of,
 )  # fmt: skip
-from gjk3d.convex.solve import convex_handlers, is_mapped, plane_core
+from gjk3d.convex.solve import convex_handlers, is_mapped, ray_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
@@ -44,8 +44,7 @@ from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
@@ -119,14 +118,14 @@ class Pairs:
         numbers: dict[int, int] = {}
         which = np.array([numbers.setdefault(id(shape), len(numbers)) for shape in self.shapes], dtype=np.int64)
         cores = list({id(shape): core for shape, core in zip(self.shapes, stand_ins, strict=True)}.values())
-        self.planes = np.array([isinstance(shape, Halfspace) for shape in self.shapes], dtype=bool)
+        self.planes = np.array([shape._kind & Kind.PLANES for shape in self.shapes], dtype=bool)
         self.mapped = np.array([is_mapped(shape) for shape in self.shapes], dtype=bool)
         # solved singly: half-spaces, shapes with a stand-in, and user's functions, whose exceptions must be raised
         has_stand_in = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
         self._singly = np.array(has_stand_in, dtype=bool) | self.planes | self.mapped
         # a half-space has no core; a point on its plane takes its place
-        packed = [plane_core(core) if isinstance(core, Halfspace) else core._packed for core in cores]
-        orders = [Point()._order if isinstance(core, Halfspace) else core._order for core in cores]
+        packed = [ray_core(core) for core in cores]
+        orders = [Point()._order if core._kind & Kind.PLANES else core._order for core in cores]
         self._ints, self._floats, starts = join_packed(packed)
         self._keys = sorted(set(orders))
         ranks = {key: k for k, key in enumerate(self._keys)}

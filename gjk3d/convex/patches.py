@@ -12,8 +12,7 @@ from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Ints
 
 
@@ -22,7 +21,7 @@ def most_corners(shape: Shape) -> int:
     faces = shape._faces()[0]
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
-    curved = not isinstance(shape, Halfspace) and shape._packed[0][layout.KIND] != layout.BOX
+    curved = not shape._kind & Kind.PLANES and shape._packed[0][layout.KIND] != layout.BOX
     return features.MOST + 1 if curved else 4
 
 

@@ -40,15 +40,19 @@ class Rows(NamedTuple):
     stacked: bool
     workers: int = 1
     on_gpu: bool = False  #: the GPU solves the rows that it supports
+    joined: Array | None = None  #: the rows of A, then those of B, if they are in one array
+
+    def swapped(self) -> Rows:
+        """Return the rows with A and B exchanged."""
+        return self.at(self.b, self.a)
+
+    def at(self, a: Array, b: Array, total: int | None = None) -> Rows:
+        """Return the same query at other poses."""
+        return Rows(a, b, self.total if total is None else total, self.stacked, self.workers, self.on_gpu)
 
     def joined_poses(self) -> Array:
         """Return the rows of A, then those of B."""
-        joined = self.a.base
-        if joined is not None and joined is self.b.base and len(joined) == len(self.a) + len(self.b):
-            rows: Array = joined
-            if self.a.ctypes.data == rows.ctypes.data:
-                return rows
-        return np.concatenate([self.a, self.b])
+        return np.concatenate([self.a, self.b]) if self.joined is None else self.joined
 
 
 class Wanted(NamedTuple):
@@ -116,7 +120,8 @@ def ranks(a: Shape, b: Shape) -> tuple[int, int]:
 
     With a fixed order the result of (b, a) has the bits of the mirrored result of (a, b).
     """
-    return int(a._order > b._order), int(a._order < b._order)
+    first, second = a._order, b._order
+    return int(first > second), int(first < second)
 
 
 def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
@@ -130,14 +135,6 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
     return ints, floats, np.array(starts[:-1], dtype=np.int64).reshape(-1, 2)
-
-
-def pair_row(a: Shape, b: Shape, starts: Ints, poses_a: int, poses_b: int) -> Ints:
-    """Return the pair row of two packed shapes whose poses are concatenated, see `narrow.pairs`."""
-    first, second = ranks(a, b)
-    return np.array(
-        [[*starts[0], first, 0, int(poses_a > 1), *starts[1], second, poses_a, int(poses_b > 1), 0]], dtype=np.int64
-    )
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
@@ -167,14 +164,14 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
     if rank_a < rank_b:
         return a, b, rows, False
     if rank_a > rank_b:
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
+        return b, a, rows.swapped(), True
     if rows.total == 1:
         if rows.a[0].tolist() <= rows.b[0].tolist():
             return a, b, rows, False
-        return b, a, rows._replace(a=rows.b, b=rows.a), True
+        return b, a, rows.swapped(), True
     first, second, mask = later(rows)
     low, high = np.where(mask[:, None], second, first), np.where(mask[:, None], first, second)
-    return a, b, rows._replace(a=low, b=high), mask
+    return a, b, rows.at(low, high), mask
 
 
 def mirror(out: Array, which: Any) -> None:

@@ -28,15 +28,13 @@ from gjk3d.convex.rows import (
     empty_answers,
     in_chunks,
     mirror,
-    pack_shapes,
-    pair_row,
     ranks,
     scratch,
     select_rows,
     solve_on_gpu,
     workspace_of,
 )
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
@@ -44,11 +42,10 @@ from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.composed import Composed, Rounded
+from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import Support, in_python
+from gjk3d.shapes.mapped import in_python
 from gjk3d.shapes.polytopes import Point
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
@@ -64,13 +61,10 @@ class Quick(NamedTuple):
 
 
 class Handlers(NamedTuple):
-    """The functions for queries on two shapes of given kinds."""
+    """The functions that compute distances and collisions of two shapes of given kinds."""
 
     solve: Callable[[Any, Any, Rows, Wanted, Array, Ints], None]  #: fills rows of results and flags
     collide: Callable[[Any, Any, Rows, float], Bools]
-    prepare: Callable[[Any, Any], Quick | None] | None = None
-    #: time of impact of bodies, None for convex shapes: (a, b, motion rows of each, clearance, out, flags)
-    impact: Callable[[Any, Any, Array, Array, float, Array, Ints], None] | None = None
 
 
 def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -78,8 +72,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         _solve_facets(a, b, rows, wanted, out, flags)
         return
     mode, max_distance, tol, log = wanted[:4]
-    ints, floats, starts = pack_shapes((a, b))
-    pair = pair_row(a, b, starts, len(rows.a), len(rows.b))
+    ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
     if log is not None:  # a trace shows A on the left, as the caller passed it
         pair[0, [2, 7]] = 0, 1
     pairs = PairRows(ints, floats, pair, rows.joined_poses())
@@ -138,8 +131,8 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 
 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    ints, floats, starts = pack_shapes((a, b))
-    pairs = PairRows(ints, floats, pair_row(a, b, starts, len(rows.a), len(rows.b)), rows.joined_poses())
+    ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
+    pairs = PairRows(ints, floats, pair, rows.joined_poses())
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
@@ -198,39 +191,33 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
     return core
 
 
-def core_row(a: Shape, b: Shape) -> tuple[Ints, Array, Ints, bool]:
-    """Return two shapes packed together, a pair row of single poses, and whether one of them is a half-space.
+def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
+    """Return two shapes packed together, their pair row, and whether one of them is a half-space.
 
-    A half-space has a point core on its plane. Kernels expect it first.
+    The row is for that many pose rows of A, followed by those of B, see `gjk3d.narrow.pairs`. A half-space has a point
+    core on its plane. Kernels expect it first.
     """
-    planes = isinstance(a, Halfspace), isinstance(b, Halfspace)
-    (qa, fa), (qb, fb) = (plane_core(s) if isinstance(s, Halfspace) else s._packed for s in (a, b))
-    first, second = (0, 1) if planes[0] else (1, 0) if planes[1] else ranks(a, b)
-    row = np.array([[0, 0, first, 0, 0, len(qa), len(fa), second, 1, 0, 0]])
-    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, any(planes)
+    is_plane = bool((a._kind | b._kind) & Kind.PLANES)
+    (qa, fa), (qb, fb) = (ray_core(a), ray_core(b)) if is_plane else (a._packed, b._packed)
+    first, second = ranks(a, b) if not is_plane else (0, 1) if a._kind & Kind.PLANES else (1, 0)
+    row = np.array([[0, 0, first, 0, poses_a > 1, len(qa), len(fa), second, poses_a, poses_b > 1, 0]], dtype=np.int64)
+    return np.concatenate([qa, qb]), np.concatenate([fa, fb]), row, is_plane
 
 
 def _solve_plane(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    plane_is_b = isinstance(b, Halfspace)
-    plane, shape = (b, a) if plane_is_b else (a, b)
-    rows_plane, rows_shape = (rows.b, rows.a) if plane_is_b else (rows.a, rows.b)
-    assert isinstance(plane, Halfspace)
-    mode, most = wanted.mode, wanted.max_distance
-    first, second = ShapeRows(*plane_core(plane), rows_plane), ShapeRows(*shape._packed, rows_shape)
-    plane_rows(first, second, plane_is_b, mode, most, 0, rows.total, out, flags)
+    plane_is_b = bool(b._kind & Kind.PLANES)
+    plane, shape, placed = (b, a, rows.swapped()) if plane_is_b else (a, b, rows)
+    first, second = ShapeRows(*ray_core(plane), placed.a), ShapeRows(*shape._packed, placed.b)
+    plane_rows(first, second, plane_is_b, wanted.mode, wanted.max_distance, 0, rows.total, out, flags)
 
 
 def is_mapped(shape: Any) -> bool:
     """Return whether a shape contains a support mapping of the user."""
-    return (
-        isinstance(shape, Support)
-        or (isinstance(shape, Composed) and len(shape._functions) > 0)
-        or (isinstance(shape, Rounded) and is_mapped(shape.core))
-    )
+    return bool(shape._kind == Kind.MAPPED)
 
 
 def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    solve = _solve_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _solve_cores
+    solve = _solve_plane if (a._kind | b._kind) & Kind.PLANES else _solve_cores
     solve(a, b, rows, wanted, out, flags)
     raise_pending()
     bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
@@ -257,16 +244,9 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes; raise UnsupportedPair for two half-spaces."""
-    planes = isinstance(a, Halfspace) + isinstance(b, Halfspace)
-    if planes == 2:
-        raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: the overlap of two half-spaces or planes is unbounded. "
-            "Use a large Box for one of them."
-        )
-    if is_mapped(a) or is_mapped(b):
-        return MAPPED
-    return PLANE if planes else CORES
+    """Return the handlers of two convex shapes, of which at most one is a half-space."""
+    kinds = a._kind | b._kind
+    return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 
 
 def signed(a: Shape, b: Shape, poses: Array) -> Array:
@@ -351,7 +331,7 @@ _NO_PLANES = np.empty((0, 4))
 
 
 def ray_core(shape: Shape) -> tuple[Ints, Array]:
-    """Return a shape as ray kernels take it."""
+    """Return the packed shape; a half-space has a point core on its plane."""
     return plane_core(shape) if isinstance(shape, Halfspace) else shape._packed
 
 

@@ -33,7 +33,7 @@ from gjk3d.exact.signed import Plane as SignedPlane
 from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Distance, Status
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
@@ -273,7 +273,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
             case.wrong.append(f"the result is about another shape: {name} is {shape!r}, but the query had {queried!r}")
     if claim is None:
         return case.verdict()
-    judge = _judge_plane if isinstance(a, Halfspace) or isinstance(b, Halfspace) else _judge_cores
+    judge = _judge_plane if (a._kind | b._kind) & Kind.PLANES else _judge_cores
     judge(case, claim, a, b, at_a, at_b, result.certificate)
     return case.verdict()
 
@@ -284,8 +284,8 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(f"verify: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
-    if isinstance(a, Halfspace) and isinstance(b, Halfspace):
-        raise UnsupportedPair("verify: the overlap of two half-spaces is unbounded")
+    if a._kind & Kind.PLANES and b._kind & Kind.PLANES:
+        raise UnsupportedPair("verify: the overlap of half-spaces is unbounded. Use a large Box for one of them")
     row_a, row_b = one_row(result, pose_a, pose_b)
     return placement(row_a), placement(row_b)
 

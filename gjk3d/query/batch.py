@@ -13,21 +13,19 @@ import numpy as np
 
 from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers, convex_mode
 from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
-from gjk3d.convex.solve import CORES, Handlers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.certify import certify, certify_parts
-from gjk3d.query.dispatch import handlers_of
+from gjk3d.query.certify import certify
+from gjk3d.query.dispatch import find
 from gjk3d.results import Distance, pack_marks
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Device
 
 
-def prepare_query(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Handlers, Rows]:
-    """Check shapes and poses; return the handlers of the shapes, and the poses as kernel rows."""
-    handlers = handlers_of(a, b)
+def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Any, Rows]:
+    """Check shapes and poses; return the handler of the query, see `dispatch`, and the poses as kernel rows."""
+    handler = find(query, a, b)
     matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
     matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
     stacked_a, stacked_b = (m is not None and m.ndim == 3 for m in (matrices_a, matrices_b))
@@ -41,7 +39,7 @@ def prepare_query(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Handlers, R
             f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
         )
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
-    return handlers, Rows(rows_a, rows_b, count, stacked_a or stacked_b)
+    return handler, Rows(rows_a, rows_b, count, stacked_a or stacked_b, joined=joined)
 
 
 def query_collide(
@@ -50,20 +48,19 @@ def query_collide(
     """Return `gjk3d.collide` for arguments of any kind."""
     check_margin(margin)
     check_workers(workers)
-    handlers, rows = prepare_query(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
-    answer = handlers.collide(a, b, rows, float(margin))
+    collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
+    answer = collide(a, b, rows._replace(workers=workers, on_gpu=_uses_gpu(device, a, b)), float(margin))
     return answer if rows.stacked else bool(answer[0])
 
 
-def _uses_gpu(device: Device, handlers: Handlers, a: Any, b: Any) -> bool:
+def _uses_gpu(device: Device, a: Any, b: Any) -> bool:
     """Tell whether the GPU is requested; raise if it does not support the two shapes."""
     if not check_device(device):
         return False
-    if handlers is not CORES:
+    if a._kind | b._kind != Kind.CONVEX:
         raise UnsupportedPair(
-            f"device='cuda' answers convex shapes that are given by numbers, not {type(a).__name__} against"
-            f" {type(b).__name__}: leave device out"
+            f"device='cuda' supports convex shapes that are given by numbers, not {type(a).__name__} against "
+            f"{type(b).__name__}. Leave device out"
         )
     return True
 
@@ -75,25 +72,25 @@ def query_distance(
     """Return `gjk3d.distance` or `gjk3d.signed_distance`, by the mode, for arguments of any kind."""
     check_limits(max_distance, tol)
     check_workers(workers)
-    handlers, rows = prepare_query(a, b, pose_a, pose_b)
-    rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, handlers, a, b))
-    if mode == FAST and isinstance(a, Shape) and isinstance(b, Shape):
+    solve, rows = prepare_query("solve", a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers, on_gpu=_uses_gpu(device, a, b))
+    kinds = a._kind | b._kind
+    if mode == FAST and not kinds & Kind.BODIES:
         mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
-        raise ShapeError("device='cuda' takes no trace, no certificate and no depth='facets': leave device out")
+        raise ShapeError("device='cuda' does not support trace, certificate and depth='facets'. Leave device out")
     if trace and rows.stacked:
-        raise ShapeError("trace=True is for one pair: pass single poses")
+        raise ShapeError("trace=True needs one pair of poses. Pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
     logged = trace
     if certificate and rows.stacked:
-        raise ShapeError("certificate=True is for one pair: pass single poses")
+        raise ShapeError("certificate=True needs one pair of poses. Pass single poses")
     if certificate and mode == FACETS:
-        raise ShapeError("certificate=True keeps what GJK and EPA end with: use depth='auto' or 'epa'")
-    if certificate and isinstance(a, Shape) and isinstance(b, Shape):
+        raise ShapeError("certificate=True stores the last state of GJK and EPA. Use depth='auto' or 'epa'")
+    if certificate and not kinds & Kind.BODIES:
         logged = True
-        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)
         # a trace has the caller's order of A and B, but the bits of a result come from the canonical order
-        if not trace and not plane:
+        if not trace and not kinds & Kind.PLANES:
             logged_a, logged_b, logged_rows, swapped = canonical(a, b, rows)
     out, flags = empty_answers(rows.total)
     log = [NO_LOG]
@@ -101,9 +98,9 @@ def query_distance(
     if logged:
         # the bounds of a certificate have to be as narrow as any result, even one in closed form
         narrowest = accuracy if trace else Wanted(mode, inf, 0.0)
-        handlers.solve(logged_a, logged_b, logged_rows, narrowest._replace(log=log), out, flags)
+        solve(logged_a, logged_b, logged_rows, narrowest._replace(log=log), out, flags)
     if not trace:  # with a log the kernels run GJK and EPA even for pairs with a closed form
-        handlers.solve(a, b, rows, accuracy, out, flags)
+        solve(a, b, rows, accuracy, out, flags)
     result: Distance = object.__new__(Distance)
     request = mode, max_distance, tol, trace
     # copies, because the caller may overwrite the arrays and the result has to keep the poses of the query
@@ -119,5 +116,5 @@ def query_distance(
     status, steps, tight, _ = flags[0].tolist()
     result._row = out, pack_marks(status, steps, tight), a, b, request, None, None
     if certificate:
-        result.certificate = certify(result, rows, log[0], swapped) if logged else certify_parts(result, rows)
+        result.certificate = certify(result, rows, log[0], swapped)
     return result

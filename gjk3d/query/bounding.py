@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from gjk3d.convex.checks import no_shape
 from gjk3d.convex.rows import NO_POSE
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.directions import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.query.dispatch import Collider, Kind, kind_of
+from gjk3d.query.dispatch import Collider, find_single, kind_of
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, boxes_along_axes
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Polytope, Shape
+from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.measure import minimal_ball
 from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, PoseLike
 
-_ROW = 1, WIDTH
+_ROW, _SHAPES = (1, WIDTH), Kind.SHAPES
 _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
@@ -92,8 +91,9 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
 def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
     """Fit one shape at one pose or many poses, or many shapes at one pose each."""
-    convex = shape if isinstance(shape, Shape) else _convex(shape)
-    if convex is not None:
+    kind = kind_of(shape)
+    if kind or not isinstance(shape, (list, tuple)):
+        convex = shape if kind & _SHAPES else _convex(shape, "shape")
         if pose is None:
             return fit.local(convex)
         if is_plain(pose):  # the kernel checks the matrix; None leaves the error to `pose_rows`
@@ -102,8 +102,6 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
                 return volume
         at, stacked = pose_rows(pose)
         return fit.moved(convex, NO_POSE, at, not stacked)
-    if not isinstance(shape, (list, tuple)):
-        raise no_shape("shape", shape)
     if not shape:
         raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
     at = pose_rows(pose)[0]
@@ -111,23 +109,16 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
         raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
     fits = []
     for k, item in enumerate(shape):
-        convex = _convex(item)
-        if convex is None:
-            raise no_shape(f"shape[{k}]", item)
+        convex = _convex(item, f"shape[{k}]")
         where = at[k % len(at)][None]
         fits.append((fit.local(convex) if pose is None else fit.moved(convex, NO_POSE, where, True))._stacked())
     return fit.kind(*(np.concatenate(column) for column in zip(*fits, strict=True)))
 
 
-def _convex(x: Any) -> Shape | None:
-    """Return the shape itself, a convex shape around a body, or None for anything else."""
-    if isinstance(x, Shape):
-        return x
-    if kind_of(x) is not Kind.BODY:
-        return None
-    from gjk3d.bodies.planes import shape_round  # loaded only for non-convex bodies
-
-    return shape_round(x)
+def _convex(x: Any, name: str) -> Any:
+    """Return the shape itself, or a convex shape around a body."""
+    shape_round = find_single("hull", x, name)
+    return x if shape_round is None else shape_round(x)
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
@@ -136,14 +127,6 @@ def _reach(shape: Shape) -> tuple[float, float]:
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
     return reach, float(floats[layout.SLACK]) + 32.0 * _U * reach
-
-
-def _local_ball(shape: Shape) -> BoundingSphere:
-    return shape._cached("bounding sphere", lambda: _ball(shape))
-
-
-def _moved_ball(shape: Shape, matrix: Array, rows: Array, single: bool) -> BoundingSphere | None:
-    return _local_ball(shape)._moved(matrix, rows, single)
 
 
 def _ball(shape: Shape) -> BoundingSphere:
@@ -174,10 +157,6 @@ def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, flo
     return (middle, fitted) if fitted < radius else (center, radius)
 
 
-def _local_along_axes(shape: Shape) -> AABB:
-    return shape._cached("aabb", lambda: _along_axes(shape))
-
-
 def _along_axes(shape: Shape) -> AABB:
     if isinstance(shape, Polytope):
         return AABB(shape.vertices.min(axis=0), shape.vertices.max(axis=0))
@@ -191,22 +170,14 @@ def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) ->
     """Fit the box at each pose, which is smaller than the bounding box of the rotated local box."""
     packed = shape._cache.get("packed")
     if packed is None:
-        if isinstance(shape, Halfspace):
-            raise shape._unbounded("box along the axes")
+        if shape._kind & Kind.PLANES:
+            raise cast("Halfspace", shape)._unbounded("box along the axes")
         packed = shape._packed
     out = np.empty((len(rows), 6))
     wrong = boxes_along_axes(packed[0], packed[1], matrix, rows, out)
     if wrong == 0 and single:
         return AABB._of(out)
     return None if wrong > 0 else AABB(out[:, :3], out[:, 3:])[0 if single else slice(None)]
-
-
-def _local_oriented(shape: Shape) -> OBB:
-    return shape._cached("obb", lambda: _oriented(shape))
-
-
-def _moved_oriented(shape: Shape, matrix: Array, rows: Array, single: bool) -> OBB | None:
-    return _local_oriented(shape)._moved(matrix, rows, single)
 
 
 def _oriented(shape: Shape) -> OBB:
@@ -225,17 +196,27 @@ def _oriented(shape: Shape) -> OBB:
 
 
 class _Fit(NamedTuple):
-    """Functions that fit a volume: to a shape in its own frame, and at one pose as a matrix or many poses as rows.
+    """Functions that fit a volume to a shape, in its own frame and at poses.
 
-    The second returns None for a matrix that is not a pose.
+    ``fit_at`` takes one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose.
+    Without it the volume in the frame of the shape is moved.
     """
 
     name: str
     kind: Any
-    local: Callable[[Shape], Any]
-    moved: Callable[[Shape, Array, Array, bool], Any]
+    fit: Callable[[Shape], Any]
+    fit_at: Callable[[Shape, Array, Array, bool], Any] | None = None
+
+    def local(self, shape: Shape) -> Any:
+        """Return the volume in the frame of the shape, fitted once."""
+        return shape._cached(self.name, lambda: self.fit(shape))
+
+    def moved(self, shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
+        """Return the volume at poses."""
+        fit_at = self.fit_at
+        return fit_at(shape, matrix, rows, single) if fit_at else self.local(shape)._moved(matrix, rows, single)
 
 
-_BALL = _Fit("bounding_sphere", BoundingSphere, _local_ball, _moved_ball)
-_ALONG_AXES = _Fit("aabb", AABB, _local_along_axes, _moved_along_axes)
-_ORIENTED = _Fit("obb", OBB, _local_oriented, _moved_oriented)
+_BALL = _Fit("bounding_sphere", BoundingSphere, _ball)
+_ALONG_AXES = _Fit("aabb", AABB, _along_axes, _moved_along_axes)
+_ORIENTED = _Fit("obb", OBB, _oriented)

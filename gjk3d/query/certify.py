@@ -10,17 +10,16 @@ import numpy as np
 from gjk3d.convex.rows import Rows
 from gjk3d.exact import Verdict
 from gjk3d.exact import verify as verify_convex
-from gjk3d.exact.convex_sets import body_of, placement
+from gjk3d.exact.convex_sets import body_of
 from gjk3d.exact.judge import one_row
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log
 from gjk3d.poses import parts
-from gjk3d.query.dispatch import Collider, is_collider
+from gjk3d.query.dispatch import Collider, find, is_collider
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status, Trace
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Ints
 
 _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)], dtype=np.int64)
@@ -30,10 +29,19 @@ _closest: Any = closest_on_triangle  # kernels, called with tuples
 _support: Any = support_once
 
 
-def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certificate:
-    """Return the certificate of a result from the log of the kernels; ``exchanged`` if the log has B as first shape."""
-    if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
+def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> PartsCertificate | Certificate:
+    """Return the certificate of a result: from the log of the kernels for convex shapes, otherwise from the parts.
+
+    ``exchanged`` means that the log has B as first shape.
+    """
+    kinds = result.shape_a._kind | result.shape_b._kind
+    if kinds & Kind.PLANES:
         return _plane_certificate(result, rows)
+    if kinds & Kind.BODIES:
+        from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
+        from gjk3d.exact.unions import certificate_of
+
+        return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
     trace = read_log(log)
     pair = _LoggedPair(result, rows, exchanged)
     normal, support = pair.best_normal(result, trace)
@@ -46,16 +54,6 @@ def certify(result: Distance, rows: Rows, log: Array, exchanged: bool) -> Certif
     (support_a, support_b), (points_a, points_b) = pair.to_local(*support), pair.to_local(upper.a, upper.b)
     faces = upper.faces[:, ::-1] if exchanged else upper.faces  # mirrored at the origin: outward is inward
     return _frozen(upper.kind, normal, support_a[0], support_b[0], points_a, points_b, upper.weights, faces, directions)
-
-
-def certify_parts(result: Distance, rows: Rows) -> PartsCertificate | Certificate:
-    """Return the certificate of a result for non-convex bodies, made from their parts."""
-    if isinstance(result.shape_a, Halfspace) or isinstance(result.shape_b, Halfspace):
-        return _plane_certificate(result, rows)
-    from gjk3d.bodies.rational import wholes_of  # loaded only for non-convex bodies
-    from gjk3d.exact.unions import certificate_of
-
-    return certificate_of(result, *wholes_of(result, (result.shape_a, result.shape_b), [rows.a[0], rows.b[0]]))
 
 
 def _frozen(kind: str, *arrays: Any) -> Certificate:
@@ -192,11 +190,11 @@ def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
 
     For a non-convex body the witness point takes the place of the support point, and `verify` checks all parts.
     """
-    plane_is_b = isinstance(result.shape_b, Halfspace)
+    plane_is_b = bool(result.shape_b._kind & Kind.PLANES)
     plane, shape = (result.shape_b, result.shape_a) if plane_is_b else (result.shape_a, result.shape_b)
-    row_plane, row_shape = (rows.b[0], rows.a[0]) if plane_is_b else (rows.a[0], rows.b[0])
+    (row_plane, *_), (row_shape, *_) = (rows.swapped() if plane_is_b else rows)[:2]
     turn_plane, turn_shape = parts(row_plane)[0], parts(row_shape)[0]
-    if isinstance(shape, Shape):
+    if shape._kind & Kind.SHAPES:
         up = turn_plane @ plane.normal
         if plane._sides > 1.0 and (up @ result.normal < 0.0) != plane_is_b:
             up = -up
@@ -278,20 +276,14 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     >>> gk.verify(gk.distance(table, ball, None, there), table, ball, None, there).proven
     True
     """
-    judged = is_collider(a) and is_collider(b) and isinstance(result, Distance)
-    if not judged or (isinstance(a, Shape) and isinstance(b, Shape)):
+    judge = isinstance(result, Distance) and is_collider(a) and is_collider(b) and find("verify", a, b)
+    if not judge:
         return verify_convex(result, a, b, pose_a, pose_b)  # type: ignore[arg-type]
-    from gjk3d.bodies.rational import whole_of, wholes_of  # loaded only for non-convex bodies
-    from gjk3d.exact.unions import judge_beside, judge_unions
-
     rows = one_row(result, pose_a, pose_b)
     flaws = []
     for name, x in (("a", a), ("b", b)):
         answered = getattr(result, f"shape_{name}", x)
         if answered != x:
             flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {answered!r}")
-    if isinstance(a, Halfspace):
-        return judge_beside(result, whole_of("b", b, rows[1]), a, placement(rows[0]), flaws)
-    if isinstance(b, Halfspace):
-        return judge_beside(result, whole_of("a", a, rows[0]), b, placement(rows[1]), flaws)
-    return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)
+    verdict: Verdict = judge(a, b, rows, result, flaws)
+    return verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -18,12 +18,11 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.poses import STANDING, as_matrices, plainly
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.dispatch import Collider
+from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
@@ -34,24 +33,9 @@ if TYPE_CHECKING:
 _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angle of about 1e-6
 
 
-class LazyDistance:
-    """A distance, of all pairs or of one, that is computed at the first access.
-
-    For non-convex bodies the depth takes longer than all contact points.
-    """
-
-    __slots__ = ("_find",)
-    _find: Callable[[int | None], Distance[Any]]  #: called with a row, or None for all rows
-
-    def __init__(self, find: Callable[[int | None], Distance[Any]]) -> None:
-        self._find = find
-
-    def read(self) -> Distance[Any]:
-        """Compute the distance."""
-        return self._find(None)
-
-    def __getitem__(self, index: int) -> LazyDistance:
-        return LazyDistance(lambda _: self._find(index))
+#: a function that returns the distance of a row, or of all rows for None; it is called when the distance is read,
+#: because the depth of non-convex bodies takes longer than all contact points
+LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 
 class Contact(Answer[N]):
@@ -66,7 +50,7 @@ class Contact(Answer[N]):
         normal of the two parts that touch at the point.
     points_a, points_b : (count, 3) float or (n, most, 3) float
         Points on the surfaces in world axes, in order along the border of the patch. ``points_b - points_a == gaps *
-        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` has no padding.
+        normals``. In a stack each row has ``count`` points and then NaN. ``contact[k]`` is without padding.
     gaps : (count,) float or (n, most) float
         Gap between the surfaces at each point, along the normal. Overlap is negative.
     count : int or (n,) int
@@ -112,10 +96,10 @@ class Contact(Answer[N]):
     @property
     def result(self) -> Distance[N]:
         """The signed distance of the pair; for non-convex bodies it is computed at the first access."""
-        result = self._result  # read only once, because another thread may replace it
-        if isinstance(result, LazyDistance):
-            self._result = result = result.read()
-        return result
+        result: Any = self._result  # read only once, because another thread may replace it
+        if callable(result):
+            self._result = result = result(None)
+        return cast("Distance[N]", result)
 
     @property
     def points_a(self) -> Array:
@@ -149,7 +133,7 @@ class Contact(Answer[N]):
     def patches(self) -> list[Ints]:
         """Indices of the points of one pair that share a normal, by patch. The patch of the deepest point is first.
 
-        Convex shapes have one patch or none. Non-convex bodies have a patch for each direction in which they touch.
+        Convex shapes have one patch or none. Non-convex bodies have one patch for each contact direction.
 
         Examples
         --------
@@ -161,7 +145,7 @@ class Contact(Answer[N]):
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
         """
         if self.gaps.ndim == 2:
-            raise TypeError("this Contact is of many pairs: ask that of one, contact[k].patches")
+            raise TypeError("this Contact is of many pairs. Use contact[k].patches for one of them")
         left = np.argsort(self.gaps, kind="stable")
         patches = []
         while len(left):
@@ -192,16 +176,16 @@ class Contact(Answer[N]):
 
     @property
     def status(self) -> Any:
-        """Status proven by the bounds. It is BEYOND or SEPARATED if there are no points."""
+        """Status proven by the bounds. Without points it is BEYOND or SEPARATED."""
         return self.result.status
 
     def __len__(self) -> int:
         if self.gaps.ndim == 1:
-            raise TypeError("this Contact is of one pair: its number of points is .count")
+            raise TypeError("this Contact is of one pair. Use .count for its number of points")
         return len(self.gaps)
 
     def __bool__(self) -> bool:
-        raise TypeError("a Contact is neither true nor false: ask gjk3d.collide, or look at .count")
+        raise TypeError("the truth value of a Contact is ambiguous. Use gjk3d.collide or .count")
 
     def __getitem__(self, index: int) -> Contact[float]:
         """Return a row of a stack as the contact of one pair, without padding."""
@@ -210,7 +194,8 @@ class Contact(Answer[N]):
         result: Any = self._result
         count = int(self.count[index])
         normals = None if self._normals is None else self._normals[index, :count]
-        return Contact(result[index], self._points[index, :count], count, normals)
+        row = (lambda _: result(index)) if callable(result) else result[index]
+        return Contact(row, self._points[index, :count], count, normals)
 
     def __repr__(self) -> str:
         if self.gaps.ndim == 2:
@@ -318,24 +303,23 @@ def contact(
             return at_once
     check_patches(within, max_points)
     check_workers(workers)
-    handlers, rows = prepare_query(a, b, pose_a, pose_b)
+    contact_points, rows = prepare_query("contact", a, b, pose_a, pose_b)
     rows = rows._replace(workers=workers)
     within = float(within)
-    if isinstance(a, Shape) and isinstance(b, Shape):
+    if contact_points is None:
         pair = prepared_for_builtins(a, b)
         distance = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, within, workers=workers)
         points, count = _patches(_pack(prepared(a, b), a, b), rows, distance, within, max_points)
         return Contact(distance, points, count) if rows.stacked else Contact(distance, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
     mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
-    handlers.solve(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
+    find("solve", a, b)(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
     # copies, because the caller may overwrite the poses
-    poses = (
-        None if pose_a is None else as_matrices(pose_a).copy(),
-        None if pose_b is None else as_matrices(pose_b).copy(),
-    )
+    poses = tuple(None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b))
     result = _lazy_distance(a, b, poses, within, workers)
-    points, count, normals = _of_bodies(a, b, rows, answers, within, max_points)
+    touching = list(contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b)))
+    columns = None if max_points is None or not rows.stacked else int(max_points)
+    points, count, normals = pad_points(touching, rows.total, columns)
     if rows.stacked:
         return Contact(result, points, count, normals)
     return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
@@ -423,18 +407,16 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
         return None
     contacts: ContactPair | None = pair.extras.get("contact")
     if contacts is None:
-        from gjk3d.bodies.contact import ContactPair  # loaded only for non-convex bodies
-
-        contacts = pair.extras["contact"] = ContactPair(a, b)
+        contacts = pair.extras["contact"] = find("prepare_contact", a, b)(a, b)
     return contacts
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
     """Tell whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
-    return not (isinstance(a, Halfspace) or isinstance(b, Halfspace))
+    return not (a._kind | b._kind) & Kind.PLANES
 
 
-def _lazy_distance(a: Any, b: Any, poses: tuple[Any, Any], within: float, workers: int) -> LazyDistance:
+def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, workers: int) -> LazyDistance:
     """Return the lazy signed distance of two shapes at copies of the caller's poses."""
 
     def find(index: int | None) -> Distance[Any]:
@@ -444,17 +426,7 @@ def _lazy_distance(a: Any, b: Any, poses: tuple[Any, Any], within: float, worker
         pair = prepared_for_builtins(a, b)
         return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=workers)
 
-    return LazyDistance(find)
-
-
-def _of_bodies(
-    a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None
-) -> tuple[Array, Ints, Array]:  # fmt: skip
-    """Return points, counts and normals of contacts of non-convex bodies."""
-    from gjk3d.bodies.contact import contact_points  # loaded only for non-convex bodies
-
-    touching = list(contact_points(a, b, rows, answers, within, most, _contact_pair(prepared(a, b), a, b)))
-    return pad_points(touching, rows.total, None if most is None or not rows.stacked else int(most))
+    return find
 
 
 def pad_points(touching: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:

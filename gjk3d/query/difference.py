@@ -26,7 +26,7 @@ class Difference:
 
     def __init__(self, result: Distance) -> None:
         a, b = result.shape_a, result.shape_b
-        _, rows = prepare_query(a, b, result.pose_a, result.pose_b)
+        _, rows = prepare_query("solve", a, b, result.pose_a, result.pose_b)
         (_, fa), (_, fb) = self._packed = a._packed, b._packed
         self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
         self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written

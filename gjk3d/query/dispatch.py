@@ -1,24 +1,25 @@
-"""The table of handlers for collision and distance queries, by the kinds of the two shapes.
+"""The table of all queries: the handler of each query for each pair of kinds of shapes.
 
-A new kind needs a line in `Kind`, a line in `kind_of`, and its lines in the table. `raycast` has its own choice.
-Queries for convex shapes only, such as `overlap`, reject bodies by `gjk3d.convex.checks.check_convex`.
+`TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so bodies
+are loaded by the first query on a body. A text is the message of `UnsupportedPair`. None means that the file of the
+query solves the pair itself, by compiled functions for convex shapes. A new query is one file and one row. A new kind
+is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the queries that treat it differently.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import Enum
 from functools import cache
-from math import inf
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from gjk3d.convex import solve
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.solve import Handlers, is_mapped
+from gjk3d.convex.rows import mirror
+from gjk3d.convex.solve import Handlers
 from gjk3d.errors import UnsupportedPair
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.units import rescaling
+from gjk3d.wording import kind_of as name_of
 
 if TYPE_CHECKING:
     from gjk3d.bodies.base import Body
@@ -26,97 +27,243 @@ if TYPE_CHECKING:
 Collider: TypeAlias = "Shape | Body"  #: every type that queries accept
 
 
-class Kind(Enum):
-    """The kinds of shapes that differ in their handlers."""
-
-    CORE = "a convex shape whose support mapping is ours"
-    MAPPED = "a convex shape with a support mapping of the user"
-    HALFSPACE = "a half-space, or a plane"
-    BODY = "many convex parts: triangles, shapes at poses, cubes, balls, columns"
-
-
-def kind_of(x: Any) -> Kind | None:
-    """Return the kind of a shape, None for anything that is not a shape or a body."""
-    if isinstance(x, Shape):
-        return Kind.HALFSPACE if isinstance(x, Halfspace) else Kind.MAPPED if is_mapped(x) else Kind.CORE
-    from gjk3d.bodies.base import Body  # loaded only if x is not a convex shape
-
-    return Kind.BODY if isinstance(x, Body) else None
+def kind_of(x: Any) -> int:
+    """Return the kind of a shape or body, 0 for anything else."""
+    kind = getattr(x, "_kind", 0)
+    return kind if type(kind) is int and type(x) is not type else 0
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
     """Tell whether queries accept x: a convex shape, a mesh, a compound and the like."""
-    return kind_of(x) is not None
+    return kind_of(x) != 0
 
 
-@cache  # bodies are loaded for the first pair with a body
-def _parts() -> Handlers:
-    from gjk3d.bodies import distance, impact
-
-    return Handlers(distance.solve, distance.collide, distance.prepare, impact.fill)
+# --- modules that are loaded by the first query that needs them -------------------------------------------------------
 
 
-@cache
-def _beside_plane() -> Handlers:
+def _convex_impact() -> Any:
+    from gjk3d.convex import impact
+
+    return impact
+
+
+def _distance() -> Any:
+    from gjk3d.bodies import distance
+
+    return distance
+
+
+def _planes() -> Any:
     from gjk3d.bodies import planes
 
-    return Handlers(planes.solve, planes.collide)
+    return planes
 
 
-#: the handlers of two kinds, in either order; two half-spaces have none
-PAIRS: dict[tuple[Kind, Kind], Callable[[], Handlers]] = {
-    (Kind.CORE, Kind.CORE): lambda: solve.CORES,
-    (Kind.CORE, Kind.MAPPED): lambda: solve.MAPPED,
-    (Kind.CORE, Kind.HALFSPACE): lambda: solve.PLANE,
-    (Kind.MAPPED, Kind.MAPPED): lambda: solve.MAPPED,
-    (Kind.MAPPED, Kind.HALFSPACE): lambda: solve.MAPPED,
-    (Kind.BODY, Kind.CORE): _parts,
-    (Kind.BODY, Kind.MAPPED): _parts,
-    (Kind.BODY, Kind.HALFSPACE): _beside_plane,
-    (Kind.BODY, Kind.BODY): _parts,
+def _impact() -> Any:
+    from gjk3d.bodies import impact
+
+    return impact
+
+
+def _contact() -> Any:
+    from gjk3d.bodies import contact
+
+    return contact
+
+
+def _raycast() -> Any:
+    from gjk3d.bodies import raycast
+
+    return raycast
+
+
+def _compound() -> Any:
+    from gjk3d.bodies import compound
+
+    return compound
+
+
+def _penetration() -> Any:
+    from gjk3d.bodies.depth import penetration
+
+    return penetration
+
+
+def _rational() -> Any:
+    from gjk3d.bodies import rational
+
+    return rational
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+MESH, BOUNDED, PLANES, SHAPES, BODIES = Kind.MESH, Kind.BOUNDED, Kind.PLANES, Kind.SHAPES, Kind.BODIES
+SOLIDS, ANY = BOUNDED | BODIES, SHAPES | BODIES
+BOX, MAKE_MESH = "Use a large gjk3d.Box", "Use gjk3d.Mesh(*body.surface()) for another body"
+#: pairs that no query supports
+UNBOUNDED = (
+    (PLANES, PLANES, "{a} against {b}: the overlap of half-spaces or planes is unbounded. Use a large Box for one"),
+    (
+        Kind.ENDLESS,
+        Kind.ENDLESS,
+        "{a} against {b}: the overlap of two HeightFields without a bottom is unbounded. Give one of them a bottom, "
+        "HeightField(..., bottom=z), or use a gjk3d.Mesh",
+    ),
+    (
+        Kind.ENDLESS,
+        PLANES,
+        f"{{a}} against {{b}}: both are unbounded. {BOX} for {{plane}}, or give the height field a bottom, "
+        "HeightField(..., bottom=z)",
+    ),
+)
+
+
+def _row(*cells: tuple[Any, ...]) -> dict[tuple[int, int], tuple[Any, bool]]:
+    """Return a row: for each pair of kinds its cell, and whether A and B are swapped for the handler.
+
+    A cell is for two groups of kinds in either order. Later cells take precedence. A fourth item True means that the
+    handler expects the first group as A.
+    """
+    row: dict[tuple[int, int], tuple[Any, bool]] = {}
+    for first, second, cell, *ordered in (*cells, *UNBOUNDED):
+        for a, b in product(*([1 << k for k in range(16) if group >> k & 1] for group in (first, second))):
+            row[b, a] = cell, bool(ordered)
+            row[a, b] = cell, False
+    return row
+
+
+TABLE = {
+    "solve": _row(
+        (BOUNDED, BOUNDED, lambda: solve.CORES.solve),
+        (BOUNDED, PLANES, lambda: solve.PLANE.solve),
+        (Kind.MAPPED, SHAPES, lambda: solve.MAPPED.solve),
+        (BODIES, SOLIDS, lambda: _distance().solve),
+        (BODIES, PLANES, lambda: _planes().solve, True),
+    ),
+    "collide": _row(
+        (BOUNDED, BOUNDED, lambda: solve.CORES.collide),
+        (BOUNDED, PLANES, lambda: solve.PLANE.collide),
+        (Kind.MAPPED, SHAPES, lambda: solve.MAPPED.collide),
+        (BODIES, SOLIDS, lambda: _distance().collide),
+        (MESH, MESH, lambda: _distance().collide_meshes),
+        (BODIES, PLANES, lambda: _planes().collide, True),
+    ),
+    "prepare": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _distance().prepare)),
+    "prepare_contact": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _contact().ContactPair)),
+    "contact": _row((SHAPES, SHAPES, None), (BODIES, ANY, lambda: _contact().contact_points)),
+    "impact": _row(
+        (BOUNDED, BOUNDED, lambda: _convex_impact().impacts),
+        (PLANES, BOUNDED, lambda: _convex_impact().impacts, True),
+        (BODIES, SOLIDS, lambda: _impact().impacts),
+        (BODIES, PLANES, lambda: _planes().impacts, True),
+    ),
+    "faces": _row(
+        (ANY, ANY, "{a} against {b}: this takes a mesh, and another or a bounded convex shape. " + MAKE_MESH),
+        (MESH, MESH | BOUNDED, lambda: _distance().pair_of),
+    ),
+    "curve": _row(
+        (ANY, ANY, "{a} against {b}: intersection_curve takes two meshes. " + MAKE_MESH),
+        (MESH, MESH, lambda: _distance().pair_of),
+    ),
+    "axis": _row(
+        (BOUNDED, BOUNDED, None),
+        (BODIES, SOLIDS, lambda: _planes().sharp_hulls),
+        (ANY, PLANES, "separating_axis takes polytopes: the axis of {plane} is its normal"),
+    ),
+    "overlap": _row(
+        (
+            ANY,
+            ANY,
+            f"{{a}} against {{b}}: overlap takes convex polytopes. Pass hull() of a body. {BOX} for a plane",
+        ),
+        (BOUNDED, BOUNDED, None),
+    ),
+    "verify": _row(
+        (SHAPES, SHAPES, None),
+        (BODIES, SOLIDS, lambda: _rational().judge_pair),
+        (BODIES, PLANES, lambda: _rational().judge_on_plane),
+    ),
+}
+#: queries on one shape: a cell for each group of kinds; the first group that contains the kind is used
+SINGLE: dict[str, dict[int, Any]] = {
+    "raycast": {
+        SHAPES: None,
+        MESH: lambda: _raycast().cast_on_mesh,
+        Kind.GROUND: lambda: _raycast().cast_on_ground,
+        Kind.ENDLESS: lambda: _raycast().cast_on_endless,
+        BODIES: lambda: _raycast().cast_on_parts,
+    },
+    "hull": {SHAPES: None, BODIES: lambda: _planes().shape_round},
+    "sweep": {SHAPES: None, BODIES: lambda: _compound().swept},
+    "surfaces": {
+        MESH: lambda: _penetration().of_mesh,
+        Kind.COMPOUND: lambda: _penetration().of_compound,
+        Kind.VOXELS: lambda: _penetration().of_voxels,
+        Kind.GROUND: lambda: _penetration().of_ground,
+        BOUNDED: lambda: _penetration().of_shape,
+        PLANES: f"penetration takes closed surfaces, and {{a}} is unbounded. {BOX}, or signed_distance for the depth",
+        BODIES: "penetration takes closed surfaces, not {a}. Use signed_distance for the depth, or pass a closed "
+        "gjk3d.Mesh, or a height field with a bottom",
+    },
 }
 
 
-def handlers_of(a: Any, b: Any) -> Handlers:
-    """Return the handlers of two shapes.
+@cache
+def _handler(query: str, kind_a: int, kind_b: int) -> Any:
+    """Return the handler for the caller's order of A and B, the message of an unsupported pair, or None."""
+    cell, is_swapped = TABLE[query][kind_a, kind_b]
+    handler = cell() if callable(cell) else cell
+    if not is_swapped:
+        return handler
+
+    def swapped(a: Any, b: Any, rows: Any, *arguments: Any) -> Any:
+        answer = handler(b, a, rows.swapped(), *arguments)
+        if query == "solve":
+            mirror(arguments[1], True)
+        return answer
+
+    return swapped
+
+
+def find(query: str, a: Any, b: Any) -> Any:
+    """Return the handler of a query on two shapes, None if the file of the query solves them.
 
     Raises
     ------
     UnsupportedPair
-        If one of the arguments is not a shape or a body, or the pair is not supported.
+        If one of the arguments is not a shape or a body, or the query does not support the pair.
     """
     kind_a, kind_b = kind_of(a), kind_of(b)
-    if kind_a is None or kind_b is None:
-        raise no_shape(*(("a", a) if kind_a is None else ("b", b)))
-    handlers = PAIRS.get((kind_a, kind_b)) or PAIRS.get((kind_b, kind_a))
-    if handlers is None:
-        raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: two half-spaces, or planes, overlap without end; "
-            "use a large Box for one of them"
-        )
-    if kind_a is kind_b is Kind.BODY:
-        check_units(a, b)
-    check_ends(a, b)
-    return handlers()
+    if kind_a == 0 or kind_b == 0:
+        raise no_shape("b", b) if kind_a else no_shape("a", a)
+    handler = _handler(query, kind_a, kind_b)
+    if type(handler) is str:
+        names = name_of(a), name_of(b)
+        raise UnsupportedPair(handler.format(a=names[0], b=names[1], plane=names[bool(kind_b & PLANES)]))
+    if kind_a & BODIES and kind_b & BODIES:
+        unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
+        if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
+            raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
+    return handler
 
 
-def check_units(a: Body, b: Body) -> None:
-    """Raise if two meshes have different units."""
-    unit_a, unit_b = getattr(a, "unit", None), getattr(b, "unit", None)
-    if unit_a and unit_b and (cure := rescaling(unit_a, unit_b)):
-        raise UnsupportedPair(f"a is in {unit_a} and b in {unit_b}. Bring a to the unit of b: {cure}")
+@cache
+def _single_handler(query: str, kind: int) -> Any:
+    cell = next(cell for group, cell in SINGLE[query].items() if group & kind)
+    return cell() if callable(cell) else cell
 
 
-def check_ends(a: Collider, b: Collider) -> None:
-    """Raise for a height field without a bottom against another one, a half-space or a plane."""
-    endless = [getattr(x, "bottom", 0.0) == -inf for x in (a, b)]
-    if all(endless):
-        raise UnsupportedPair(
-            "two HeightFields: both go down without end; give one of them a bottom, HeightField(..., bottom=z), or make"
-            " it a gjk3d.Mesh"
-        )
-    if any(endless) and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
-        raise UnsupportedPair(
-            f"{type(a).__name__} against {type(b).__name__}: neither has an end; use a large gjk3d.Box in place of the "
-            "half-space or plane, or give the ground a bottom, HeightField(..., bottom=z)"
-        )
+def find_single(query: str, x: Any, name: str = "shape") -> Any:
+    """Return the handler of a query on one shape, None if the file of the query solves it; raise as `find` does."""
+    kind = kind_of(x)
+    if kind == 0:
+        raise no_shape(name, x)
+    handler = _single_handler(query, kind)
+    if type(handler) is str:
+        raise UnsupportedPair(handler.format(a=name_of(x)))
+    return handler
+
+
+def handlers_of(a: Any, b: Any) -> Handlers:
+    """Return the handlers of distances and collisions of two shapes."""
+    return Handlers(find("solve", a, b), find("collide", a, b))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_polytopes, depth_mode
 from gjk3d.convex.rows import NO_POSE, Rows
+from gjk3d.convex.solve import core_row
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
@@ -24,7 +25,6 @@ from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
 
 _AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
@@ -33,37 +33,23 @@ _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
 
 @overload
 def collide(
-    a: Collider,
-    b: Collider,
-    pose_a: UnclearPose,
-    pose_b: PoseLike | None = None,
-    *,
-    margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
-) -> Any: ...
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, margin: float = 0.0,
+    workers: int = 1, device: Device = "cpu",
+) -> Any: ...  # fmt: skip
 @overload
 def collide(
-    a: Collider,
-    b: Collider,
-    pose_a: PoseLike | None,
-    pose_b: UnclearPose,
-    *,
-    margin: float = 0.0,
-    workers: int = 1,
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, margin: float = 0.0, workers: int = 1,
     device: Device = "cpu",
-) -> Any: ...
+) -> Any: ...  # fmt: skip
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> bool: ...  # fmt: skip
 @overload
 def collide(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 @builtins.function(single.shapes_collide, single.collide_words)
 def collide(
@@ -122,27 +108,23 @@ def collide(
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, max_distance: float = inf,
-    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    tol: float | None = None, trace: bool = False, certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
 def distance(
@@ -220,29 +202,25 @@ def distance(
 def signed_distance(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[Any]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, depth: Depth = "auto",
     max_distance: float = inf, tol: float | None = None, trace: bool = False, certificate: bool = False,
-    workers: int = 1,
-    device: Device = "cpu",
+    workers: int = 1, device: Device = "cpu",
 ) -> Distance[float]: ...  # fmt: skip
 @overload
 def signed_distance(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *,
     depth: Depth = "auto", max_distance: float = inf, tol: float | None = None, trace: bool = False,
-    certificate: bool = False, workers: int = 1,
-    device: Device = "cpu",
+    certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
 def signed_distance(
@@ -369,19 +347,13 @@ def separating_axis(
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
-    _, rows = prepare_query(a, b, pose_a, pose_b)
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        name = type(a if isinstance(a, Halfspace) else b).__name__
-        raise UnsupportedPair(f"separating_axis takes polytopes: the axis of a {name} is its normal")
-    if isinstance(a, Shape) and isinstance(b, Shape):
-        check_polytopes(a, b, "separating_axis", False)
-        out, kinds = _axes(a, b, rows)
-    else:
-        from gjk3d.bodies.planes import sharp_hulls  # loaded only for non-convex bodies
-
-        first, second, error = sharp_hulls(a, b)
-        check_polytopes(first, second, "separating_axis", False)
-        out, kinds = _axes(first, second, rows)
+    sharp_hulls, rows = prepare_query("axis", a, b, pose_a, pose_b)
+    first: Any
+    second: Any
+    first, second, error = (a, b, 0.0) if sharp_hulls is None else sharp_hulls(a, b)
+    check_polytopes(first, second, "separating_axis", False)
+    out, kinds = _axes(first, second, rows)
+    if sharp_hulls is not None:
         out[:, 4] += error
         _check_parted(out, a, b)
     if rows.stacked:
@@ -392,9 +364,7 @@ def separating_axis(
 def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     """Return the best axes of sharp polytopes, and their kinds and statuses."""
     pair = prepared(a, b)
-    ints, floats, row = pair.packed
-    row = row.copy()
-    row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
+    ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
     out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
     maps = _gauss_maps(a, b, pair)
     assert maps is not None
@@ -408,10 +378,10 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
 def _check_parted(out: Array, a: Collider, b: Collider) -> None:
     """Raise unless the hulls of non-convex bodies are separated; otherwise an axis proves nothing about the bodies."""
     for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
-        where = f"in question {k} of {len(out)} " if len(out) > 1 else ""
+        where = f"in row {k} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
-            f"separating_axis: {where}no plane parts a, a {type(a).__name__}, from b, a {type(b).__name__}, since their"
-            f" hulls touch or overlap (gap {out[k, 3]:.6g}): use distance or signed_distance, which look at parts"
+            f"separating_axis: {where}no plane separates a, a {type(a).__name__}, from b, a {type(b).__name__}. Their "
+            f"hulls touch or overlap (gap {out[k, 3]:.6g}). Use distance or signed_distance, which use the parts"
         )
 
 

@@ -6,18 +6,15 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import Triangles
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.errors import ShapeError
 from gjk3d.geometry.components import connected
 from gjk3d.poses import moved, relative
 from gjk3d.query.batch import prepare_query
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints, OnePose
 
 
@@ -116,7 +113,7 @@ def intersection_curve(
 def intersection_curve(
     a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
 ) -> Array | list[Array]:
-    """Return the segments in which the surfaces of two meshes intersect.
+    """Return the intersection of the surfaces of two meshes as segments.
 
     Parameters
     ----------
@@ -129,8 +126,8 @@ def intersection_curve(
     Returns
     -------
     (k, 2, 3) float, or list of (n, 3) float
-        The two ends of each segment, in world axes. Coplanar faces have no segment. With ``join`` the longest polyline
-        is first, and a closed polyline ends at its first point.
+        The two ends of each segment, in world axes. Coplanar faces do not give a segment. With ``join`` the longest
+        polyline is first, and a closed polyline ends at its first point.
 
     Raises
     ------
@@ -145,10 +142,7 @@ def intersection_curve(
     >>> gk.intersection_curve(flat, upright).tolist()
     [[[0.5, 1.5, 0.0], [0.5, 0.5, 0.0]]]
     """
-    if not (isinstance(a, Mesh) and isinstance(b, Mesh)):
-        raise UnsupportedPair("intersection_curve is of two meshes: both must be gjk3d.Mesh")
-    pair, _, row = _ordered_pair(a, b, pose_a, pose_b)
-    assert isinstance(pair, MeshPair)
+    pair, _, row = _ordered_pair(a, b, pose_a, pose_b, "curve")
     placed = moved(row, pair.cut())
     if not join:
         return placed
@@ -190,21 +184,14 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     return (j, i) if swapped else (i, j)
 
 
-def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[BodyPair, bool, Array]:
+def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces") -> tuple[Any, bool, Array]:
     """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
-    for x in (a, b):
-        if not isinstance(x, (Mesh, Shape)):
-            raise UnsupportedPair(f"{type(x).__name__} has no faces: this is of a mesh, and another or a convex shape")
-    if not isinstance(a, Mesh) and not isinstance(b, Mesh):
-        raise UnsupportedPair(f"neither {type(a).__name__} nor {type(b).__name__} is a mesh: at least one must be")
-    _, rows = prepare_query(a, b, pose_a, pose_b)
+    pair_of, rows = prepare_query(query, a, b, pose_a, pose_b)
     if rows.stacked:
-        raise ShapeError("this is for one pair of poses: pass single ones")
-    if isinstance(a, Halfspace) or isinstance(b, Halfspace):
-        raise UnsupportedPair("a half-space or a plane has no faces to meet: ask collide or signed_distance")
+        raise ShapeError("This query takes one pair of poses. Pass single poses")
     swapped = not in_order(a, b, rows.a[0], rows.b[0])
     if swapped:
-        a, b, rows = b, a, rows._replace(a=rows.b, b=rows.a)
+        a, b, rows = b, a, rows.swapped()
     return pair_of(a, b, relative(rows.a[0], rows.b[0])), swapped, rows.a[0]
 
 

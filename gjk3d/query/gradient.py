@@ -26,11 +26,10 @@ from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Distance, Status, row_of
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace, Plane
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
-from gjk3d.wording import kind_of
+from gjk3d.wording import kind_of as name_of
 
 _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
@@ -110,7 +109,7 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
     if at_once is not None:
         return at_once
     if not isinstance(result, Distance):
-        raise ShapeError(f"result is {kind_of(result)}, expected a Distance as gjk3d.signed_distance(a, b) gives it")
+        raise ShapeError(f"result is {name_of(result)}, expected a Distance as gjk3d.signed_distance(a, b) gives it")
     for which, shape in (("shape_a", result.shape_a), ("shape_b", result.shape_b)):
         if shape is not None and not is_collider(shape):
             raise no_shape(f"the result's {which}", shape)
@@ -155,9 +154,10 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
 def _quick_gradient(result: Distance[Any]) -> Gradient | None:
     """Return the gradient of one prepared pair from the row of its result; None if the general path is needed."""
     row = row_of(result)
-    if row is None or not (isinstance(result.shape_a, Shape) and isinstance(result.shape_b, Shape)):
+    a, b = result.shape_a, result.shape_b
+    if row is None or getattr(a, "_kind", 0) | getattr(b, "_kind", 0) != Kind.CONVEX:
         return None
-    pair, scratch = prepared(result.shape_a, result.shape_b), thread_scratch()
+    pair, scratch = prepared(a, b), thread_scratch()
     if pair.words is None:
         return None
     answer, marks, pose_a, pose_b = row
@@ -191,14 +191,15 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
 def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
     """Return two convex shapes with the same distance; None if it depends on the parts of bodies."""
     a, b = shapes
-    if isinstance(a, Shape) and isinstance(b, Shape):
+    kinds = a._kind | b._kind
+    if not kinds & Kind.BODIES:
         return a, b
-    if not (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
+    if not kinds & Kind.HALFSPACE:
         return None
     from gjk3d.bodies.planes import standing_in  # loaded only for non-convex bodies
 
-    x = standing_in(a, b, IDENTITY, IDENTITY)
-    return (x.a, x.b) if isinstance(x.a, Shape) and isinstance(x.b, Shape) else None
+    x: Any = standing_in(a, b, IDENTITY, IDENTITY)
+    return x.a, x.b
 
 
 def _body_slopes(
@@ -207,7 +208,7 @@ def _body_slopes(
     """Return the slopes of one pair with a non-convex body, and whether they are unique."""
     from gjk3d.bodies.distance import levers  # loaded only for non-convex bodies
 
-    if isinstance(shapes[0], Plane) or isinstance(shapes[1], Plane):
+    if (shapes[0]._kind | shapes[1]._kind) & Kind.PLANE:
         from gjk3d.bodies.planes import standing_in
 
         x = standing_in(*shapes, rows[0][None], rows[1][None])
@@ -227,8 +228,7 @@ def _body_slopes(
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
     """Tell which rows have a unique normal and a unique pair of points."""
-    ints, floats, row, plane = core_row(*shapes)
-    row[0, 4], row[0, 8], row[0, 9] = len(rows[0]) > 1, len(rows[0]), len(rows[1]) > 1
+    ints, floats, row, plane = core_row(*shapes, *map(len, rows))
     pairs, (out, flags) = PairRows(ints, floats, row, np.concatenate(rows)), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)
 

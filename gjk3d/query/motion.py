@@ -176,13 +176,13 @@ class Motion(Frozen):
 
     def __len__(self) -> int:
         if not self.stacked:
-            raise TypeError("this Motion is one motion and has no length")
+            raise TypeError("this Motion is a single motion, and len() needs a stack")
         return len(self._rows)
 
     def __getitem__(self, index: SupportsIndex | slice) -> Motion:
         """Return one motion of a stack, or a smaller stack for a slice."""
         if not self.stacked:
-            raise TypeError("this Motion is one motion and cannot be indexed")
+            raise TypeError("this Motion is a single motion and cannot be indexed")
         many = isinstance(index, slice)
         return Motion._made(_numbers=self._numbers[index].reshape(-1, narrow.MOTION), stacked=many)
 
@@ -210,11 +210,11 @@ class Motion(Frozen):
             return matrix
         times = np.asarray(time, dtype=np.float64)
         if times.ndim > 1 or not np.isfinite(times).all():
-            raise ShapeError(f"Motion.at: time is {time!r}, expected a finite number, or a list of such")
+            raise ShapeError(f"Motion.at: time is {time!r}, expected a finite number, or a list of finite numbers")
         many = self.stacked or times.ndim == 1
         count = len(self._rows) if self.stacked else times.size
         if times.ndim == 1 and self.stacked and times.size != count:
-            raise ShapeError(f"Motion.at: {times.size} times for {count} motions: expected one for each, or one")
+            raise ShapeError(f"Motion.at: {times.size} times for {count} motions, expected one for each, or one")
         out = np.empty((count, *_MATRIX))
         narrow.matrices_at(self._rows, np.ascontiguousarray(np.broadcast_to(times.ravel(), count)), out)
         return out if many else out[0]
@@ -266,7 +266,7 @@ def as_motion(motion: Any, name: str) -> Motion:
     try:
         rows, stacked = pose_rows(motion, name)
     except PoseError as reason:
-        raise PoseError(f"{reason}; {name} is a gjk3d.Motion, or a pose for a body that stands still") from None
+        raise PoseError(f"{reason}. Pass a gjk3d.Motion as {name}, or a pose for a static body") from None
     return static_motion(rows, stacked)
 
 

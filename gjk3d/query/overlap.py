@@ -7,7 +7,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from gjk3d.convex.checks import check_convex
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.hulls import FACE_ANGLE
 from gjk3d.geometry.intersection import Walls, bevels, corners
@@ -49,7 +48,7 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
 
     Returns
     -------
-    ConvexHull or None, or a list of such for a stack
+    ConvexHull or None, or a list of these for a stack
         The intersection in world axes. The error of its corners is about 1e-12 of the pair's size. None exactly if the
         shapes are proven to be separated, as in `collide`. The intersection of shapes that touch, or overlap by less
         than the rounding error, is a flat polytope, a segment or a point.
@@ -69,8 +68,7 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     >>> round(both.volume, 12), both.centroid.tolist()
     (0.0625, [0.25, 0.25, 0.375])
     """
-    check_convex(a, b)
-    _, rows = prepare_query(a, b, pose_a, pose_b)
+    _, rows = prepare_query("overlap", a, b, pose_a, pose_b)
     first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
     pair = prepared_for_builtins(a, b)
     if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):
@@ -102,9 +100,8 @@ def _as_polytope(shape: Shape, name: str) -> Polytope:
     if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap takes polytopes{', of fewer vertices' if many else ''}, and {name} is {kind_of(shape)}"
-            f"{'' if many else ', which is none'}: "
-            "pass the ConvexHull of its surface().vertices for an approximation from inside"
+            f"overlap takes polytopes{' with fewer vertices' if many else ''}, and {name} is {kind_of(shape)}. "
+            f"Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
         )
     return polytope
 
@@ -124,7 +121,7 @@ def _walls(shape: Polytope) -> Walls:
 
 
 def _intersection(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
-    """Return the intersection of two polytopes that touch or overlap; the point ``middle`` if it has no corners."""
+    """Return the intersection of two polytopes that touch or overlap; the point ``middle`` if it is without corners."""
     if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
         return ConvexHull._later(np.array([middle]))
     # coordinates relative to a nearby round point are small, and simple numbers stay exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from typing import Any, Literal, cast, overload
 
@@ -17,10 +18,10 @@ from gjk3d.narrow.pairs import PairRows, Request, collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
 from gjk3d.query.batch import query_collide, query_distance
-from gjk3d.query.dispatch import Collider, Kind, handlers_of, kind_of
+from gjk3d.query.dispatch import Collider, handlers_of, kind_of
 from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
@@ -78,7 +79,7 @@ class Pair:
 
     def __reduce__(self) -> Any:
         plan = self._prepared.plan
-        return _unpickled, (self.a, self.b, plan is None or len(plan.memory) > 0)
+        return partial(Pair, warm=plan is None or len(plan.memory) > 0), (self.a, self.b)
 
     def forget(self) -> None:
         """Clear the last axis and simplex; the next query starts cold.
@@ -249,10 +250,6 @@ def distance_prepared(
     return query_distance(mode, a, b, pose_a, pose_b, max_distance, tol, trace, workers, certificate)
 
 
-def _unpickled(a: Shape, b: Shape, warm: bool) -> Pair:
-    return Pair(a, b, warm=warm)
-
-
 builtins.methods(Pair, single.methods_of(Pair))
 
 
@@ -297,4 +294,4 @@ class Pairs(convex.Pairs):
 
     def _stand_in(self, name: str, shape: Any) -> Shape:
         """See `gjk3d.convex.pairs.Pairs`."""
-        return Point() if kind_of(shape) is Kind.BODY else super()._stand_in(name, shape)
+        return Point() if kind_of(shape) & Kind.BODIES else super()._stand_in(name, shape)

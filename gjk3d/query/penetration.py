@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.convex.checks import is_finite
-from gjk3d.errors import ShapeError
+from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.dispatch import Collider
+from gjk3d.query.dispatch import Collider, find_single
 from gjk3d.query.distance import signed_distance
 from gjk3d.typing import Array, OnePose
 from gjk3d.wording import told
@@ -59,7 +59,7 @@ class Penetration(NamedTuple):
     point_b: Array | None
 
     def __bool__(self) -> bool:
-        raise TypeError("a Penetration is neither true nor false: ask gjk3d.collide, or look at .depth")
+        raise TypeError("the truth value of a Penetration is ambiguous. Use gjk3d.collide or .depth")
 
     def __repr__(self) -> str:
         if self.normal is None:
@@ -97,8 +97,8 @@ def penetration(
     Raises
     ------
     UnsupportedPair
-        For half-spaces, point clouds, shells and height fields without a bottom, which have no closed surface, for
-        shapes that have no surface, and if neither body is closed.
+        For half-spaces, point clouds, shells and height fields without a bottom, which lack a closed surface, for
+        shapes without a surface, and if neither body is closed.
     PoseError, ShapeError
         For invalid input, including stacks of poses.
 
@@ -117,15 +117,17 @@ def penetration(
     >>> gk.penetration(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose).depth
     0.25
     """
-    from gjk3d.bodies.depth.penetration import deepest, surfaces_of  # loaded at the first call
+    from gjk3d.bodies.depth.penetration import deepest  # loaded at the first call
 
-    handlers, rows = prepare_query(a, b, pose_a, pose_b)
+    collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
     if rows.stacked:
-        raise ShapeError("penetration is of one pair of poses: pass single ones")
+        raise ShapeError("penetration takes one pair of poses. Pass single poses")
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
-        raise ShapeError(f"tol is {tol!r:.80}: give a width from {_FINEST} to 1, relative to the depth")
-    surfaces = surfaces_of(a, b)
-    if not handlers.collide(a, b, rows, 0.0)[0]:  # proven apart
+        raise ShapeError(f"tol is {tol!r:.80}, expected a width from {_FINEST} to 1, relative to the depth")
+    surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)
+    if not any(skin.mesh.is_solid for side in surfaces for skin in side):
+        raise UnsupportedPair("penetration: neither body is closed, so no point is inside. Use signed_distance")
+    if not collide(a, b, rows, 0.0)[0]:  # proven apart
         return Penetration(0.0, 0.0, 0.0, None, None, None)
     deepest_point = deepest(a, b, surfaces, rows.a[0], rows.b[0], float(tol))
     if not deepest_point.decided:  # a separating translation moves every point out

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import no_shape, three, vectors
+from gjk3d.convex.checks import three, vectors
 from gjk3d.convex.solve import planes_of, ray_core
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
-from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
+from gjk3d.query.dispatch import Collider, find_single, kind_of
 from gjk3d.query.motion import Motion, static_motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer
 from gjk3d.shapes import layout
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
 
@@ -102,11 +102,11 @@ class RayHit(Answer[N]):
 
     def __len__(self) -> int:
         if self.point.ndim == 1:
-            raise TypeError("this RayHit is of one ray and has no length")
+            raise TypeError("this RayHit is of one ray, and len() needs a stack")
         return len(self.point)
 
     def __bool__(self) -> bool:
-        raise TypeError("a RayHit is neither true nor false: look at .hit")
+        raise TypeError("the truth value of a RayHit is ambiguous. Use .hit")
 
     def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
         """Return one row of a stack."""
@@ -194,8 +194,7 @@ def raycast(
         at_once = _quick_hit(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
-    if not is_collider(shape):
-        raise no_shape("shape", shape)
+    find_single("raycast", shape)
     starts, many_origins, units, many_directions = check_rays(origins, directions, max_distance)
     poses, many_poses = pose_rows(pose, "pose")
     stacks = ("origins", starts, many_origins), ("directions", units, many_directions), ("pose", poses, many_poses)
@@ -230,7 +229,7 @@ def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float
 
 def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
     """Return a packed shape with its planes, and cache both; None for anything but a convex shape."""
-    if not isinstance(shape, Shape):
+    if not kind_of(shape) & Kind.SHAPES:
         return None
     core = shape._cache["ray"] = (*ray_core(shape), planes_of(shape).ravel())
     return core
@@ -260,10 +259,8 @@ def _cast(
     stacked: bool,
 ) -> RayHit[Any]:
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
-    kind = kind_of(shape)
-    if kind is Kind.BODY:
-        from gjk3d.bodies.raycast import cast
-
+    cast = find_single("raycast", shape)
+    if cast is not None:
         cast(shape, poses, starts, units, most, out, codes, cast_rays)
     else:
         core = narrow.RayCore(*ray_core(shape), planes_of(shape))
@@ -279,7 +276,7 @@ def _units(vectors: Array, stacked: bool) -> Array:
     zero = np.flatnonzero(largest == 0.0)
     if len(zero):
         where = f"directions[{zero[0]}]" if stacked else "directions"
-        raise ShapeError(f"raycast: {where} is zero: it points nowhere; use shape.contains for a point")
+        raise ShapeError(f"raycast: {where} is zero, expected a direction. Use shape.contains for a point")
     scaled = vectors / largest[:, None] if len(vectors) else vectors
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units

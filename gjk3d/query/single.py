@@ -25,18 +25,17 @@ from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, pack_shapes, pair_row
-from gjk3d.convex.solve import is_mapped
+from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
+from gjk3d.convex.solve import core_row
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.room import SIMPLEX, Solver, Workspace, solver_in, workspace
 from gjk3d.poses import WIDTH
-from gjk3d.query.dispatch import handlers_of
+from gjk3d.query.dispatch import find
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Ints
 
 # words of every builtin for a query: the Python function, the scratch memory, the table or the slot of plans
@@ -49,14 +48,14 @@ KIND, ROW_SLOT, SHAPE_A, SHAPE_B, REQUEST_SLOT, REQUEST, MODE, MAX_DISTANCE, TOL
 
 @inlined
 def plan_of(words: int, pair: int) -> int:
-    """Return the address of the words of a pair's plan, 0 if it has none."""
+    """Return the address of the words of a pair's plan, 0 without a plan."""
     array = py.word(pair + py.word(words + 8 * PLANS))
     return py.word(array + py.DATA) if array != 0 and py.word(array + py.TYPE) == py.constant(py.NDARRAY) else plain(0)
 
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the plan of two shapes, 0 if the table has none."""
+    """Return the address of the words of the plan of two shapes, 0 if it is not in the table."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
@@ -85,7 +84,7 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return `collide` for a plan: 0 or 1; any other number means that the Python function has to solve it."""
+    """Return `collide` for a plan, 0 or 1. Any other number means that the Python function has to solve it."""
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -125,7 +124,7 @@ def solution(
 
 @inlined
 def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
-    """Return the keyword ``margin``, 0 if there is no keyword, NaN for any other keyword or type."""
+    """Return the keyword ``margin``, 0 without keywords, NaN for any other keyword or type."""
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)
@@ -467,8 +466,7 @@ class Plan:
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        self.ints, self.floats, starts = pack_shapes((a, b))
-        self.row = pair_row(a, b, starts, 1, 1)
+        self.ints, self.floats, self.row, _ = core_row(a, b)
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
         ints, floats, row, memory = (array.ctypes.data for array in arrays)
@@ -488,14 +486,13 @@ class Prepared:
     __slots__ = ("extras", "plan", "quick", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
-        handlers = handlers_of(a, b)
+        prepare = find("prepare", a, b)
         self.extras: dict[str, Any] = {}  # packed data of other queries, by their names
-        self.quick = None if handlers.prepare is None else handlers.prepare(a, b)
-        is_convex = isinstance(a, Shape) and isinstance(b, Shape)
-        plane = isinstance(a, Halfspace) or isinstance(b, Halfspace)  # half-spaces have no core
-        self.plan = Plan(a, b, warm) if is_convex and not plane else None
+        self.quick = prepare and prepare(a, b)
+        kinds = a._kind | b._kind
+        self.plan = None if kinds & ~Kind.BOUNDED else Plan(a, b, warm)
         # a builtin does not check for exceptions of a user's function
-        self.words = None if self.plan is None or is_mapped(a) or is_mapped(b) else self.plan.words
+        self.words = self.plan.words if self.plan is not None and kinds == Kind.CONVEX else None
 
     @property
     def packed(self) -> Packed:
@@ -515,6 +512,7 @@ PLACES = 1024  #: rows of the hash table in which builtins look up plans
 
 #: in each row the identities of the two shapes and the address of the plan's words
 places = np.zeros((PLACES, 3), dtype=np.int64)
+_words = memoryview(places.reshape(-1))  # type: ignore[arg-type]  # reads single words faster than the array
 
 
 class PreparedPairs:
@@ -526,7 +524,7 @@ class PreparedPairs:
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any]] = {}
+        self._entries: dict[tuple[int, int], tuple[Prepared, Any, Any, int]] = {}  # the last item is the table's row
         self._bytes = 0
 
     def get(self, a: Any, b: Any) -> Prepared:
@@ -538,14 +536,14 @@ class PreparedPairs:
         """Return the result of `get` and enter it into the table, where builtins look it up."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
-        if entry[0].words is not None:
-            place = places[_place_of(*key)]
-            place[:] = *key, entry[0].words.ctypes.data
+        prepared, _, _, row = entry
+        if prepared.words is not None and (_words[3 * row] != key[0] or _words[3 * row + 1] != key[1]):
+            places[row] = *key, prepared.words.ctypes.data
             if self._entries.get(key) is not entry:
-                place[:] = 0
-        return entry[0]
+                places[row] = 0
+        return prepared
 
-    def _insert(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any]:
+    def _insert(self, a: Any, b: Any, prepared: Prepared) -> tuple[Prepared, Any, Any, int]:
         if len(self._entries) >= MOST_PAIRS or self._bytes + prepared.size > MOST_BYTES:
             for key in list(self._entries):
                 self._drop(key)
@@ -557,15 +555,16 @@ class PreparedPairs:
                 self._drop(key)
 
         self._bytes += prepared.size
-        return self._entries.setdefault(key, (prepared, weakref.ref(a, on_collected), weakref.ref(b, on_collected)))
+        references = weakref.ref(a, on_collected), weakref.ref(b, on_collected)
+        return self._entries.setdefault(key, (prepared, *references, _place_of(*key)))
 
     def _drop(self, key: tuple[int, int]) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= entry[0].size
-            place = places[_place_of(*key)]
-            if place[0] == key[0] and place[1] == key[1]:
-                place[:] = 0
+            row = entry[3]
+            if places[row, 0] == key[0] and places[row, 1] == key[1]:
+                places[row] = 0
 
 
 def _place_of(a: int, b: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.query.dispatch import Kind, kind_of
+from gjk3d.query.dispatch import find_single, is_collider
 from gjk3d.query.motion import Motion
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import vector
@@ -75,9 +75,8 @@ class Swept(Composed):
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any: ...
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
         """Return the flattened hull."""
-        if kind_of(shape) is Kind.BODY:
-            from gjk3d.bodies.compound import swept  # loaded only for non-convex bodies
-
+        swept = find_single("sweep", shape, "Swept: shape") if is_collider(shape) else None
+        if swept is not None:
             sweep = _sweep_along(motion, pieces)
             return swept(shape, sweep, motion.at(0.0) if isinstance(motion, Motion) else None)
         body = bounded(shape, "Swept", "shape")

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
-from gjk3d._kernels.callback import raise_pending
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
-from gjk3d.convex.rows import in_chunks, select_rows
-from gjk3d.convex.solve import plane_core
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.convex.impact import UP
+from gjk3d.convex.rows import Rows as PoseRows
+from gjk3d.errors import ShapeError
 from gjk3d.narrow import toi as narrow
-from gjk3d.narrow.motion import REFERENCE, TURN
-from gjk3d.narrow.pairs import Packed
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import Collider, handlers_of
+from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
-from gjk3d.query.single import Prepared, thread_scratch
+from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, N, PoseLike, Rows
 from gjk3d.wording import below, moment
 
@@ -53,7 +48,6 @@ class ImpactStatus(IntEnum):
         return self.name
 
 
-_UP = np.array([0.0, 0.0, 1.0])
 _ANSWER = 1, 3
 #: by the kernel's code; a pair that is too close at the start counts as HIT until its depth is known
 _STATUSES = (ImpactStatus.FREE, ImpactStatus.HIT, ImpactStatus.UNRESOLVED, ImpactStatus.HIT)
@@ -109,17 +103,9 @@ class Impact(Answer[N]):
         iterations: Each[int, Ints] = Each()
     else:  # a slot would not be a descriptor to type checkers
         __slots__ = (
-            "_closest",
-            "_row",
-            "free_until",
-            "iterations",
-            "motion_a",
-            "motion_b",
-            "shape_a",
-            "shape_b",
-            "status",
+            "_closest", "_row", "free_until", "iterations", "motion_a", "motion_b", "shape_a", "shape_b", "status",
             "time",
-        )
+        )  # fmt: skip
     free_until: N
     time: Array
     shape_a: Collider
@@ -169,11 +155,11 @@ class Impact(Answer[N]):
 
     def __len__(self) -> int:
         if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions and has no length")
+            raise TypeError("this Impact is of one pair of motions, and len() needs a stack")
         return len(self.time)
 
     def __bool__(self) -> bool:
-        raise TypeError("an Impact is neither true nor false: compare .status with gjk3d.ImpactStatus.FREE")
+        raise TypeError("the truth value of an Impact is ambiguous. Compare .status with gjk3d.ImpactStatus.FREE")
 
     def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
         """Return one row of a stack."""
@@ -232,9 +218,10 @@ def time_of_impact(
 
         UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
         slide along each other at a distance below the precision of floats. Rotating edges pass each other within
-        about a millionth of their size, where a step is proven only over the square root of the gap. The steps run
-        out, after about ten seconds, for motions of hundreds of turns or for bodies of which ten thousands of faces
-        slide along each other. In these cases continue from ``free_until``, or split the motion.
+        about a millionth of their size, where a step is proven only over the square root of the gap. After
+        about ten seconds the limit of steps is reached, for example by motions of hundreds of turns, or by bodies that
+        slide along each other with tens of thousands of faces. In these cases continue from ``free_until``, or split
+        the motion.
 
     Raises
     ------
@@ -262,8 +249,13 @@ def time_of_impact(
         if pair.words is not None:
             first, second = as_motion(motion_a, "motion_a"), as_motion(motion_b, "motion_b")
             if not (first.stacked or second.stacked):
-                return _single_impact(a, b, first, second, clearance, *_quick_impact(pair, first, second, clearance))
-    handlers_of(a, b)
+                motions = narrow.Motions(first._rows, second._rows)
+                out, scratch = np.empty(_ANSWER), thread_scratch()
+                marks = narrow.impact_many(
+                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
+                )
+                return _single_impact(a, b, first, second, clearance, out, marks)
+    advance = find("impact", a, b)
     if not is_finite(clearance) or clearance < 0.0:
         raise ShapeError(f"time_of_impact: clearance is {clearance!r:.80}, expected one number, at least 0")
     check_workers(workers)
@@ -275,21 +267,11 @@ def time_of_impact(
         )
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
-    _advance_all(a, b, first, second, float(clearance), workers, out, flags)
+    advance(a, b, PoseRows(first._rows, second._rows, count, stacked, workers), float(clearance), out, flags)
     if stacked:
         return _stacked_impacts(a, b, first, second, float(clearance), out, flags)
     code, steps = flags[0].tolist()
     return _single_impact(a, b, first, second, float(clearance), out, code + 4 * steps)
-
-
-def _quick_impact(pair: Prepared, first: Motion, second: Motion, clearance: float) -> tuple[Array, int]:
-    """Return the kernel's row and marks for one pair of motions of two prepared shapes."""
-    motions = narrow.Motions(first._rows, second._rows)
-    out, scratch = np.empty(_ANSWER), thread_scratch()
-    marks = narrow.impact_many(
-        pair.packed, True, _UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
-    )  # fmt: skip
-    return out, marks
 
 
 def _single_impact(
@@ -306,60 +288,6 @@ def _single_impact(
 def _deep(distance: Distance[Any], clearance: float) -> Any:
     """Tell which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
     return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
-
-
-def _advance_all(
-    a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, workers: int, out: Array, flags: Any
-) -> None:
-    """Fill all rows, as `gjk3d.narrow.toi.impact_many` does."""
-    rows_a, rows_b = first._rows, second._rows
-    for x, rows in ((a, rows_a), (b, rows_b)):
-        if isinstance(x, Halfspace) and rows[:, TURN:REFERENCE].any():
-            raise UnsupportedPair(f"time_of_impact: a {type(x).__name__} cannot turn: use a large Box")
-    both_convex = isinstance(a, Shape) and isinstance(b, Shape)
-    if not both_convex and (isinstance(a, Halfspace) or isinstance(b, Halfspace)):
-        from gjk3d.bodies.planes import alike, standing_in  # loaded only for non-convex bodies
-
-        for group in alike(a, b, rows_a, rows_b, moving=True):
-            motions = select_rows(rows_a, group), select_rows(rows_b, group)
-            shape_a, shape_b, motions_a, motions_b, error = standing_in(a, b, *motions, moving=True)
-            answers, marks = out[group], flags[group]
-            # the stand-in (a hull or a square) has this error, see `standing_in`; a larger clearance covers it
-            _advance(shape_a, shape_b, motions_a, motions_b, clearance + error, workers, answers, marks)
-            out[group], flags[group] = answers, marks
-        return
-    _advance(a, b, rows_a, rows_b, clearance, workers, out, flags)
-
-
-def _advance(
-    a: Collider, b: Collider, rows_a: Array, rows_b: Array, clearance: float, workers: int, out: Array, flags: Any
-) -> None:
-    """Fill all rows for any pair except a body and a half-space."""
-    in_parts = handlers_of(a, b).impact
-    if in_parts is not None:
-        in_parts(a, b, rows_a, rows_b, clearance, out, flags)
-        raise_pending()
-        return
-    assert isinstance(a, Shape)
-    assert isinstance(b, Shape)
-    normal = _UP
-    if isinstance(b, Halfspace):  # the kernel expects the half-space first; times do not depend on the order
-        a, b, rows_a, rows_b = b, a, rows_b, rows_a
-    solid = not isinstance(a, Halfspace)
-    if isinstance(a, Halfspace):
-        normal, (ints_a, floats_a) = a.normal.copy(), plane_core(a)
-        ints, floats = np.concatenate([ints_a, b._packed[0]]), np.concatenate([floats_a, b._packed[1]])
-        shapes = Packed(ints, floats, np.array([[0, 0, 0, 0, 0, len(ints_a), len(floats_a), 0, 0, 0]]))
-    else:
-        shapes = prepared(a, b).packed
-    motions = narrow.Motions(rows_a, rows_b)
-
-    def task(start: int, stop: int) -> None:
-        work = np.empty(narrow.WORK)
-        narrow.impact_many(shapes, solid, normal, motions, clearance, start, stop, work, out, flags)
-
-    in_chunks(len(out), workers, task)
-    raise_pending()
 
 
 def _stacked_impacts(
@@ -423,5 +351,5 @@ def shapecast(
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(zero):
         where = f"translation[{zero[0]}]" if many else "translation"
-        raise ShapeError(f"shapecast: {where} is zero: it says no direction; use gjk3d.collide for bodies at rest")
+        raise ShapeError(f"shapecast: {where} is zero, expected a direction. Use gjk3d.collide for static bodies")
     return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)

@@ -75,7 +75,7 @@ class Volume(Frozen):
 
     def __len__(self) -> int:
         if self._single:
-            raise TypeError(f"this {type(self).__name__} is one volume and has no length")
+            raise TypeError(f"this {type(self).__name__} is one volume, and len() needs a stack")
         return len(self._stacked()[0])
 
     def __getitem__(self, index: Any) -> Self:
@@ -176,7 +176,7 @@ class Volume(Frozen):
 
     def _require_single(self) -> Self:
         if not self._single:
-            raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}: take one, volumes[i]")
+            raise TypeError(f"this {type(self).__name__} is a stack of {len(self)}. Use one of them, volumes[i]")
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
@@ -212,9 +212,7 @@ class Volume(Frozen):
 
     def _answer(self, volume: Volume, all_pairs: bool, *, distances: bool) -> Any:
         if not isinstance(volume, Volume):
-            raise ShapeError(
-                f"other is {kind_of(volume)}, expected a bounding volume: of a shape take gjk3d.aabb(shape, pose)"
-            )
+            raise ShapeError(f"other is {kind_of(volume)}, expected a bounding volume, such as gjk3d.aabb(shape, pose)")
         n, m = (1 if v._single else len(v) for v in (self, volume))
         i, j, shape = _paired(n, m, self._single, volume._single, all_pairs, "volumes")
         out: NDArray[Any] = np.empty(len(i), dtype=np.float64 if distances else np.bool_)
@@ -235,7 +233,7 @@ def _paired(
         i, j = np.divmod(np.arange(n * m), max(m, 1))
         return i, j, (n, m)
     if n != m and not (single_a or single_b or n == 1 or m == 1):
-        raise ShapeError(f"{n} volumes and {m} {what} do not pair up row by row; all_pairs=True asks each with each")
+        raise ShapeError(f"{n} volumes and {m} {what}, expected equal numbers. Use all_pairs=True for all pairs")
     count = m if n == 1 else n
     every = np.arange(count)
     return (
@@ -330,7 +328,7 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
             else arguments.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
         )
         if single not in (None, is_single) or (out and len(table) != len(out[0])):
-            raise ShapeError(f"{what} is of {len(table)} volumes, {named[0][0]} of {len(out[0])}: expected as many")
+            raise ShapeError(f"{what} has {len(table)} volumes and {named[0][0]} {len(out[0])}, expected equal numbers")
         single = is_single
         out.append(table)
     return single, *out
@@ -456,7 +454,7 @@ class AABB(Volume):
         single, lows, highs = _fields("AABB", ("low", 3, low), ("high", 3, high))
         if (lows > highs).any():
             k = int(np.argmax((lows > highs).any(axis=1)))
-            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high {highs[k].tolist()}: low may nowhere be above")
+            raise ShapeError(f"AABB: low is {lows[k].tolist()} and high {highs[k].tolist()}, expected low <= high")
         self._fill(single, low=lows, high=highs)
 
     @property

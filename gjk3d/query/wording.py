@@ -28,7 +28,7 @@ def verdict(result: Distance, unit: str | None = None) -> str:
         Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
         Status.TOUCHING: "touching",
         Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
-        Status.UNDECIDED: "undecided: the bounds hold 0",
+        Status.UNDECIDED: "undecided: the bounds contain 0",
         Status.BEYOND: f"apart by {told(*between, unit=unit)}",
     }[result.status]
 

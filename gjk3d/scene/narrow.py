@@ -23,10 +23,11 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.manifold import POINT
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
-from gjk3d.query.dispatch import handlers_of
+from gjk3d.query.dispatch import find
 from gjk3d.results import Status
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.walk import HEIGHT_ROUNDING, RESIDUAL, WIDER
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
 
 
@@ -287,23 +288,21 @@ class Narrow:
         which, separated = self._meshes_apart(pairs, which, max(margin, 0.0))
         yield separated, np.zeros(len(separated), dtype=bool)
         for a, b, some, rows in self.by_shapes(pairs, which):
-            solver = handlers_of(a, b)
-            yield some, solver.collide(a, b, rows, margin)
+            yield some, find("collide", a, b)(a, b, rows, margin)
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return the pairs that remain, and the pairs of two meshes with separated oriented boxes."""
-        from gjk3d.bodies.mesh import Mesh  # loaded where there is a mesh or the like
-        from gjk3d.bodies.mesh_pair import root_of, roots_apart
+        from gjk3d.bodies.mesh_pair import root_of, roots_apart  # loaded where there is a mesh or the like
 
         shapes = self.shapes(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
         bodies: list[Any] = [self.pairs.shapes[number] for number in numbers.tolist()]
-        meshes = np.array([isinstance(body, Mesh) for body in bodies], dtype=bool)
+        meshes = np.array([body._kind == Kind.MESH for body in bodies], dtype=bool)
         at = at.reshape(-1, 2)
         of_meshes = meshes[at].all(axis=1)
         if not of_meshes.any():
             return which, which[:0]
-        roots = np.stack([root_of(body) for body in bodies if isinstance(body, Mesh)])
+        roots = np.stack([root_of(body) for body in bodies if body._kind == Kind.MESH])
         separated = np.zeros(len(which), dtype=np.int64)
         flags = np.empty(int(of_meshes.sum()), dtype=np.int64)
         where = pairs[which[of_meshes]] + (0, self.shift)
@@ -434,8 +433,7 @@ class Narrow:
 
 def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
     out, flags = empty_answers(rows.total)
-    solver = handlers_of(a, b)
-    solver.solve(a, b, rows, Wanted(mode, max_distance), out, flags)
+    find("solve", a, b)(a, b, rows, Wanted(mode, max_distance), out, flags)
     return out, flags
 
 
@@ -576,4 +574,4 @@ def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: f
         result = snapshot.result(Answers(some.pairs, out, flags), within)
         return result if index is None else result[0]
 
-    return LazyDistance(find)
+    return find

@@ -23,8 +23,7 @@ from gjk3d.errors import PoseError, SceneError, UnboundedShapeError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.walk import ANSWERED_ASIDE, HALF_SPACE, Shapes, Side
-from gjk3d.shapes.base import Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
@@ -47,7 +46,7 @@ class SolidPairs(Pairs):
     def __init__(self, shapes: Sequence[Collider]) -> None:
         super().__init__([stand_in(shape) for shape in shapes])
         self.shapes = tuple(shapes)  # type: ignore[arg-type]
-        self.mixed = np.array([not isinstance(shape, Shape) for shape in shapes], dtype=bool)
+        self.mixed = np.array([shape._kind & Kind.BODIES for shape in shapes], dtype=bool)
         self.unbounded = np.array([len(planes_of(shape)) > 0 for shape in shapes], dtype=bool)
 
     def _joined(self, other: Pairs) -> SolidPairs:
@@ -67,11 +66,10 @@ class SolidPairs(Pairs):
 
 def stand_in(shape: Collider) -> Shape:
     """Return a convex shape that contains a shape or body; a point for unbounded ones."""
-    if isinstance(shape, Shape):
-        return shape
-    body: Any = shape
+    if not shape._kind & Kind.BODIES:
+        return cast("Shape", shape)
     try:
-        low, high = body.bounds
+        low, high = shape.bounds
     except UnboundedShapeError:
         return Point()
     more = _ROUNDING * float(np.abs((low, high)).max())
@@ -80,18 +78,14 @@ def stand_in(shape: Collider) -> Shape:
 
 def planes_of(shape: Any) -> list[tuple[Array, float]]:
     """Return half-spaces, normals and offsets, whose intersection contains an unbounded object; else nothing."""
-    if isinstance(shape, Halfspace):
+    if shape._kind & Kind.PLANES:
         above = shape.normal, shape.offset
         return [above] if shape._sides == 1.0 else [above, (-shape.normal, -shape.offset)]
-    if isinstance(shape, Shape):
+    if shape._kind != Kind.ENDLESS:
         return []
-    try:
-        _ = shape.bounds
-    except UnboundedShapeError:
-        limits: list[tuple[Array, float]] = shape._limits
-        more = _ROUNDING * max(abs(d) for _, d in limits)
-        return [(n, d + more) for n, d in limits]
-    return []
+    limits: list[tuple[Array, float]] = shape._limits
+    more = _ROUNDING * max(abs(d) for _, d in limits)
+    return [(n, d + more) for n, d in limits]
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -128,37 +122,9 @@ class Objects:
     """See the module."""
 
     __slots__ = (
-        "_capacity",
-        "_floors",
-        "_free",
-        "_fresh",
-        "_gone",
-        "_guest",
-        "_joined",
-        "_keys",
-        "_listed",
-        "_moved",
-        "_packed",
-        "_packed_pair",
-        "_ranks",
-        "_swept",
-        "_visitor",
-        "allowed",
-        "births",
-        "bits",
-        "groups",
-        "names",
-        "pairs",
-        "planes",
-        "ray_planes",
-        "rows",
-        "shapes",
-        "slots",
-        "starts",
-        "tree",
-        "unit",
-        "version",
-        "which",
+        "_capacity", "_floors", "_free", "_fresh", "_gone", "_guest", "_joined", "_keys", "_listed", "_moved",
+        "_packed", "_packed_pair", "_ranks", "_swept", "_visitor", "allowed", "births", "bits", "groups", "names",
+        "pairs", "planes", "ray_planes", "rows", "shapes", "slots", "starts", "tree", "unit", "version", "which",
         "wild",
     )  # fmt: skip
 
@@ -317,7 +283,7 @@ class Objects:
         """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
-                raise SceneError(f"group {group!r} is one too many: a scene has at most {MOST_GROUPS} groups")
+                raise SceneError(f"group {group!r} exceeds the limit of {MOST_GROUPS} groups in a scene")
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 
@@ -530,7 +496,7 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> 
     what = f"pose of {names[0]!r}" if single else "poses"
     matrices = as_matrices(poses, what)
     if single and matrices.ndim != 2:
-        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4); many are moved by move_many")
+        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use move_many for many")
     if not single and (matrices.ndim != 3 or len(matrices) != count):
         raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
     rows = np.empty((count, WIDTH))
@@ -560,7 +526,7 @@ def check_new(slots: dict[str, int], names: Iterable[Any], shapes: Iterable[Any]
     for name, shape in zip(names, shapes, strict=True):
         check_name(name)
         if name in slots:
-            raise SceneError(f"the scene has an object {name!r} already: move it, remove it, or take another name")
+            raise SceneError(f"the scene has an object {name!r} already. Move it, remove it, or use another name")
         if not is_collider(shape):
             raise no_shape(f"shape of {name!r}", shape)
 

@@ -218,7 +218,7 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
 
 
 def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool) -> SceneHit[Any]:
-    """Return the first hit of each ray. Of several objects at one distance it is the first by name."""
+    """Return the first hit of each ray. If several objects have the same distance, it is the first by name."""
     objects.settle()
     count = len(starts)
     out, codes, owner = np.empty((count, ROW_WIDTH)), np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)

@@ -19,7 +19,7 @@ from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
-from gjk3d.query.dispatch import Collider, Kind, is_collider, kind_of
+from gjk3d.query.dispatch import Collider, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.memory import Memory
@@ -38,6 +38,7 @@ from gjk3d.scene.objects import (
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
+from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 
@@ -63,8 +64,8 @@ class Scene:
         Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
         the faces of a depth for the next step. For small motions this halves the time. For the k closest it does so if
         as many pairs overlap. `collides` ends at the first hit and caches nothing. With and without the cache the
-        pairs are the same, and distances and depths are within each other's bounds. Of two equally good results it may
-        return the other one. The cache is not used for the first step, for queries without any motion, and for motions
+        pairs are the same, and distances and depths are within each other's bounds. It may return either of two
+        equally good results. The cache is not used for the first step, for queries without any motion, and for motions
         larger than some twentieth of the objects. Copies start without a cache.
 
     Examples
@@ -203,7 +204,7 @@ class Scene:
         names = distinct(names)
         listed = [shapes] * len(names) if is_collider(shapes) else list(cast(Sequence[Collider], shapes))
         if len(listed) != len(names):
-            raise SceneError(f"there are {len(names)} names and {len(listed)} shapes, expected as many, or one shape")
+            raise SceneError(f"{len(names)} names and {len(listed)} shapes, expected equal numbers, or one shape")
         check_new(self._objects.slots, names, listed)
         self._objects.check_units(zip(names, map(unit_of, listed), strict=True))
         rows = pose_rows_of(poses, len(names), names, False)
@@ -512,7 +513,7 @@ class Scene:
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. Of several objects at one distance it is the first by name.
+            A `RayHit` with the ``name`` of the object. At equal distances it is the first by name.
 
         Examples
         --------
@@ -529,7 +530,9 @@ class Scene:
                 return hit
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
-            raise ShapeError(f"raycast: origins has {len(starts)}, directions has {len(units)} rows, expected as many")
+            raise ShapeError(
+                f"raycast: origins has {len(starts)} and directions {len(units)} rows, expected equal numbers"
+            )
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
         with self._lock:
             return first_hits(self._objects, starts, units, float(max_distance), many or more)
@@ -554,7 +557,7 @@ class Scene:
                 return Quick(objects, objects)
             objects.check_scene(target._objects)
             return Quick(objects, target._objects)
-        if objects.is_visitor(target) or kind_of(target) is Kind.CORE:
+        if objects.is_visitor(target) or kind_of(target) == Kind.CONVEX:
             slot = objects.visitor(target)
             write_pose(pose, "other", objects.rows, slot)
             return Quick(objects, objects, slot, True)
@@ -567,7 +570,7 @@ class Scene:
             self._objects.check_units([("other", unit_of(target))])
             theirs = self._objects.guest(target, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
-            raise SceneError("pose is that of a shape to ask against: pass the shape as other")
+            raise SceneError("pose is the pose of a shape. Pass the shape as other")
         elif isinstance(target, Scene):
             self._objects.check_scene(target._objects)
             theirs = None if target is self else target._objects
@@ -606,7 +609,7 @@ class Scene:
             slot = self._objects.slots.get(name)
         if slot is None:
             near = get_close_matches(name, self._objects.slots, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f" of its {len(self)}"
+            hint = f". Did you mean {near[0]!r}?" if near else f" among its {len(self)}"
             raise SceneError(f"the scene has no object {name!r}{hint}")
         return slot
 

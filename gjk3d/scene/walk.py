@@ -40,7 +40,7 @@ class Shapes(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A scene: shape numbers, poses and groups by slot, its tree, and the slots of half-spaces, which have no box.
+    """A scene: shape numbers, poses and groups by slot, its tree, and the slots of half-spaces, which lack a box.
 
     The numbers of its shapes are shifted by ``shift``, which is 0 except for the second of two scenes. ``fresh`` is a
     slot with a new pose, or -1.

@@ -19,6 +19,25 @@ from gjk3d.shapes.terms import Part, Term, core_inner, core_reach, moved_terms, 
 from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
 
 
+class Kind:
+    """The kinds of shapes and bodies, one bit each, and their groups; see `gjk3d.query.dispatch`."""
+
+    CONVEX = 1  #: a bounded convex shape that is given by numbers
+    MAPPED = 2  #: a convex shape with a support mapping of the user
+    HALFSPACE = 4
+    PLANE = 8
+    MESH = 16
+    COMPOUND = 32
+    VOXELS = 64
+    GROUND = 128  #: a height field with a bottom
+    ENDLESS = 256  #: a height field without a bottom
+    PARTS = 512  #: any other body
+    BOUNDED = CONVEX | MAPPED  #: bounded convex shapes
+    PLANES = HALFSPACE | PLANE
+    SHAPES = BOUNDED | PLANES
+    BODIES = MESH | COMPOUND | VOXELS | GROUND | ENDLESS | PARTS
+
+
 class Shape(Frozen):
     """The base class of convex shapes: in their own frame, immutable, hashable, without pose and color.
 
@@ -30,6 +49,7 @@ class Shape(Frozen):
     """
 
     __slots__ = ()
+    _kind = Kind.CONVEX
 
     def __repr__(self) -> str:
         def text(value: Any) -> str:

@@ -18,7 +18,7 @@ from gjk3d.geometry.vec3 import Vec3
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout, surfaces
 from gjk3d.shapes.arguments import factors3, number
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.measure import Measures, measured
@@ -62,11 +62,14 @@ class Composed(Shape):
 
     __slots__ = ("_functions", "_numbers", "_radius", "_table")
     _table: Ints
-    _functions: tuple[
-        Any, ...
-    ]  #: functions of users; the table has their indices, since addresses differ between processes
+    #: functions of users; the table has their indices, since addresses differ between processes
+    _functions: tuple[Any, ...]
     _numbers: Array
     _radius: float
+
+    @property
+    def _kind(self) -> int:  # type: ignore[override]
+        return Kind.MAPPED if self._functions else Kind.CONVEX
 
     @classmethod
     def _from_terms(cls, terms: list[Term], radius: float) -> Composed:
@@ -311,6 +314,10 @@ class Rounded(Shape):
         r = number(radius, "Rounded: radius", zero=True)
         inner, outer = (core.core, core.radius + r) if isinstance(core, Rounded) else (core, r)
         self._set(core=inner, radius=outer)
+
+    @property
+    def _kind(self) -> int:  # type: ignore[override]
+        return self.core._kind & Kind.MAPPED or Kind.CONVEX
 
     def _core(self) -> tuple[int, Any, Any]:
         return self.core._core()

@@ -11,7 +11,7 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, vector
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, FactorsLike, Ints, Rows, VectorLike
 
 
@@ -44,6 +44,7 @@ class Halfspace(Shape):
     __slots__ = ("normal", "offset")
     normal: Array
     offset: float
+    _kind = Kind.HALFSPACE
     _sides = 1.0  #: number of sides of its surface that are outside
 
     def __init__(self, normal: VectorLike, offset: float = 0.0) -> None:
@@ -162,6 +163,7 @@ class Plane(Halfspace):
     __slots__ = ()
     normal: Array
     offset: float
+    _kind = Kind.PLANE
     _sides = 2.0
 
     def support(self, directions: Rows) -> Array:

@@ -14,7 +14,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, vector
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.measure import Measures, measured
 from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, Ints, VectorLike
@@ -75,6 +75,7 @@ class Support(Shape):
     """
 
     __slots__ = ("center", "function", "radius")
+    _kind = Kind.MAPPED
     function: Callable[[Any], Any]
     center: Array
     radius: float

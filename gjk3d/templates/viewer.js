@@ -1,12 +1,12 @@
 "use strict";
-// What all pages have in common: arrays out of text, colours by day and night, keys, and views to turn.
+// Functions of all pages: arrays from text, light and dark colours, keys, and 3D views.
 const gjk3d = (function () {
   const state = document.documentElement.dataset, element = (id) => document.getElementById(id);
   const dark = window.matchMedia("(prefers-color-scheme: dark)"), calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const data = JSON.parse(element("scene").textContent);
   const SVG = ["svg", "line", "text", "polyline", "polygon"];
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  // a number in so many digits, as gjk3d/wording.py writes it
+  // Return a number with a number of significant digits, in the format of gjk3d/wording.py.
   function number(x, digits = 6) {
     if (!x) return "0";
     const [head, power] = x.toExponential(digits - 1).split("e");
@@ -16,7 +16,7 @@ const gjk3d = (function () {
   const vec = (p) => new THREE.Vector3(...p);
   const tint = (text, by = 1) => new THREE.Color(text).convertSRGBToLinear().multiplyScalar(by);
 
-  // An element: its attributes, a function for each event that it hears, and what is in it; nothing where there is none.
+  // Return an element with attributes, event handlers (functions) and children. False children are left out.
   function make(tag, given = {}, ...within) {
     const node = SVG.includes(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(given)) {
@@ -45,7 +45,7 @@ const gjk3d = (function () {
     geometry.computeVertexNormals(); // vertices are doubled along sharp edges
     return geometry;
   }
-  // a cylinder or a cone (tip 0) between two points
+  // Return a cylinder or a cone (tip 0) between two points.
   function between(start, end, foot, tip, material) {
     const along = end.clone().sub(start), length = along.length() || 1e-9;
     const mesh = new THREE.Mesh(new THREE.CylinderGeometry(tip, foot, length, 20), material);
@@ -54,12 +54,12 @@ const gjk3d = (function () {
     return mesh;
   }
 
-  // Keys of the page: those that a control in focus has a use for are left to it; Escape leaves a field.
+  // Handle keys of the page, except keys that the focused control uses. Escape leaves a field.
   function keys(actions) {
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const at = event.target instanceof Element ? event.target : document.body, field = at.closest("select, textarea, input:not([type=range], [type=checkbox])");
-      const name = (event.shiftKey && event.key.length > 1 ? "Shift+" : "") + event.key; // a sign may take Shift on this keyboard
+      const name = (event.shiftKey && event.key.length > 1 ? "Shift+" : "") + event.key; // on some keyboards, a sign needs Shift
       if (field && event.key === "Escape") field.blur();
       if (!(name in actions) || (field && !(field.type === "search" && /^Arrow(Up|Down)$/.test(event.key)))) return;
       if (/^( |Enter)$/.test(event.key) && at.closest("button, summary, input, a")) return;
@@ -67,9 +67,8 @@ const gjk3d = (function () {
       if (actions[name](event) !== false) event.preventDefault();
     });
   }
-  // A button that plays and a slider: `next` is told for how long it has been where it is and how often it has moved,
-  // and says where to go, if so.
-  // Where it says null is the end, and from there it plays from the beginning.
+  // A player with a button and a slider. `next` gets the time since the last step and the number of steps. It returns
+  // the next value, undefined to wait, or null at the end. After the end, the player starts from the beginning.
   function player(press, slider, put, next) {
     let since = null, moves = 0;
     function play(on) {
@@ -98,26 +97,26 @@ const gjk3d = (function () {
     return { play, toggle: () => press.click(), stopped: (act) => () => { play(false); act(); } };
   }
 
-  // What `draw` makes; null where there is no WebGL, which the page says, without the controls of a picture.
+  // Return the result of `draw`. Without WebGL, return null, show a message, and hide the controls of the picture.
   function drawn(draw, more, controls) {
     try {
       return draw();
     } catch (error) {
-      element("trouble").textContent = `This browser cannot draw in 3D here (no WebGL)${more}.`;
+      element("trouble").textContent = `This browser cannot draw the 3D view, because it has no WebGL${more}.`;
       element("trouble").hidden = false;
       for (const id of controls) element(id).hidden = true;
       state.state = "no-webgl";
       return null;
     }
   }
-  // A picture in a box: set `touched` to have it drawn again. Throws where there is no WebGL.
+  // A 3D view in a box. It is drawn again if `touched` is set. Without WebGL, the constructor throws.
   const views = [], movers = [];
   function View(box, angle, sky = 0.62, powers = [0.55, 0.25]) {
     this.box = box;
     this.angle = angle;
     this.touched = true;
-    this.labels = []; // words at points
-    // what is drawn is kept, for the printer
+    this.labels = []; // texts at points
+    // the drawing buffer is preserved for printing
     this.renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
     this.renderer.outputEncoding = THREE.sRGBEncoding;
@@ -135,7 +134,7 @@ const gjk3d = (function () {
     });
     views.push(this);
   }
-  // Stand at `eye`, look at `center`.
+  // Place the camera at `eye`, with the target `center`.
   View.prototype.aim = function (eye, center, up) {
     if (this.controls) this.controls.dispose();
     this.camera.position.copy(eye);
@@ -150,7 +149,7 @@ const gjk3d = (function () {
     this.resize();
   };
   const ease = (t) => t * t * (3 - 2 * t);
-  // Go, in so many milliseconds, to where `target` is seen from `far` off along `way`.
+  // Move the camera in `time` milliseconds to the distance `far` from `target`, in the direction `way`.
   View.prototype.fly = function (target, far, way, up, time) {
     const { camera, controls } = this, from = camera.position.clone().sub(controls.target), near = from.length() || far;
     const turn = new THREE.Quaternion().setFromUnitVectors(from.normalize(), way), start = performance.now(), long = calm.matches ? 0 : time;
@@ -167,12 +166,12 @@ const gjk3d = (function () {
     state.flight = "moving";
     if (!long) advance(Infinity);
   };
-  // A picture laid out for so wide a window is seen from farther off in a narrower one; it stands above its `foot`.
+  // Fit the view to its box, above its `foot`. In a narrow box, the field of view is wider.
   View.prototype.resize = function () {
-    if (window.matchMedia("print").matches) return; // the printer gets what was seen
+    if (window.matchMedia("print").matches) return; // print the picture of the screen
     const width = this.box.clientWidth, height = Math.max(this.box.clientHeight, 1), wide = this.wide || 1;
     const room = height - (this.foot ? Math.min(this.foot.offsetHeight, 0.4 * height) : 0);
-    if (!this.fits()) this.renderer.setSize(width, height); // anew takes long without a GPU
+    if (!this.fits()) this.renderer.setSize(width, height); // a new size is slow without a GPU
     this.camera.aspect = width / room;
     this.camera.setViewOffset(width, room, 0, 0, width, height);
     this.camera.fov = (Math.atan(Math.tan((this.angle * Math.PI) / 360) * Math.max(1, wide / this.camera.aspect)) * 360) / Math.PI;
@@ -184,18 +183,18 @@ const gjk3d = (function () {
   View.prototype.fits = function () {
     return this.canvas.style.width === `${this.box.clientWidth}px` && this.canvas.style.height === `${Math.max(this.box.clientHeight, 1)}px`;
   };
-  // the line of sight at a pointer
+  // Return the ray through a pointer.
   View.prototype.ray = function (event) {
     const frame = this.canvas.getBoundingClientRect(), ray = new THREE.Raycaster();
     ray.setFromCamera({ x: (2 * (event.clientX - frame.left)) / frame.width - 1, y: 1 - (2 * (event.clientY - frame.top)) / frame.height }, this.camera);
     return ray;
   };
-  // how many pixels a point is seen from a pointer
+  // Return the distance in pixels between a point and a pointer.
   View.prototype.distance = function (point, event) {
     const [x, y] = this.pixel(point);
     return Math.hypot(x - event.offsetX, y - event.offsetY);
   };
-  // a press that turned nothing
+  // Call a handler for a click without a drag.
   View.prototype.onClick = function (handler) {
     let pressed = [NaN, NaN];
     this.canvas.addEventListener("pointerdown", (event) => { pressed = [event.clientX, event.clientY]; });
@@ -207,7 +206,7 @@ const gjk3d = (function () {
     const at = point.clone().project(this.camera);
     return [((at.x + 1) * this.box.clientWidth) / 2, ((1 - at.y) * this.box.clientHeight) / 2, at.z];
   };
-  // Draw what is seen now; `before` and `after` stand round it.
+  // Draw the view, and call `before` and `after`.
   View.prototype.draw = function () {
     const far = this.camera.position.distanceTo(this.controls.target), reach = this.reach || 1;
     this.touched = false;
@@ -224,7 +223,8 @@ const gjk3d = (function () {
     this.labels.push([node, vec(point)]);
     return node;
   };
-  // Put words beside their points, away from the middle of all, off each other and above the foot, on paper too.
+  // Place labels next to their points, away from the center of all points, without overlaps, and above the foot. The
+  // positions are relative, so that they are also correct in print.
   View.prototype.write = function () {
     const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, low = h - (this.foot?.offsetHeight || 0), taken = [], spots = labels.map(([, point]) => this.pixel(point));
     const sizes = labels.map(([node]) => [node.offsetWidth, node.offsetHeight]);
@@ -246,7 +246,7 @@ const gjk3d = (function () {
       [node.style.left, node.style.top] = [`${(100 * best[0]) / w}%`, `${(100 * best[1]) / h}%`];
     });
   };
-  // Step back as far as takes an object in.
+  // Move the camera back until an object is in the picture.
   View.prototype.keep = function (object) {
     const { camera, controls: { target } } = this, tall = 0.94 * Math.tan((camera.fov * Math.PI) / 360);
     object.updateMatrixWorld(true);
@@ -258,15 +258,15 @@ const gjk3d = (function () {
     camera.position.addScaledVector(camera.position.clone().sub(target).normalize(), short);
     this.touched = true;
   };
-  // Do this, in order, when the page is loaded and its words are seen: a picture takes long to begin.
+  // Call functions in order after the page is loaded and its text is visible, because a picture takes long to start.
   const awaited = [];
   window.addEventListener("load", () => requestAnimationFrame(() => setTimeout(() => awaited.forEach((act) => act()))));
   const later = (act) => awaited.push(act);
-  // Each frame `tick` is told the time and tells whether something moves.
+  // Start the frames. In each frame, `tick` gets the time and returns whether something moves.
   function start(tick) {
     if (tick) movers.push(tick);
-    views.forEach((view) => view.resize()); // what stands at its foot is as high as it will be
-    // a new size clears the canvas after the frame's drawing, and it would be shown empty
+    views.forEach((view) => view.resize()); // the foot has its final height now
+    // a new size clears the canvas after the frame was drawn, so it is drawn again at once
     const observer = new ResizeObserver(() => views.filter((view) => !view.fits()).forEach((view) => { view.resize(); view.draw(); }));
     views.forEach((view) => observer.observe(view.box));
     function frame(now) {

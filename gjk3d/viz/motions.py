@@ -24,7 +24,8 @@ from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import COLORS, INK, PALETTE, Drawing, Style, ball_of, darker
+from gjk3d.viz.colors import COLORS, INK, PALETTE
+from gjk3d.viz.drawing import Drawing, Style, ball_of, darker
 from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot, target_file, telling, write_frames
 from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for

@@ -13,7 +13,8 @@ from gjk3d import webpage
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.drawing import COLORS, DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
+from gjk3d.viz.colors import COLORS
+from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade

@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, MODEL, PART, SEPARATION, Camera, Drawing, Item, darker
+from gjk3d.viz.colors import INK, SEPARATION
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import is_sheet, shade
 from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write

@@ -19,7 +19,8 @@ from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.drawing import GREY, Drawing, Style
+from gjk3d.viz.colors import GREY
+from gjk3d.viz.drawing import Drawing, Style
 from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, save, shot, target_file
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import INK, Drawing, Label
+from gjk3d.viz.colors import INK
+from gjk3d.viz.drawing import Drawing, Label
 
 if TYPE_CHECKING:
     import pyvista

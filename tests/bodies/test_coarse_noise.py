@@ -448,9 +448,8 @@ def course(body: Any, error: float, speed: float = -2.0) -> impact.Course:
     moves[:, :9] = np.eye(3).ravel()
     moves[1, CENTER], moves[1, WAY] = 3.0, speed
     tree = parts_of(body).given
-    floats, work = np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK)
-    w = walk.tree_scratch()
-    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, impact._BOX, floats, work, w)
+    boxes = impact.BoxScratch(impact._BOX, np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK))
+    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, boxes, walk.tree_scratch())
 
 
 def test_boxes_are_free_until_they_are_near_to_the_error() -> None:

@@ -29,7 +29,7 @@ def test_the_guide_says_what_is_answered(question: Question) -> None:
         refused = refusals(question, body)
         said.append(cell(question, refused))
         for words in refused.values():  # each says why, and what to do instead
-            assert re.search(r"\b(use|take|ask|pass|make|bring)\b|its normal$", words), words
+            assert re.search(r"(?i)\b(use|take|ask|pass|make|bring|bound)\b|its normal$", words), words
     assert ROWS[question.name][: len(BODIES)] == said, "python -m tests.bodies.every_question prints the table"
     assert (len(ROWS[question.name]) > len(BODIES) and ROWS[question.name][-1] == question.instead) or set(said) == {
         "yes"

@@ -81,7 +81,7 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         above = np.array([(16.25, 0.25, gap), (16.25, 0.5, 1.0), (16.5, 0.25, 1.0)])
         faces = [(0, 1, 2), (3, 4, 5)]
         a, b = (gk.Mesh(np.concatenate(parts), faces, solid=False) for parts in ((face, floor), (needle, above)))
-        trees = *a._as_parts().tree.arrays, *b._as_parts().tree.arrays
+        trees = a._as_parts().tree.arrays, b._as_parts().tree.arrays
         pair, out = np.array([-1, -1]), np.empty(8)
         pose = (*IDENTITY[0, :12].tolist(),)
         assert traversal.nearest_triangles(pose, 1e150, *trees, traversal_stack(), np.empty(traversal.STACK), pair, out)

@@ -186,6 +186,6 @@ def test_moving_parts_and_duplicates_are_unions():
 def test_many_bodies_that_do_not_overlap_are_searched_together():
     cells = np.zeros((9, 9, 9), dtype=bool)
     cells[::2, ::2, ::2] = True
-    skins = penetration.skins(gk.VoxelGrid(cells, 0.1))
+    skins = penetration.of_voxels(gk.VoxelGrid(cells, 0.1))
     assert len(skins[0].mesh.bodies()) == 125
     assert len(penetration._bodies(skins, IDENTITY[0])) == 1

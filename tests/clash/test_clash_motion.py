@@ -466,7 +466,7 @@ BAD_JOINTS = {
     "an unknown coupling": (
         [Joint("j", "revolute", "a", drive=(0, 1))],
         [Coupling("k", "j", 1)],
-        r"coupling.*'k'.*\bj$",
+        r"coupling.*'k'.*\bj\.$",
     ),
     "driven twice": ([Joint("j", "revolute", "a", drive=(0, 1))], [Coupling("j", "j", 1)], "'j'.*twice"),
     "coupled in a ring": (

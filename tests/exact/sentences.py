@@ -10,6 +10,7 @@ REASONS = {
     "point outside the half-space": "outside the half-space",
     "shape": "about another shape",
     "unknown numbers": "is not given by numbers that the judge knows",
+    "unknown form": "the exact form of a",
 }
 
 #: Whole flaws of a surface, and of a cut into groups of parts.

@@ -209,7 +209,7 @@ def test_what_is_not_judged_says_so():
     verdict = gk.verify(gk.distance(solid, own, None, at(9, 9, 9)), solid, own, None, at(9, 9, 9))
     assert not verdict.proven
     assert not verdict.refuted
-    assert REASONS["unknown numbers"] in verdict.reasons[0]
+    assert REASONS["unknown form"] in verdict.reasons[0]
 
 
 # certificates -------------------------------------------------------------------------------------------------------

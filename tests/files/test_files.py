@@ -594,7 +594,7 @@ def test_no_reader_is_given_garbage(save, name, monkeypatch):
     """Its cost in time and memory is many times the file's size: gigabytes of this are refused before."""
     monkeypatch.setattr(load, "_read", lambda *_: pytest.fail("the reader was called"))
     monkeypatch.setattr(load.gltf, "MAX_VALUES", 500_000)
-    monkeypatch.setattr(load.headers, "MAX_REMARKS", 200_000)
+    monkeypatch.setattr(load.stl_ply_off, "MAX_REMARKS", 200_000)
     path = save(name, LATE[name] if name in LATE else WASTE[name.split(".")[0]])
     with pytest.raises(ParseError) as caught:
         gk.load(path)

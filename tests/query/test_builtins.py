@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d._kernels.calls.install import is_usable
 from gjk3d.query.pair import _cache
-from gjk3d.query.single import places
+from gjk3d.query.single import PLACES, _place_of, places
 
 gk.warmup()
 pytestmark = pytest.mark.skipif(not is_usable(), reason="builtins are of machine code")
@@ -473,3 +473,22 @@ def test_a_row_that_is_no_answer_is_not_read_beyond(field):
             getattr(answer, field)
     answer._row = b"\xff" * 368
     assert answer.status is None
+
+
+def test_two_pairs_with_one_row_of_the_table_replace_each_other():
+    ball, rows = gk.Sphere(1), {}
+    points = [gk.Point((0.5 + k % 2, 0, 0)) for k in range(2 * PLACES)]
+    for point in points:
+        row = _place_of(id(ball), id(point))
+        if row in rows and (rows[row].vertices != point.vertices).any():
+            break
+        rows[row] = point
+    first, second = rows[row], point
+    inside = [bool(shape.vertices[0, 0] < 1.0) for shape in (first, second)]
+    assert inside[0] != inside[1]
+    for _ in range(3):
+        for shape, is_inside in zip((first, second), inside, strict=True):
+            for _ in range(2):
+                assert gk.collide(ball, shape, None, np.eye(4).tolist()) is is_inside
+                assert gk.collide(ball, shape) is is_inside
+            assert places[row, :2].tolist() == [id(ball), id(shape)]

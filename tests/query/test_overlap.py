@@ -196,7 +196,7 @@ def test_any_overlap_lies_in_both_and_is_the_same_when_swapped(case):
     "shape", [gk.Sphere(1), gk.Cylinder(1, 1), gk.Box((1, 1, 1)).inflated(0.1), gk.Halfspace((0, 0, 1))]
 )
 def test_only_polytopes_have_an_overlap(shape):
-    with pytest.raises(gk.errors.UnsupportedPair, match=rf"\bb\b.*\b{type(shape).__name__}\b.*ConvexHull"):
+    with pytest.raises(gk.errors.UnsupportedPair, match=rf"\b{type(shape).__name__}\b.*(ConvexHull|large gjk3d\.Box)"):
         gk.overlap(CUBE, shape)
 
 

@@ -13,7 +13,7 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.exits import Walk, parting
 from gjk3d.bodies.depth.two_surfaces import GivenRoom, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings, to_point
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
@@ -64,9 +64,7 @@ def listed(x: PosedPair, s: Sides, room: int) -> int:
     """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
     pairs = s.pairs[:room]
     if s.faces:
-        count = crossings(
-            x.m, x.error, x.a.boxes, x.a.links, x.a.places, x.b.boxes, x.b.links, x.b.places, s.w.stack, pairs
-        )
+        count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), s.w.stack, pairs)
     else:
         count = list_parts(x, 0.0, True, s.w, pairs)
     return min(int(count), room)

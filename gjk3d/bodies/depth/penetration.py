@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth.depth import depth, skin_of
@@ -30,8 +29,7 @@ from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
 from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, moved_back, relative
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.typing import Array, Bools
 
 _WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
@@ -68,38 +66,38 @@ class Deepest(NamedTuple):
     decided: bool = True  #: False if `upper` may be too small, and what is known too large, since bodies overlap
 
 
-def skins(thing: Any) -> list[Skin]:
-    """Return the closed surfaces of an object in its own frame; decided surfaces do not overlap."""
-    if isinstance(thing, Compound):
-        return thing._cached("united skins", lambda: _united(_skins_of_parts(thing)))
-    if isinstance(thing, Mesh):
-        union = union_of(thing)
-        return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
-    if isinstance(thing, VoxelGrid):
-        return [Skin(thing._cached("skin", lambda: Mesh(*thing.surface())), IDENTITY[0], 0.0)]
-    if isinstance(thing, HeightField) and thing.bottom > -inf:
-        return [Skin(thing._skin, IDENTITY[0], 0.0)]
-    if isinstance(thing, Body):
-        raise UnsupportedPair(
-            f"penetration of a {type(thing).__name__}: it has no closed surface; ask signed_distance how deep it"
-            " is, make a closed gjk3d.Mesh of it, or give ground a bottom"
-        )
-    if isinstance(thing, Halfspace):
-        raise UnsupportedPair(
-            f"penetration in a {type(thing).__name__}, which has no end: ask signed_distance, or use a large Box "
-            "in its place"
-        )
-    if isinstance(thing, Polytope):
-        return [Skin(skin_of(thing), IDENTITY[0], 0.0)]
-    assert isinstance(thing, Shape)
-    return [_of_curved(thing)]
+def of_mesh(mesh: Mesh) -> list[Skin]:
+    """Return the closed surfaces of a mesh in its own frame; decided surfaces do not overlap."""
+    union = union_of(mesh)
+    return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
 
-def _skins_of_parts(thing: Compound) -> list[Skin]:
+def of_voxels(grid: VoxelGrid) -> list[Skin]:
+    """Return the closed surface of a voxel grid."""
+    return [Skin(grid._cached("skin", lambda: Mesh(*grid.surface())), IDENTITY[0], 0.0)]
+
+
+def of_ground(field: HeightField) -> list[Skin]:
+    """Return the closed surface of a height field with a bottom."""
+    return [Skin(field._skin, IDENTITY[0], 0.0)]
+
+
+def of_shape(shape: Shape) -> list[Skin]:
+    """Return the surface of a bounded convex shape."""
+    return [Skin(skin_of(shape), IDENTITY[0], 0.0) if isinstance(shape, Polytope) else _of_curved(shape)]
+
+
+def of_compound(compound: Compound) -> list[Skin]:
+    """Return the closed surfaces of a compound; decided surfaces do not overlap."""
+    return compound._cached("united skins", lambda: _united(_skins_of_parts(compound)))
+
+
+def _skins_of_parts(compound: Compound) -> list[Skin]:
+    parts: list[tuple[Any, Array]] = list(compound._parts)
     return [
         piece._replace(row=composed(row, piece.row[None])[0])
-        for part, row in thing._parts
-        for skin in skins(part)
+        for part, row in parts
+        for skin in (of_mesh(part) if part._kind == Kind.MESH else of_shape(part))
         for piece in skin.parts or (skin,)
     ]
 
@@ -184,14 +182,6 @@ def _reach_beyond(shape: Shape, mesh: Mesh) -> float:
 
 
 Surfaces = tuple[list[Skin], list[Skin]]
-
-
-def surfaces_of(a: Any, b: Any) -> Surfaces:
-    """Return the surfaces of two objects, at least one of which is closed."""
-    surfaces = skins(a), skins(b)
-    if not any(skin.mesh.is_solid for side in surfaces for skin in side):
-        raise UnsupportedPair("penetration: neither is closed, so nothing is inside of either; ask signed_distance")
-    return surfaces
 
 
 def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
-from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
+from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read
 from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
@@ -264,10 +264,10 @@ class Outer(NamedTuple):
 @kernel
 def _is_free(x: PosedPair, by: Vec3, meshes: bool, room: Ints, w: TreeScratch) -> bool:
     """Return whether the bodies are apart once B is moved; doubt counts as no."""
-    moved, a, b = shifted(x, by), x.a, x.b
+    moved = shifted(x, by)
     if not meshes:
         return bool(meet(moved, 0.0, w) == APART)
-    count = crossings(moved.m, moved.error, a.boxes, a.links, a.places, b.boxes, b.links, b.places, w.stack, room)
+    count = crossings(moved.m, moved.error, triangles_of(x.a), triangles_of(x.b), w.stack, room)
     return bool(count == 0 and held(moved, w) != HELD)
 
 

@@ -371,19 +371,9 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
 def _go_inner(x: PosedPair, s: Sides, d: SearchScratch, count: int) -> None:
     """Try the exit vectors of the innermost points."""
     scratch = SearchScratch(
-        d.state,
-        d.inner,
-        d.tried,
-        d.tried[TRIES:],
-        d.walls,
-        d.wall,
-        d.near,
-        d.parts,
-        d.pairs,
-        d.solid,
-        d.nodes,
+        d.state, d.inner, d.tried, d.tried[TRIES:], d.walls, d.wall, d.near, d.parts, d.pairs, d.solid, d.nodes,
         d.planes,
-    )
+    )  # fmt: skip
     _go(x, s, scratch, unit_directions(d.inner, count, scratch.todo), INNER)
 
 
@@ -439,19 +429,9 @@ def depth_rows(
         p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
         x = two_at(a, b, p, q)
         d = SearchScratch(
-            out[k],
-            inner,
-            arrays[2],
-            arrays[3],
-            arrays[4],
-            arrays[5][0],
-            arrays[8],
-            x,
-            s.pairs,
-            solid,
-            arrays[10],
+            out[k], inner, arrays[2], arrays[3], arrays[4], arrays[5][0], arrays[8], x, s.pairs, solid, arrays[10],
             arrays[11],
-        )
+        )  # fmt: skip
         enclose_depth(x, two_at(a, skin, p, q), s, all_of, d)
 
 

@@ -1,1 +1,1 @@
-"""What people decided about findings, and what it means to later runs."""
+"""Decisions of people about findings, and their effect on later runs."""

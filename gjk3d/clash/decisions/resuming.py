@@ -1,4 +1,4 @@
-"""Applies earlier reports and decisions to the findings of a later run, and updates the decisions from the run."""
+"""The effect of earlier reports and decisions on the findings of a later run, and the update of decisions by a run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gjk3d.clash.report.baseline import within
 from gjk3d.units import conversion
 from gjk3d.wording import number, with_unit
 
-_BY_RUNS = "gjk3d"  #: author of a state that a run sets
-_DEEPER = 0.01  #: relative growth of an approved depth up to which the approval holds
+_BY_RUNS = "gjk3d"  #: the author of a state that a run sets
+_DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
 def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, unit: str | None) -> None:
-    """Set statuses and notes of findings by an earlier report and by decisions.
+    """Set the statuses and notes of findings from an earlier report and from decisions.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, u
     earlier : collection of str
         The ids of the findings of the earlier report.
     triage : Triage or None
-        What was decided.
+        The decisions.
     unit : str or None
-        The unit of their lengths.
+        The unit of the findings.
     """
     if not earlier and triage is None:
         return
@@ -41,19 +41,19 @@ def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, u
 
 
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
-    """Return a finding of a later run with the status that earlier decisions give it.
+    """Return a finding of a later run with its status from earlier decisions.
 
-    One that is approved is "ignored", unless it is deeper now, at other times of a motion, or in a unit that cannot be
-    compared; one that is active or reviewed is "active"; one that was resolved, and is there all the same, is "new".
+    An approved finding is "ignored". It is "new" if it is deeper now, at other times of a motion, or in a unit that
+    cannot be compared. An active or reviewed finding is "active". A resolved finding that appears again is "new".
 
     Parameters
     ----------
     triage : Triage
-        What was decided.
+        The decisions.
     clash : Clash
-        As it was found.
+        The finding of the run.
     unit : str or None
-        The unit of its lengths.
+        The unit of the finding.
     """
     issue = triage.issues.get(clash.id)
     if issue is None or issue.state is None or clash.status == "ignored":
@@ -64,21 +64,21 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
     if state.value == "approved":
         return _approved(clash, state, unit, by)
     if state.value == "resolved":
-        return _noted(clash, "new", f"marked as resolved{by}, and it is there again")
+        return _noted(clash, "new", f"marked as resolved{by}, but reported again")
     return clash
 
 
 def resolved_issues(triage: Triage, present: Iterable[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return resolved findings for the issues that a run did not find again: open ones, and ones marked as resolved.
+    """Return resolved findings for open issues, and issues marked as resolved, that a run did not report.
 
     Parameters
     ----------
     triage : Triage
-        What was decided.
+        The decisions.
     present : iterable of str
         The ids of the findings of the run and of the baseline.
     checked : callable
-        Takes two names. Returns whether the run checked that pair, or one of its parts is missing.
+        A function of two names that returns whether the run checked the pair, or one of its parts is missing.
     """
     ids = frozenset(present)
     return [
@@ -95,14 +95,14 @@ def _is_awaited(issue: Issue) -> bool:
 
 
 def updated(triage: Triage, clashes: Clashes) -> Triage:
-    """Return the decisions with the states that a run sets: closed issues that are new again, and resolved ones.
+    """Return the decisions after a run. Closed issues that were reported again are new, and missing ones are resolved.
 
     Parameters
     ----------
     triage : Triage
-        What was decided.
+        The decisions before the run.
     clashes : Clashes
-        Of the run that took it up.
+        The findings of the run.
     """
     issues = dict(triage.issues)
     for ident, code in zip(clashes.ids(), clashes.columns["status"].tolist(), strict=True):
@@ -117,15 +117,15 @@ def updated(triage: Triage, clashes: Clashes) -> Triage:
 
 def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
     if not within(clash, state.intervals):
-        return _noted(clash, "new", f"approved{by} at other times of the motion than it is there now")
+        return _noted(clash, "new", f"approved{by} at other times of the motion")
     if clash.distance is None:
         return _noted(clash, "ignored", f"approved{by}")
     if state.distance is None:
-        return _noted(clash, "ignored", f"approved{by}, however deep")
+        return _noted(clash, "ignored", f"approved{by} at any depth")
     approval = f"approved{by} at {with_unit(number(state.distance), state.unit)}"
     factor = 1.0 if (state.unit or None) == unit else conversion(state.unit, unit or "")
     if factor is None:
-        return _noted(clash, "new", f"{approval}, which cannot be told in {unit or 'no unit'}: approve it again")
+        return _noted(clash, "new", f"{approval}, which cannot be converted to {unit or 'no unit'}: approve it again")
     if _is_more(-clash.distance, -state.distance * factor, clash):
         return _noted(
             clash, "new", f"{approval}, and {'it is deeper' if clash.distance < 0.0 else 'they are nearer'} now"
@@ -134,7 +134,7 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
     into, was_into = clash.penetration, state.penetration
     if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):
         reached = with_unit(number(was_into), state.unit)
-        return _noted(clash, "new", f"approved{by} where one reached {reached} into the other, and it is deeper now")
+        return _noted(clash, "new", f"approved{by} at the penetration {reached}, and it is deeper now")
     return _noted(clash, "ignored", f"approved{by}")
 
 

@@ -1,8 +1,9 @@
-"""What people decided about findings: states, assignees, comments and views, in a file beside the report.
+"""Decisions of people about findings: states, assignees, comments and views, in a file next to the report.
 
-Copies of the file that were edited apart become one, in any order and as often as wanted: of a state and of an
-assignee the last one holds, comments and views are joined by their ids (a last-writer-wins register and a set that
-grows, Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data types").
+Copies of the file that were edited independently can be merged in any order, and more than once. The last state and the
+last assignee replace earlier ones, and comments and views are joined by their ids. These are a last-writer-wins
+register and a grow-only set (Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data
+types").
 """
 
 from __future__ import annotations
@@ -23,36 +24,36 @@ from gjk3d.clash.report.baseline import is_count, is_number
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
-#: What people say of a finding. "approved" may stay as it is; "resolved" is mended, which the next run looks at.
+#: The states of a finding. An "approved" one is accepted. A "resolved" one is repaired, and the next run verifies it.
 STATES = ("new", "active", "reviewed", "approved", "resolved")
 SCHEMA_VERSION = 1
 
 
 def now() -> str:
-    """Return the time in UTC as these files have it, to the millisecond."""
+    """Return the current time in UTC in the format of triage files, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
-    """A state or an assignee, and who set it when.
+    """A state or an assignee, with its author and its time.
 
     Attributes
     ----------
     at : str
-        When, in UTC, as ``2026-05-04T03:02:01.000Z``: so texts are in the order of time.
+        The time in UTC as ``2026-05-04T03:02:01.000Z``, so that the order of texts is the order of times.
     by : str
-        Who.
+        The name of the author.
     value : str
-        One of `STATES`, or the name of who is to mend it; empty for nobody.
+        One of `STATES`, or the name of the assignee. An empty text removes the assignee.
     distance : float or None
-        The signed distance of the finding as it was then.
+        The signed distance of the finding at this time.
     unit : str
-        The unit of that.
+        The unit of the distance and the penetration.
     intervals : tuple of (float, float, float, float)
-        Of parts that move: when the two clashed then; see `gjk3d.clash.Clash`.
+        The intervals of the clash of moving parts. See `gjk3d.clash.Clash`.
     penetration : float or None
-        How far the one reached into the other then.
+        The penetration of the finding at this time.
 
     Examples
     --------
@@ -73,16 +74,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Comment:
-    """What somebody said of a finding.
+    """A comment on a finding.
 
     Attributes
     ----------
     at, by : str
-        When and who; see `Mark`.
+        The time and the author, as in `Mark`.
     text : str
-        What.
+        The text.
     id : str
-        A GUID, by which copies are known.
+        A GUID, which is equal in all copies.
     """
 
     at: str
@@ -93,22 +94,22 @@ class Comment:
 
 @dataclass(frozen=True, slots=True, order=True)
 class View:
-    """A camera that somebody saved for a finding.
+    """A saved camera for a finding.
 
     Attributes
     ----------
     at, by : str
-        When and who; see `Mark`.
+        The time and the author, as in `Mark`.
     name : str
-        What it is called.
+        The name of the view.
     id : str
         A GUID.
     eye, target, up : (3,) float
-        Where the camera is, where it looks to, and what is up in the picture.
+        The position of the camera, its target, and its up vector.
     planes : tuple of ((3,) float, (3,) float)
-        What is cut away: a point of each plane and its normal, to the side that is not seen.
+        The section planes, each with a point and a normal to the removed side.
     unit : str
-        Of all lengths.
+        The unit of all lengths.
     """
 
     at: str
@@ -124,18 +125,18 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A finding, by its id, and what people decided about it.
+    """The decisions of people about a finding.
 
     Attributes
     ----------
     id, kind, a, b : str
-        Of the finding; see `gjk3d.clash.Clash`.
+        The id, the kind and the parts of the finding, as in `gjk3d.clash.Clash`.
     state, assignee : Mark or None
-        The last ones that were set.
+        The last state and the last assignee.
     comments : tuple of Comment
-        The oldest first.
+        The comments, the oldest first.
     views : tuple of View
-        The oldest first.
+        The views, the oldest first.
     """
 
     id: str
@@ -149,11 +150,11 @@ class Issue:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody has to see to it: it is neither approved nor resolved."""
+        """Whether the finding is neither approved nor resolved."""
         return self.state is None or self.state.value not in ("approved", "resolved")
 
     def merged(self, other: Issue) -> Issue:
-        """Return what both copies together say of one finding."""
+        """Return the union of two copies."""
         return replace(
             self,
             state=_last(self.state, other.state),
@@ -164,7 +165,7 @@ class Issue:
 
 
 def _last(a: Mark | None, b: Mark | None) -> Mark | None:
-    # equal marks may differ in what is not compared: of these one is taken by rule, so that order means nothing
+    # equal marks may differ in fields without comparison, so a fixed rule makes the result independent of the order
     def key(mark: Mark) -> Any:
         values = (
             value for length in (mark.distance, mark.penetration) for value in (length is not None, length or 0.0)
@@ -175,7 +176,7 @@ def _last(a: Mark | None, b: Mark | None) -> Mark | None:
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return both, each id once: the later one where a text was changed."""
+    """Return the union of two sequences by id. If a text was changed, the later one is used."""
     by_id: dict[str, Any] = {}
     for item in sorted((*a, *b)):
         by_id[item.id] = item
@@ -184,12 +185,12 @@ def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Triage:
-    """What people decided about the findings of an assembly; `read_triage` reads it, `write` writes it.
+    """The decisions of people about the findings of an assembly. `read_triage` reads them, and `write` writes them.
 
     Attributes
     ----------
     issues : dict of str to Issue
-        By the ids of findings.
+        The decisions about each finding, by its id.
 
     Examples
     --------
@@ -214,17 +215,17 @@ class Triage:
     issues: Mapping[str, Issue] = field(default_factory=dict)
 
     def merged(self, *others: Triage) -> Triage:
-        """Return what all copies together say; the order of them means nothing.
+        """Return the union of all copies. It does not depend on their order.
 
         Parameters
         ----------
         *others : Triage
-            Copies that others edited.
+            Other copies.
         """
         return reduce(_merge, others, self)
 
     def issue(self, clash: Clash) -> Issue:
-        """Return what is said of a finding; an empty one where nothing is.
+        """Return the decisions about a finding. They are empty for a finding without decisions.
 
         Parameters
         ----------
@@ -243,32 +244,32 @@ class Triage:
         at: str = "",
         unit: str | None = None,
     ) -> Triage:
-        """Return it with another state, or another assignee, of a finding.
+        """Return the decisions with another state or another assignee of a finding.
 
         Parameters
         ----------
         clash : Clash
             The finding.
         by : str
-            Who says so.
+            The name of the author.
         state : str, optional
             One of `STATES`.
         assignee : str, optional
-            Who is to see to it; "" for nobody.
+            The name of the assignee. An empty text removes the assignee.
         at : str, optional
-            When; now by default.
+            The time. The default is now.
         unit : str, optional
-            The unit of the finding's lengths, ``report.unit``: so that what was approved is not approved any more when
-            it is deeper. An approval without it does not hold where a report has a unit. Of parts that move it is for
-            the times at which they clash, give or take a tenth of how long; of parts at rest for all times.
+            The unit of the finding, ``report.unit``. An approval ends when the finding becomes deeper, and this
+            comparison needs the unit. An approval without a unit is not valid for reports with a unit. An approval of
+            moving parts is only valid for the times of the clash, with a tolerance of a tenth of its duration.
 
         Raises
         ------
         ParseError
-            There is no such state.
+            If the state is unknown.
         """
         if state and state not in STATES:
-            raise ParseError(f"{state!r} is no state of a finding: {', '.join(STATES)} are")
+            raise ParseError(f"{state!r} is not a state of a finding. Use one of {', '.join(STATES)}.")
         issue, at = self.issue(clash), at or now()
         if state:
             measures = clash.distance, unit or "", clash.intervals, clash.penetration
@@ -278,25 +279,25 @@ class Triage:
         return Triage({**self.issues, clash.id: issue})
 
     def commented(self, clash: Clash, text: str, *, by: str, at: str = "") -> Triage:
-        """Return it with one more comment on a finding.
+        """Return the decisions with an additional comment on a finding.
 
         Parameters
         ----------
         clash : Clash
             The finding.
         text : str
-            What is said.
+            The comment.
         by : str
-            Who says so.
+            The name of the author.
         at : str, optional
-            When; now by default.
+            The time. The default is now.
         """
         issue = self.issue(clash)
         comment = Comment(at or now(), by, text, str(uuid.uuid4()))
         return Triage({**self.issues, clash.id: replace(issue, comments=joined(issue.comments, (comment,)))})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the decisions as JSON data."""
         return {
             "schema_version": SCHEMA_VERSION,
             "command": "triage",
@@ -304,17 +305,17 @@ class Triage:
         }
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write it as a file, whole or not at all.
+        """Write the decisions to a file. An error leaves an existing file unchanged.
 
         Parameters
         ----------
         path : path
-            Where to write; by custom the name of the report with ``.triage.json`` at its end.
+            The file to write. Its name is usually the name of the report with the ending ``.triage.json``.
 
         Returns
         -------
         Path
-            The file written.
+            The written file.
         """
         target = Path(path)
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
@@ -356,24 +357,24 @@ def _issue_record(issue: Issue) -> dict[str, Any]:
     return record
 
 
-MAX_BYTES = 64_000_000  #: of a file
-_TEXT, _NAME = 20_000, 1_000  #: characters of a comment, and of a name
+MAX_BYTES = 64_000_000  #: the largest number of bytes of a file
+_TEXT, _NAME = 20_000, 1_000  #: the largest numbers of characters of a comment, and of a name
 
 
 def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
-    """Read what people decided from a file that the page, or `Triage.write`, wrote.
+    """Return the decisions in a file of the page or of `Triage.write`.
 
     Parameters
     ----------
     given : path, Triage or None
-        The file; a `Triage` is returned as it is, and None is an empty one.
+        The file. A `Triage` is returned unchanged, and None returns an empty one.
 
     Raises
     ------
     FileError
-        There is no such file.
+        If the file does not exist.
     ParseError
-        It is none of these, or damaged.
+        If the file is not a triage file, or is damaged.
 
     Examples
     --------
@@ -386,29 +387,29 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
         return given or Triage()
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"there is no file {path}: leave it out in the first run, and save it from the page")
+        raise FileError(f"the triage file {path} does not exist. Save it from the page of a first run.")
     if path.stat().st_size > MAX_BYTES:
-        raise ParseError(f"{path} has more than {MAX_BYTES / 1e6:g} MB: it is no triage of a report")
+        raise ParseError(f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB")
     return parse_triage(path.read_bytes(), str(path))
 
 
 def parse_triage(text: bytes, where: str) -> Triage:
-    """Return what the text of such a file says; ``where`` is what errors call it."""
+    """Return the decisions in the text of a triage file. Errors start with ``where``."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{where} is no JSON: {str(error)[:200]}") from None
+        raise ParseError(f"{where} is not JSON: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("command") != "triage":
-        raise ParseError(f"{where} is no triage: save one from the page of gjk3d clash")
+        raise ParseError(f"{where} is not a triage file. Save one from the page of gjk3d clash.")
     version = document.get("schema_version")
     if not is_count(version) or version != SCHEMA_VERSION:
         raise ParseError(
-            f"{where} is of schema version {json.dumps(version)[:60]}, this gjk3d reads the number {SCHEMA_VERSION}:"
-            " save it anew from a page that this gjk3d made"
+            f"{where} has schema version {json.dumps(version)[:60]}, but this gjk3d reads version {SCHEMA_VERSION}."
+            " Save it again from a page of this gjk3d."
         )
     rows = document.get("issues")
     if not isinstance(rows, list):
-        raise ParseError(f"{where} lacks its issues: it is damaged")
+        raise ParseError(f"{where} lacks its issues: the file is damaged")
     issues: dict[str, Issue] = {}
     for k, row in enumerate(rows):
         issue = _read_issue(row, f"{where}, issue {k + 1}")
@@ -421,7 +422,7 @@ def _read_issue(row: Any, where: str) -> Issue:
     ids = [_string(row, name, where, _NAME) for name in ("id", "kind", "a", "b")]
     state, assignee = (_read_mark(row.get(name), f"{where}, {name}") for name in ("state", "assignee"))
     if state is not None and state.value not in STATES:
-        raise ParseError(f"{where}: {state.value[:60]!r} is no state of a finding: {', '.join(STATES)} are")
+        raise ParseError(f"{where}: {state.value[:60]!r} is not a state, expected one of {', '.join(STATES)}")
     comments = [
         Comment(*_stamp(item, where), _string(item, "text", where, _TEXT, ""), _string(item, "id", where, _NAME))
         for item in _objects(row.get("comments"), where)
@@ -437,11 +438,11 @@ def _read_mark(row: Any, where: str) -> Mark | None:
     lengths = {name: row.get(name) for name in ("distance", "penetration")}
     for name, length in lengths.items():
         if length is not None and not is_number(length):
-            raise ParseError(f"{where} has the {name} {str(length)[:60]!r}: expected a number")
+            raise ParseError(f"{where} has the {name} {str(length)[:60]!r}, expected a number")
     spans = row.get("intervals", [])
     four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(is_number, span))  # noqa: E731
     if not isinstance(spans, list) or not all(map(four, spans)):
-        raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}: expected four numbers each")
+        raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}, expected four numbers for each")
     unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
     value = _string(row, "value", where, _NAME)
     return Mark(*_stamp(row, where), value, unit=unit, intervals=times, **lengths)  # type: ignore[arg-type]
@@ -451,7 +452,7 @@ def _read_view(row: dict[str, Any], where: str) -> View:
     eye, target, up = (_point(row.get(name), f"{where}, {name} of a view") for name in ("eye", "target", "up"))
     planes = row.get("planes", [])
     if not isinstance(planes, list) or len(planes) > 64 or not all(isinstance(p, list) and len(p) == 2 for p in planes):
-        raise ParseError(f"{where} has a view whose planes are no pairs of a point and a normal")
+        raise ParseError(f"{where} has a view with the planes {str(planes)[:60]!r}, expected pairs of point and normal")
     cut = tuple((_point(p[0], f"{where}, a plane"), _point(p[1], f"{where}, a plane")) for p in planes)
     name, ident = _string(row, "name", where, _NAME, ""), _string(row, "id", where, _NAME)
     return View(*_stamp(row, where), name, ident, eye, target, up, cut, _unit(row, where))
@@ -460,13 +461,13 @@ def _read_view(row: dict[str, Any], where: str) -> View:
 def _unit(row: dict[str, Any], where: str) -> str:
     unit = _string(row, "unit", where, 20, "")
     if unit and conversion(unit, "m") is None:
-        raise ParseError(f"{where} has the unit {unit!r}: expected one such as mm, m or in")
+        raise ParseError(f"{where} has the unit {unit!r}, expected a unit such as mm, m or in")
     return unit
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ParseError(f"{where} is {str(value)[:60]!r}: expected an object")
+        raise ParseError(f"{where} is {str(value)[:60]!r}, expected an object")
     return value
 
 
@@ -474,18 +475,18 @@ def _objects(value: Any, where: str) -> list[dict[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ParseError(f"{where} has {str(value)[:60]!r} where a list is expected")
+        raise ParseError(f"{where} has {str(value)[:60]!r}, expected a list")
     return [_object(item, where) for item in value]
 
 
 def _string(row: dict[str, Any], name: str, where: str, most: int, without: str | None = None) -> str:
     value = row.get(name, without)
     if not isinstance(value, str) or len(value) > most:
-        raise ParseError(f"{where} has the {name} {str(value)[:60]!r}: expected a text of at most {most} characters")
+        raise ParseError(f"{where} has the {name} {str(value)[:60]!r}, expected a text of at most {most} characters")
     return value
 
 
-_AHEAD = timedelta(days=1)  #: clocks are set to the wrong zone, by half a day
+_AHEAD = timedelta(days=1)  #: a clock that is set to the wrong zone is up to half a day ahead
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
@@ -494,24 +495,24 @@ def _stamp(row: dict[str, Any], where: str) -> tuple[str, str]:
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time that a file states, which is not to come, as these files have it; without a zone it is in UTC."""
+    """Return a time of a file in the format of triage files. A time without a zone is in UTC. It must not be ahead."""
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError
         time = datetime.fromisoformat(text.strip())
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ParseError(f"{where} has the time {text[:60]!r}: expected one such as 2026-05-04T03:02:01.000Z") from None
+        raise ParseError(f"{where} has the time {text[:60]!r}, expected for example 2026-05-04T03:02:01.000Z") from None
     if time > datetime.now(UTC) + _AHEAD:
         raise ParseError(
-            f"{where} has the time {text[:60]!r}, more than a day ahead of this machine's clock: what has it would hold"
-            " against all that is decided until then, so set that time, or this clock, right"
+            f"{where} has the time {text[:60]!r}, which is more than a day ahead of this machine's clock and would"
+            " override later decisions. Correct the time in the file, or this clock."
         )
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _point(value: Any, where: str) -> Vector:
     if not isinstance(value, list) or len(value) != 3 or not all(map(is_number, value)):
-        raise ParseError(f"{where} is {str(value)[:60]!r}: expected three numbers")
+        raise ParseError(f"{where} is {str(value)[:60]!r}, expected three numbers")
     x, y, z = map(float, value)
     return x, y, z

@@ -25,7 +25,7 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and the range ``low <= tolerance < high`` in which all comparisons so far have equal results."""
+    """A tolerance, and the range ``low <= tolerance < high`` with equal results of all comparisons so far."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -194,7 +194,6 @@ class Decider:
         return clash
 
     def _any(self, pair: BodyPair, hulls: Distance) -> Clash | None:
-        """Decide a pair by its triangles."""
         trees = pair.trees
         if trees.surfaces_meet():
             return self._meeting(pair)
@@ -303,7 +302,6 @@ class Decider:
 
 
 def _of_hulls(kind: str, hulls: Distance) -> Clash:
-    """Return the finding for the distance of the hulls."""
     distance = float(hulls.distance)
     depth = max(0.0, -distance)
     normal = np.asarray(hulls.normal)

@@ -1,4 +1,4 @@
-"""Pairs of parts: close pairs, tolerances, and copies of a pair that share one decision.
+"""Pairs of parts: close pairs, and copies of a pair that share one decision.
 
 A part is a shape and a pose. Two shapes at a relative pose have one decision, which is valid for all pairs of parts
 with these shapes at this pose. Poses in files are rounded, so poses that differ only by rounding count as equal. The
@@ -16,46 +16,12 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash.detection.clashes import column
 from gjk3d.clash.detection.decider import DECIDED, Decision
+from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.geometry.points import boxes_of
 from gjk3d.poses import IDENTITY, ROUNDING, relatives
 from gjk3d.typing import Array, Bools, Ints
 from gjk3d.units import reading
 from gjk3d.wording import number, with_unit
-
-#: The default tolerance of a pair relative to the reach of its parts. float32 files have a relative error of 6e-8.
-TOLERANCE = 1e-6
-#: The default tolerance relative to the spacing of the numbers in a file. The spacing is wide far from the origin.
-SPACINGS = 8.0
-
-
-def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float. The tolerance of a pair is the larger of the two."""
-    if not len(bounds):
-        return np.zeros(0)
-    # the median ignores a single part far away
-    middle = np.median(bounds.mean(axis=1), axis=0)
-    reach = np.abs(bounds - middle).max(axis=(1, 2))
-    tolerances: Array = np.maximum(TOLERANCE * reach, SPACINGS * spacings)
-    return tolerances
-
-
-class Tolerances(NamedTuple):
-    """The tolerances of parts.
-
-    The tolerance of a pair is the larger tolerance of its parts, and at least the sum of the errors of their facets.
-
-    Attributes
-    ----------
-    by_part, facets : (n,) float
-        The tolerance of each part, and the error of its triangles on curved faces.
-    """
-
-    by_part: Array
-    facets: Array
-
-    def of(self, i: Any, j: Any) -> Any:
-        """Return the tolerances of pairs."""
-        return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])
 
 
 def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
@@ -343,7 +309,6 @@ def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: 
 
 
 def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
-    """Widen bounds by the slack of each pair."""
     wide = slacks > 0.0
     penetration, error = columns["penetration"], columns["error_bound"]
     columns["penetration"] = np.where(wide, np.maximum(0.0, penetration - slacks), penetration)

@@ -22,17 +22,16 @@ from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
 from gjk3d.clash.detection.findings import Findings
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
-    Tolerances,
     Twins,
     alike,
     boxes_close,
-    default_tolerances,
     doubted_limits,
     format_length,
     placed,
 )
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
+from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving, timed
@@ -242,7 +241,6 @@ class Run:
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
-        """Return the number of selected pairs of some parts."""
         in_a, in_b = self.in_a[places], self.in_b[places]
         a, b, in_both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - in_both - in_both * (in_both - 1) // 2
@@ -373,7 +371,6 @@ class Run:
                     self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
-        """Return the findings of a range of decided pairs, and whether each pair has a finding."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
         reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)

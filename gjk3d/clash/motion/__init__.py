@@ -1,1 +1,1 @@
-"""Assemblies that move: ways of parts, joints and loops, and what every pair of parts does over time."""
+"""Moving assemblies: tracks, joints and loops, and the clashes of pairs of parts over time."""

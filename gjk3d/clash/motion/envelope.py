@@ -1,11 +1,10 @@
-"""The space that a moving body sweeps, as a solid that contains all of its motion: its hull, or united hulls of slices.
+"""The swept volume of a moving body, as a solid that contains it: the hull, or a union of hulls of slices.
 
-A slice is that of a convex piece of the body, so a gap that the body goes around stays free. The union takes nearly
-all of the time, and more where slices overlap: a place that is passed again is swept once.
+A slice is the swept volume of a convex piece of the body, so a gap between pieces can remain free. The union takes most
+of the time, and more if slices overlap. A pose that occurs again is swept once.
 
-A body is cut into convex pieces along the planes of its faces. A dent has an edge at which two faces meet that see
-each other, a reflex edge; the plane of either face cuts the dent off (Chazelle 1984, "Convex partitions of polyhedra:
-a lower bound and worst-case optimal algorithm").
+A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of one of its
+faces cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal algorithm").
 """
 
 from __future__ import annotations
@@ -33,24 +32,24 @@ from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.wording import count
 
-_BEND = 5e-4  #: of the size of a part: how far its points may bend off straight lines in a step
-_STEPS = 4096  #: of one steady motion; on longer ones they bend farther off
-_COINCIDENT = 1e-7  #: of the reach at first: places no farther apart are one
-_ROUNDING = 1e-6  #: of the reach of the whole: unions of manifold3d are rounded
-_PIECES = 64  #: of a part
-_HULLS = 1024  #: of a part: on a way of many steps it has fewer pieces, and then slices of several steps each
+_BEND = 5e-4  #: the largest deviation of a point from a straight line in a step, relative to the size of the part
+_STEPS = 4096  #: the largest number of steps of a steady motion
+_COINCIDENT = 1e-7  #: points within this distance, relative to the reach, count as equal
+_ROUNDING = 1e-6  #: the rounding error of unions of manifold3d relative to the reach
+_PIECES = 64  #: the largest number of convex pieces of a part
+_HULLS = 1024  #: the largest number of slices of a part
 _CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
 
 
 class Slice(NamedTuple):
-    """Points whose hull, grown by so much, holds a part from one time to another."""
+    """Points whose hull, grown by a length, contains a piece of a part between two times."""
 
     points: Array
     grown: float
 
     @property
     def corners(self) -> Array:
-        """Points whose hull is that, grown."""
+        """Points whose hull contains the grown hull."""
         return (self.points[:, None] + self.grown * _CUBE).reshape(-1, 3)
 
 
@@ -60,39 +59,38 @@ def swept(
     body: str,
     form: Literal["slices", "hull"] = "slices",
 ) -> Assembly:
-    """Return the parts that stand still, and with them the space that a moving body needs, as one more part.
+    """Return the static parts, with the swept volume of a moving body as an additional part.
 
-    The body's part of the result holds every place that its parts pass at any time. In slices, parts are cut into
-    convex pieces, so a headed bolt that goes along its axis needs no room beside its shank. Dents are filled of what
-    is not closed, of what would take more than 64 pieces (fewer on ways of many poses), and of the hull. Between two
-    poses the hull of a piece at both is grown by how far any point can bend off the straight line between them, by
-    what the track may be wrong by, and by rounding; the notes say how much that is. Poses are so near each other that
-    the bend is a two-thousandth of the part's size, on ways that take no more than 4096 for that. What is passed again
-    is swept once. Other parts that move are left out. Check the result as any assembly; `gjk3d.clash.formats.to_glb`
-    saves the report of that, the space with it.
+    The swept volume contains the body in all its poses. Parts are cut into convex pieces, so a headed bolt that moves
+    along its axis needs no space around its shank. Dents are filled in parts that are not closed, in parts with more
+    than 64 pieces (fewer for tracks with many poses), and in the hull. The slice of a piece is its hull at two poses.
+    It is grown by the largest deviation of a point from a straight line between the poses, by the error of the track,
+    and by rounding. A note states this length. The deviation is at most a two-thousandth of the size of the part, if
+    the motion needs no more than 4096 steps. A pose that occurs again is swept once. Other moving parts are left out.
+    The result can be checked as any assembly, and `gjk3d.clash.formats.to_glb` saves it with its findings.
 
     Parameters
     ----------
     assembly : Assembly
         The parts.
     motion : Movement or path
-        How they move.
+        The motion of the parts.
     body : str
-        The pattern of what is swept, as the motion names it.
+        The pattern of the swept body in the motion.
     form : {"slices", "hull"}
-        The union of the slices of all pieces, which needs manifold3d, or the hull of it all.
+        The union of the slices of all pieces, which needs manifold3d, or the hull of the swept volume.
 
     Raises
     ------
     ParseError
-        Nothing that moves has that pattern.
+        If no moving body has this pattern.
     ShapeError
-        The form is another, or manifold3d is missing.
+        If the form is unknown, or manifold3d is missing.
 
     Notes
     -----
-    The bend is that of `gjk3d.Swept`: a body that turns by w on its way lies within |w|^2 rho / 8 of straight lines,
-    rho from its axis. A part of more than 1024 slices has them coarser, each the hull of several steps.
+    The deviation is that of `gjk3d.Swept`. If a body rotates by w in a step, a point at the distance rho from the axis
+    is within |w|^2 rho / 8 of a straight line. A part with more than 1024 slices has coarser slices of several steps.
 
     Examples
     --------
@@ -110,13 +108,16 @@ def swept(
     if form not in ("slices", "hull"):
         raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
     if form == "slices" and not available():
-        raise ShapeError('swept: slices are united by manifold3d: pip install "gjk3d[clash]", or ask for the hull')
+        raise ShapeError(
+            "swept: manifold3d is missing, which joins the slices."
+            " Run pip install \"gjk3d[clash]\", or use form='hull'."
+        )
     movement = movement_of(motion, assembly.unit)
     meshes = {part.name: part.mesh for part in assembly.parts if part.mesh is not None}
     boxes = {name: mesh.bounds for name, mesh in meshes.items()}
     tracks = movement.place([part.name for part in assembly.parts], boxes, assembly.unit)
     if body not in movement.bodies:
-        raise ParseError(f"swept: nothing that moves is called {body!r}; there are {', '.join(movement.bodies)}")
+        raise ParseError(f"swept: {body!r} is not a moving body. The moving bodies are {', '.join(movement.bodies)}.")
     fits = matcher(body)
     members = [name for name in meshes if fits(name)]
     most = 1 if form == "hull" else _PIECES
@@ -135,7 +136,7 @@ def swept(
     notes = [
         *movement.notes,
         f"{name}: the hulls of {count(len(slices), 'slice')} of {count(sum(map(len, cut.values())), 'piece')}"
-        f" hold all of the motion, grown by {grown:.3g} at most",
+        f" are grown by {grown:.3g} at most and contain the whole motion",
         *measured(solved(moving, size), size, assembly.unit),
         *pauses(moving, movement.times, movement.unit),
     ]
@@ -149,7 +150,7 @@ def _size(mesh: Mesh) -> float:
 
 
 def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
-    """Return corners of at most so many convex pieces that hold a mesh, or of its hull where it cannot be cut."""
+    """Return the vertices of convex pieces that contain a mesh, or of its hull if the mesh cannot be cut."""
     points = mesh.hull().points
     if most > 1:
         most = min(most, _HULLS // len(_steps(points, track, _BEND * _size(mesh))))
@@ -158,7 +159,7 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
-    """Yield slices of the pieces of a part of a size, about as many as may be: where more, of several steps each."""
+    """Yield the slices of the pieces of a part. If there are too many steps, a slice contains several steps."""
     for points in pieces:
         steps = _steps(points, track, _BEND * size)
         few = -(-len(steps) * len(pieces) // _HULLS)
@@ -168,9 +169,9 @@ def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
 
 
 def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
-    """Return all of the way in steps, on each of which points bend off straight lines by no more, if these are few.
+    """Return the steps of a track. The deviation in a step is at most ``bend``, unless this needs too many steps.
 
-    One that has the ends of an earlier one lies in that, grown as the ends are apart.
+    A step with the poses of an earlier step is inside of it, so it is left out.
     """
     middle = points.mean(axis=0)
     rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
@@ -193,7 +194,7 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
 
 
 def _share_of_turn(row: Array) -> float:
-    """Return in what share of a motion every place of it is passed: about an axis that stands still, in a full turn."""
+    """Return the share of a motion that contains all its poses. A pure rotation repeats after one turn."""
     turn = float(np.linalg.norm(row[TURN:REFERENCE]))
     return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 
@@ -207,27 +208,27 @@ def _hull(slices: list[Slice]) -> tuple[Array, Any]:
 def _united(slices: list[Slice]) -> tuple[Array, Any]:
     import manifold3d
 
-    # manifold3d 3.5 leaves corners of a hull out where many points are on one plane
+    # the hulls of manifold3d 3.5 lack vertices if many points are on one plane
     hulls = [ConvexHull(piece.corners).surface() for piece in slices]
     solids = [manifold3d.Manifold(manifold3d.Mesh64(np.array(v), np.array(f, dtype=np.uint64))) for v, f in hulls]
     surface = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add).to_mesh64()
     return np.array(surface.vert_properties[:, :3], dtype=np.float64), np.array(surface.tri_verts, dtype=np.int64)
 
 
-_DENT = 1e-4  #: of the volume of the whole: what is filled of a piece without being cut
-_FLAT = 1e-6  #: of the size: farther in front of a face's plane the next face rises from it
-_BEFORE = 1e-2 * _FLAT  #: of the size: so far in front it is cut, for the part in front would keep the face itself
+_DENT = 1e-4  #: dents up to this share of the volume of the hull are filled
+_FLAT = 1e-6  #: an edge is reflex if the next face rises above the plane by this length relative to the size
+_BEFORE = 1e-2 * _FLAT  #: the cut is above the plane by this length, so that the piece above it lacks the face
 
 
 def convex_pieces(solid: Any, most: int) -> list[Array]:
-    """Return corners of pieces, (k, 3) each, whose hulls together hold a solid of manifold3d.
+    """Return the vertices, (k, 3), of pieces whose hulls together contain a solid of manifold3d.
 
-    The worst dents are cut first, until there are about as many pieces as may be: what is left of dents is filled.
+    The worst dents are cut first, until the number of pieces is about ``most``. The remaining dents are filled.
     """
     least = _DENT * solid.hull().volume()
     convex: list[Any] = []
     todo: list[tuple[float, int, Any]] = []
-    numbers = itertools.count()  # so that of equal dents no solids are compared
+    numbers = itertools.count()  # avoids the comparison of solids for equal dents
 
     def add(piece: Any) -> None:
         dent = piece.hull().volume() - piece.volume()
@@ -250,7 +251,6 @@ def convex_pieces(solid: Any, most: int) -> list[Array]:
 
 
 def _cut(piece: Any) -> list[Any]:
-    """Return what a piece becomes by its best cut; itself alone where none parts it."""
     plane = _plane(piece)
     if plane is None:
         return [piece]
@@ -260,7 +260,7 @@ def _cut(piece: Any) -> list[Any]:
 
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
-    """Return the plane of faces, normal and offset, that has the longest reflex edges in all; None without one."""
+    """Return the normal and offset of the plane of faces with the longest reflex edges in total, or None."""
     raw = piece.to_mesh64()
     points, faces = np.array(raw.vert_properties[:, :3]), np.array(raw.tri_verts, dtype=np.int64)
     size = float(np.ptp(points, axis=0).max())
@@ -268,7 +268,7 @@ def _plane(piece: Any) -> tuple[Array, float] | None:
     lengths = np.linalg.norm(normals, axis=1)
     normals /= np.maximum(lengths, 1e-300)[:, None]
     offsets = np.einsum("ij,ij->i", normals, points[faces[:, 0]])
-    # each edge from both of its faces: a closed solid has it once in either direction
+    # a closed solid has each edge once in each direction, from the two faces of the edge
     begin, end, third = faces.ravel(), np.roll(faces, -1, axis=1).ravel(), np.roll(faces, -2, axis=1).ravel()
     edges, twins = np.argsort(begin * len(points) + end), np.argsort(end * len(points) + begin)
     face = edges // 3

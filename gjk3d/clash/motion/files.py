@@ -1,4 +1,4 @@
-"""Motions from files: TOML with tracks and joints, CSV with poses over time."""
+"""Motion files: TOML with tracks and joints, and CSV with poses over time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
 from gjk3d.wording import cut, kind_of
 
-_LARGEST = 1 << 26  #: bytes of a file
-_TURNS = 1000  #: the most of a `gjk3d.Motion`
+_LARGEST = 1 << 26  #: the largest number of bytes of a file
+_TURNS = 1000  #: the largest number of turns of a `gjk3d.Motion`
 _TOP = {"unit", "times", "length", "part", "joint", "coupling"}
 _PART = {"parts", "poses", "linear", "angular", "center"}
 _JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
 _COUPLING = {"joint", "to", "ratio", "lead"}
-_LENGTHS = {"linear", "center", "poses", "point", "lead"}  #: what has lengths in it
-_QUATERNION = 8  #: numbers of a line that has one
+_LENGTHS = {"linear", "center", "poses", "point", "lead"}  #: keys with lengths
+_QUATERNION = 8  #: the number of values in a line with a quaternion
 _WIDTHS = {
     _QUATERNION: "time, x, y, z, qx, qy, qz, qw",
     13: "time and 3 rows of a matrix",
@@ -35,24 +35,26 @@ _WIDTHS = {
 }
 
 
-@np.errstate(all="ignore")  # numbers that overflow are refused, and need no warning of numpy
+@np.errstate(all="ignore")  # an overflow raises an error below, so a numpy warning is not needed
 def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Movement:
-    r"""Read how an assembly moves from a TOML file.
+    r"""Return the motion of an assembly in a TOML file.
 
-    At the top are ``times = [begin, end]``, by default 0 and 1, the ``unit`` of time, and ``length``, the unit of
-    lengths, where it is not that of the assembly. Then tables: ``[[part]]`` with ``parts``, a pattern of names, and
-    either ``linear``, ``angular`` and ``center``, as `gjk3d.Motion` has them, or ``poses``, the name of a .csv file in
-    the folder of this one; ``[[joint]]`` with what a `Joint` has, its coordinates in the order named
-    there (of a cylindrical one the turn, then the slide), one without a ``parent`` being held by the ground, and
-    ``[[coupling]]`` with ``joint``, ``to`` and a ``ratio``, or the ``lead`` of a screw, its way in a turn. Angles
-    are degrees.
+    The file starts with optional keys. ``times = [begin, end]`` is [0, 1] by default, ``unit`` is the unit of time, and
+    ``length`` is the unit of lengths if it differs from the unit of the assembly. Angles are in degrees. Tables follow:
+
+    - ``[[part]]`` has ``parts``, a pattern of names. It has either ``linear``, ``angular`` and ``center`` as in
+      `gjk3d.Motion`, or ``poses``, the name of a .csv file in the same folder.
+    - ``[[joint]]`` has the attributes of a `Joint`. A joint without a ``parent`` is fixed to the ground. The drive of
+      a cylindrical joint contains the angle and then the translation.
+    - ``[[coupling]]`` has ``joint``, ``to``, and either a ``ratio`` or the ``lead`` of a screw, which is the
+      translation in one turn.
 
     Parameters
     ----------
     path : path
         The file.
     unit : str, optional
-        The unit of the assembly, which lengths are converted to.
+        The unit of the assembly. Lengths are converted to it.
 
     Returns
     -------
@@ -61,9 +63,9 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     Raises
     ------
     FileError
-        There is no such file.
+        If the file does not exist.
     ParseError
-        It is no TOML, or says what a motion has not.
+        If the file is not TOML, or has unknown keys or invalid values.
 
     Examples
     --------
@@ -77,14 +79,14 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     try:
         document = parse_toml(text)
     except ValueError as error:
-        table = f'poses over time go below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}"'
-        more = f"; {table}" if file.suffix.lower() == ".csv" else ""
-        raise ParseError(f"{file} is no TOML: {str(error)[:200]}{more}") from None
+        table = f'Name a CSV file below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}".'
+        more = f". {table}" if file.suffix.lower() == ".csv" else ""
+        raise ParseError(f"{file} is not TOML: {str(error)[:200]}{more}") from None
     _only(document, _TOP, str(file))
     tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}
     for name, rows in tables.items():
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ParseError(f"{file}: {name} is no table: write [[{name}]] and its keys below")
+            raise ParseError(f"{file}: {name} is not a table. Write [[{name}]] and its keys below it.")
     times = document.get("times", [0.0, 1.0])
     if not _numbers(times) or len(times) != 2:
         raise ParseError(f"{file}: times is {_shown(times)}, expected two numbers")
@@ -106,32 +108,34 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
 
 
 def movement_of(motion: Any, unit: str | None) -> Movement:
-    """Return what was given as a motion: it, or what the file of that path says, lengths in a unit."""
+    """Return a movement, or the movement in a file with its lengths converted to a unit."""
     if isinstance(motion, Movement):
         return motion
     if isinstance(motion, str | os.PathLike):
         return read_motion(motion, unit)
-    more = ": Movement({name: motion}) says which part has it" if isinstance(motion, Motion) else ""
-    raise TypeError(f"motion is {kind_of(motion)}, expected a Movement, or the path of a TOML file{more}")
+    more = ". Use Movement({name: motion}) with the name of the part." if isinstance(motion, Motion) else ""
+    raise TypeError(f"motion is {kind_of(motion)}, expected a Movement or the path of a TOML file{more}")
 
 
 def _text(file: Path) -> str:
     if not os.path.isfile(file):
         raise FileError(
-            f"{file} is a folder, not a motion" if os.path.isdir(file) else f"there is no file {cut(file)} of a motion"
+            f"{file} is a folder, expected a motion file"
+            if os.path.isdir(file)
+            else f"the motion file {cut(file)} does not exist"
         )
     if file.stat().st_size > _LARGEST:
-        raise ParseError(f"{file} has {file.stat().st_size} bytes: too many for a motion")
+        raise ParseError(f"{file} has {file.stat().st_size} bytes, expected at most {_LARGEST} for a motion")
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ParseError(f"{file} is no text: {error}") from None
+        raise ParseError(f"{file} is not a text in UTF-8: {error}") from None
 
 
 def _only(row: Mapping[str, Any], keys: set[str], where: str) -> None:
     unknown = sorted(set(row) - keys)
     if unknown:
-        raise ParseError(f"{where} has the unknown key {unknown[0]!r}; there are {', '.join(sorted(keys))}")
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}. The keys are {', '.join(sorted(keys))}.")
 
 
 def _shown(value: Any) -> str:
@@ -143,7 +147,7 @@ def _numbers(value: Any) -> bool:
 
 
 def _number(x: Any) -> bool:
-    """Whether a value is a number that a float can hold; what must be finite is looked at where it is used."""
+    """Return whether a value is a number in the range of floats. It may be infinite or nan."""
     return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1e300)
 
 
@@ -162,7 +166,7 @@ def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, f
 
 
 def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit: str | None, where: str) -> list[str]:
-    """Return what is to be said of lengths that are in no unit of their own."""
+    """Return a note if lengths without a unit are read in the unit of the assembly."""
     if unit is None or "length" in document:
         return []
     keys = {key for rows in tables.values() for row in rows for key in row}
@@ -170,7 +174,10 @@ def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit
     slides = any(set(coordinates) - {"turn"} for coordinates in driven)
     if not slides and not keys & _LENGTHS:
         return []
-    return [f'{where}: its lengths are taken in {unit}, as the assembly is; length = "mm" at its top says another unit']
+    return [
+        f"{where}: its lengths are read in {unit}, the unit of the assembly."
+        ' Write length = "mm" at its top for another unit.'
+    ]
 
 
 def _scale(stated: Any, unit: str | None, file: Path) -> float:
@@ -181,11 +188,10 @@ def _scale(stated: Any, unit: str | None, file: Path) -> float:
     if factor is None:
         what = f"{file}: length is {_shown(stated)}"
         if unit is None:
-            raise ParseError(f"{what}, and the assembly has no unit that it can be brought to: say which it is in")
-        rule = (
-            "" if length is not None and conversion(length, "m") is not None else ', no unit such as "mm", "m" or "in"'
-        )
-        raise ParseError(f"{what}{rule}: it cannot be brought to that of the assembly, {unit}")
+            raise ParseError(f"{what}, but the unit of the assembly is unknown. Set it with unit=.")
+        if length is not None and conversion(length, "m") is not None:
+            raise ParseError(f"{what}, which cannot be converted to {unit}, the unit of the assembly")
+        raise ParseError(f'{what}, expected a unit such as "mm", "m" or "in"')
     return factor
 
 
@@ -194,7 +200,7 @@ def _parts(rows: list[Any], where: str, scale: float, folder: Path) -> dict[str,
     for k, row in enumerate(rows):
         pattern, track = _part(row, f"{where}, part {k + 1}", scale, folder)
         if pattern in tracks:
-            raise ParseError(f"{where}, part {k + 1}: {pattern!r} has a [[part]] before this: one is too much")
+            raise ParseError(f"{where}, part {k + 1}: {pattern!r} is in two tables [[part]]. Remove one of them.")
         tracks[pattern] = track
     return tracks
 
@@ -206,27 +212,27 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         raise ParseError(f'{where} needs parts = "...", a pattern of names')
     if "poses" in row:
         if set(row) & {"linear", "angular", "center"}:
-            raise ParseError(f"{where} has poses and a motion: one of them is too much")
+            raise ParseError(f"{where} has poses and a motion. Remove one of them.")
         name = _word(row, "poses", where)
         if not name:
-            raise ParseError(f'{where}: poses names no file: give poses = "FILE.csv"')
+            raise ParseError(f'{where}: poses is empty. Write poses = "FILE.csv".')
         try:
             times, poses = read_poses(_csv_path(folder, name, where), scale)
         except Gjk3dError as error:
             raise ParseError(f"{where}: {error}") from None
         if len(times) < 2:
-            raise ParseError(
-                f"{where}: {folder / name} has one pose: a way needs 2 or more lines, each of a later time"
-            )
+            raise ParseError(f"{where}: {folder / name} has one pose, expected 2 or more lines with ascending times")
         return pattern, (times, poses)
     if not set(row) & {"linear", "angular"}:
         raise ParseError(
-            f"{where}: {pattern!r} does not move: give linear = [x, y, z], angular = [x, y, z] in degrees, about"
-            ' center = [x, y, z], or poses = "FILE.csv"'
+            f"{where}: {pattern!r} has no motion. Write linear = [x, y, z], angular = [x, y, z] in degrees with"
+            ' center = [x, y, z], or poses = "FILE.csv".'
         )
     linear, angular, center = (_three(row, key, where, (0.0, 0.0, 0.0)) for key in ("linear", "angular", "center"))
     if np.abs(angular).max() > 360.0 * _TURNS:
-        raise ParseError(f"{where}: angular is {angular.tolist()} degrees, over {_TURNS} turns: divide the motion")
+        raise ParseError(
+            f"{where}: angular is {angular.tolist()} degrees, expected at most {_TURNS} turns. Divide the motion."
+        )
     try:
         return pattern, Motion(None, linear * scale, np.radians(angular), center=center * scale)
     except Gjk3dError as error:
@@ -234,14 +240,16 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
 
 
 def _csv_path(folder: Path, name: str, where: str) -> Path:
-    """Return the path of a CSV file in a folder; a motion from elsewhere reads no other files of this machine."""
+    # an untrusted motion file must not read other files of this machine
     file = folder / name
     try:
         inside = file.resolve().is_relative_to(folder.resolve())
     except (OSError, ValueError):  # a NUL in the name
         inside = False
     if not inside or file.suffix.lower() != ".csv":
-        raise ParseError(f"{where}: poses is {_shown(name)}, expected a .csv file in the folder of the motion: copy it")
+        raise ParseError(
+            f"{where}: poses is {_shown(name)}, expected a .csv file in the folder of the motion. Copy the file there."
+        )
     return file
 
 
@@ -249,13 +257,13 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
     _only(row, _JOINT, where)
     words = {key: _word(row, key, where) for key in ("name", "kind", "child", "parent")}
     if words["kind"] not in KINDS:
-        raise ParseError(f"{where} is of kind {words['kind']!r}; there are {', '.join(KINDS)}")
+        raise ParseError(f"{where} has the kind {words['kind']!r}. Use one of {', '.join(KINDS)}.")
     drive = row.get("drive")
     if drive is not None:
         if not isinstance(drive, list) or not drive or not (_numbers(drive) or all(map(_numbers, drive))):
-            raise ParseError(f"{where}: drive is {_shown(drive)}, expected numbers, as [0, 90], or rows of them")
+            raise ParseError(f"{where}: drive is {_shown(drive)}, expected numbers such as [0, 90], or rows of numbers")
         if len({len(x) for x in drive if isinstance(x, list)}) > 1:
-            raise ParseError(f"{where}: the rows of drive are of different lengths")
+            raise ParseError(f"{where}: the rows of drive have different lengths, expected equal lengths")
         factors = [np.pi / 180.0 if name == "turn" else scale for name in KINDS[words["kind"]]]
         rows = np.array(drive, dtype=np.float64).reshape(len(drive), -1)
         if rows.shape[1] != len(factors):
@@ -277,32 +285,32 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
         _only(row, _COUPLING, place)
         keys = [key for key in ("ratio", "lead") if key in row]
         if len(keys) != 1 or not _numbers([row[keys[0]]]):
-            raise ParseError(f"{place} needs either ratio or lead, a number")
+            raise ParseError(f"{place} needs a number, either ratio or lead")
         joint, to = _word(row, "joint", place), _word(row, "to", place)
         if not joint or not to:
             raise ParseError(f"{place} needs joint and to, the names of two joints")
         slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
         if keys == ["lead"] and slides != [True, False]:
-            raise ParseError(f"{place}: a lead couples what slides to what turns")
+            raise ParseError(f"{place}: a lead couples a joint that slides (joint) to a joint that turns (to)")
         if keys == ["ratio"] and slides[0] != slides[1]:
-            raise ParseError(f"{place}: one slides and the other turns: give the lead, the way in a turn")
+            raise ParseError(f"{place}: one joint slides and the other turns. Use lead, the translation per turn.")
         couplings.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
     return couplings
 
 
 @np.errstate(all="ignore")
 def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array, Array]:
-    r"""Read poses over time from a CSV file.
+    r"""Return the times and poses in a CSV file.
 
-    Each line is a time, later than that before it, and a displacement: x, y, z and a quaternion x, y, z, w, or 3 or 4
-    rows of a matrix. A first line of words is passed over.
+    Each line has a time and a displacement. The displacement is x, y, z and a quaternion x, y, z, w, or 3 or 4 rows of
+    a matrix. The times are ascending. A first line with column names is skipped.
 
     Parameters
     ----------
     path : path
         The file.
     scale : float
-        What lengths are multiplied by.
+        The factor of lengths.
 
     Returns
     -------
@@ -312,9 +320,9 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     Raises
     ------
     FileError
-        There is no such file.
+        If the file does not exist.
     ParseError
-        A line is of another form.
+        If a line has another form.
 
     Examples
     --------
@@ -337,15 +345,15 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     if lines and not any(map(_is_number, lines[0][1])):
         lines = lines[1:]
     if not lines:
-        raise ParseError(f"{file} has no poses: each line is {' or '.join(_WIDTHS.values())}")
+        raise ParseError(f"{file} has no poses. Write lines of {' or '.join(_WIDTHS.values())}.")
     width = len(lines[0][1])
     table = np.array([_pose_row(cells, width, f"{file}, line {number}") for number, cells in lines])
     late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
     if len(late):
         number, cells = lines[late[0] + 1]
         raise ParseError(
-            f"{file}, line {number}: the time {cells[0]} is not later than that of the line before,"
-            f" {lines[late[0]][1][0]}: sort the lines by their times, and leave one of each"
+            f"{file}, line {number}: the time {cells[0]} is not later than the time {lines[late[0]][1][0]} of the"
+            " previous line: sort the lines by time, and remove duplicate times"
         )
     poses = np.tile(np.eye(4), (len(table), 1, 1))
     if width == _QUATERNION:
@@ -354,7 +362,7 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
         if len(odd):
             number, cells = lines[odd[0]]
             raise ParseError(
-                f"{file}, line {number}: the quaternion {', '.join(cells[4:])} is of length {sizes[odd[0]]:.4g},"
+                f"{file}, line {number}: the quaternion {', '.join(cells[4:])} has the length {sizes[odd[0]]:.4g},"
                 " expected 1"
             )
         poses[:, :3, :3] = Rotation.from_quat(table[:, 4:]).as_matrix()
@@ -387,12 +395,11 @@ def _is_number(cell: str) -> bool:
 
 
 def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
-    """Return the numbers of a line, as many as the first one has."""
     odd = next((cell for cell in cells if not _is_number(cell)), None)
     if odd is not None:
-        raise ParseError(f"{where}: expected numbers between commas, found {odd[:40]!r}")
+        raise ParseError(f"{where}: expected numbers between commas, not {odd[:40]!r}")
     if len(cells) != width or width not in _WIDTHS:
-        raise ParseError(f"{where} has {len(cells)} numbers; expected {' or '.join(_WIDTHS.values())}, in all lines")
+        raise ParseError(f"{where} has {len(cells)} numbers, expected {' or '.join(_WIDTHS.values())} in all lines")
     row = list(map(float, cells))
     odd = next((cell for cell, value in zip(cells, row, strict=True) if not isfinite(value)), None)
     if odd is not None:

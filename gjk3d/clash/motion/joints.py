@@ -1,8 +1,8 @@
 """Joints between the parts of an assembly, couplings, and the linkage that they form.
 
-A body is the set of parts that a pattern fits. The first joint that has a body as its child places it; any other joint
-closes a loop. Coordinates that are not driven are solved for: at a few times one after the other by scipy's least
-squares, at the times between by Newton's steps for all at once.
+A body is the set of parts that match a pattern. The first joint with a body as its child places the body, and any other
+joint closes a loop. The coordinates without a drive are unknowns. They are computed by least squares (scipy) at a few
+times in order, and by Newton's method at all times between them at once.
 """
 
 from __future__ import annotations
@@ -21,35 +21,36 @@ from gjk3d.typing import Array, VectorLike
 from gjk3d.units import reading
 from gjk3d.wording import number, with_unit
 
-#: The coordinates of each kind: angles about the axis, and ways along it, or in the plane across it.
+#: The coordinates of each kind: angles about the axis, translations along it, and translations across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
 
-_SHOWN = 80  #: characters of a value that is refused
+_SHOWN = 80  #: the largest number of characters of a value in an error
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """How one body is held by another. Places are those of the assembly as it was drawn, where every joint is at 0.
+    """A joint between two bodies. All its coordinates are 0 in the drawn poses of the assembly.
 
     Attributes
     ----------
     name : str
-        By which couplings know it.
+        The name of the joint for couplings.
     kind : {"revolute", "prismatic", "cylindrical", "planar"}
-        It turns about the axis, slides along it, does both, or slides across it in x and y and turns.
+        A revolute joint turns about its axis, and a prismatic joint slides along it. A cylindrical joint does both. A
+        planar joint slides across its axis in x and y, and turns about it.
     child, parent : str
-        Patterns of the names of parts. The parent is one body that joints move, or parts that stand still; "" is the
+        Patterns of the names of parts. The parent is a body that joints move, or static parts. An empty text is the
         ground.
     axis, point : (3,) float
-        Its direction, of any length, and a place that it goes through.
+        The direction of the axis, of any length, and a point on it in the frame of the assembly.
     drive : (k,) or (k, m) float, or None
-        Where its m coordinates are at k times, the first and the last being those of the movement; in radians and the
-        unit of the assembly. None leaves it to couplings and loops.
+        The values of the m coordinates at k even times, from the begin to the end of the movement, in radians and in
+        the unit of the assembly. None means that couplings and loops determine the coordinates.
 
     Raises
     ------
     ShapeError
-        An argument is of another kind or form.
+        If an argument is invalid.
 
     Examples
     --------
@@ -72,16 +73,14 @@ class Joint:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ShapeError(f"joint {self.name!r} is of kind {self.kind!r}; there are {', '.join(KINDS)}")
+            raise ShapeError(f"joint {self.name!r} has the kind {self.kind!r}. Use one of {', '.join(KINDS)}.")
         if not isinstance(self.child, str) or not self.child:
-            raise ShapeError(f"joint {self.name!r} needs a child, a pattern of names; it is {self.child!r}")
+            raise ShapeError(f"joint {self.name!r} has the child {self.child!r}, expected a pattern of names")
         if self.child == self.parent:
-            raise ShapeError(f"joint {self.name!r} needs a child that is not its parent {self.parent!r}")
+            raise ShapeError(f"joint {self.name!r} has the child and parent {self.parent!r}, expected different bodies")
         axis = _floats(self.axis, f"joint {self.name!r}: axis")
         if axis.shape != (3,) or not axis.any():
-            raise ShapeError(
-                f"joint {self.name!r}: axis is {axis.tolist()}, expected three numbers, a direction: not all are 0"
-            )
+            raise ShapeError(f"joint {self.name!r}: axis is {axis.tolist()}, expected three numbers that are not all 0")
         point = _floats(self.point, f"joint {self.name!r}: point", GREATEST)
         if point.shape != (3,):
             raise ShapeError(f"joint {self.name!r}: point is {point.tolist()}, expected three numbers")
@@ -89,7 +88,7 @@ class Joint:
             drive = _floats(self.drive, f"joint {self.name!r}: drive")
             if len(drive) < 2 or drive.reshape(len(drive), -1).shape[1:] != (len(KINDS[self.kind]),):
                 raise ShapeError(
-                    f"joint {self.name!r}: drive is of shape {drive.shape}, expected 2 or more rows of"
+                    f"joint {self.name!r}: drive has the shape {drive.shape}, expected 2 or more rows of"
                     f" {len(KINDS[self.kind])}: {', '.join(KINDS[self.kind])}"
                 )
             for name, column in zip(KINDS[self.kind], drive.reshape(len(drive), -1).T, strict=True):
@@ -97,12 +96,12 @@ class Joint:
                     _floats(column, f"joint {self.name!r}: the {name} of its drive", GREATEST)
 
     def pose(self, values: VectorLike) -> Array:
-        """Return the displacement of the child against the parent.
+        """Return the displacement of the child relative to the parent.
 
         Parameters
         ----------
         values : (k,) float
-            Where the joint is: as many numbers as its kind has coordinates, in radians and the unit of the assembly.
+            The coordinates of the joint, in radians and in the unit of the assembly.
 
         Returns
         -------
@@ -111,21 +110,20 @@ class Joint:
         Raises
         ------
         ShapeError
-            They are not as many, or not finite.
+            If the number of values is wrong, or a value is not finite.
         """
         row, names = _floats(values, f"joint {self.name!r}: values", GREATEST), KINDS[self.kind]
         if row.shape != (len(names),):
             raise ShapeError(
-                f"joint {self.name!r}: values is of shape {row.shape}, expected {len(names)}: {', '.join(names)}"
+                f"joint {self.name!r}: values has the shape {row.shape}, expected {len(names)}: {', '.join(names)}"
             )
         pose: Array = self._poses(row[None])[0]
         return pose
 
     def _poses(self, values: Array) -> Array:
-        """Return the displacements, (n, 4, 4), of n rows of values."""
         coordinates = dict(zip(KINDS[self.kind], values.T, strict=True))
         along = np.asarray(self.axis, dtype=np.float64)
-        along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # its square neither overflows nor vanishes
+        along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # avoids overflow and underflow of its square
         along /= np.linalg.norm(along)
         point, result = np.asarray(self.point, dtype=np.float64), np.tile(np.eye(4), (len(values), 1, 1))
         if "turn" in coordinates:
@@ -143,15 +141,15 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """A joint that follows another: gears, racks and screws.
+    """A joint that is coupled to another joint by gears, a rack or a screw.
 
     Attributes
     ----------
     joint, to : str
-        The names of two joints; their first coordinates are meant.
+        The names of the coupled joint and of the joint that drives it. The first coordinate of each is coupled.
     ratio : float
-        How far the first goes for each unit of the other: -30 / 18 for two spur gears of 30 and 18 teeth, the lead
-        over 2 pi for a nut on a spindle.
+        The change of ``joint`` for each unit of ``to``. For example, it is -30 / 18 for two spur gears with 30 and 18
+        teeth, and the lead divided by 2 pi for a nut on a spindle.
 
     Examples
     --------
@@ -185,7 +183,7 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
 
 
 def _turns(along: Array, angles: Array) -> Array:
-    """Return the rotations by angles about a unit vector (Rodrigues), (n, 3, 3)."""
+    """Return the rotations by angles about a unit vector, (n, 3, 3), by the formula of Rodrigues."""
     x, y, z = along.tolist()
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     half = np.sin(0.5 * angles)[:, None, None]
@@ -193,17 +191,17 @@ def _turns(along: Array, angles: Array) -> Array:
     return turns
 
 
-_CLOSED = 1e-9  #: of the size of the whole: how far a loop may stay open
-_TURNS = 1000  #: the most of a joint, as of a `gjk3d.Motion`
-_AT_ONCE = np.pi / 8  #: the most that a driven joint turns between two times that are solved first
-_NEWTON = 8  #: steps, at most
-_STEP = 1e-7  #: in radians, or of the size of the whole: what slopes are taken over
-_SOLVED = 1e-12  #: of the same: a step that changes nothing more
-_SINGULAR = 1e-7  #: singular values below this part of the greatest are of no joint's doing
+_CLOSED = 1e-9  #: the largest residual of a closed loop relative to the size of the assembly
+_TURNS = 1000  #: the largest number of turns of a joint, as in `gjk3d.Motion`
+_AT_ONCE = np.pi / 8  #: the largest turn of a driven joint between two times that are solved in order
+_NEWTON = 8  #: the largest number of Newton steps
+_STEP = 1e-7  #: the step of difference quotients, in radians or relative to the size of the assembly
+_SOLVED = 1e-12  #: the step that ends Newton's method, in the same unit
+_SINGULAR = 1e-7  #: smaller singular values, relative to the largest one, count as 0
 
 
 def _bent(turns: Array) -> Array:
-    """Return vectors that are 0 of no turn: the axis of each times the sine of half its angle, and its sign."""
+    """Return the axis of each rotation times the sine of half its angle. It is zero for the identity."""
     half = 2.0 * np.sqrt(np.maximum(1e-16, 1.0 + np.trace(turns, axis1=1, axis2=2)))
     twice = np.stack(
         [
@@ -218,18 +216,18 @@ def _bent(turns: Array) -> Array:
 
 
 class Linkage:
-    """Joints made ready: asked for the displacement of every body at times.
+    """Joints and couplings, which give the displacement of every body at any time.
 
     Parameters
     ----------
     joints, couplings : sequence of Joint, of Coupling
-        As in `Movement`.
+        The joints and couplings of a `Movement`.
     times : (float, float)
-        Of the first and the last row of every drive.
+        The times of the first and the last row of every drive.
     size : float
-        Of the whole.
+        The size of the assembly.
     units : (str, str or None)
-        Of time and of length, for messages.
+        The units of time and length for messages.
     """
 
     def __init__(
@@ -245,7 +243,7 @@ class Linkage:
         if len(self.by_name) < len(joints):
             names = [joint.name for joint in joints]
             twice = next(name for name in names if names.count(name) > 1)
-            raise ShapeError(f"two joints are called {twice!r}: names must differ")
+            raise ShapeError(f"two joints have the name {twice!r}, expected different names")
         self.tree: dict[str, Joint] = {}
         self.closing: list[Joint] = []
         for joint in joints:
@@ -262,17 +260,17 @@ class Linkage:
             if joint.drive is None and not (k == 0 and joint.name in self.follows)
         ]
         if self.free and not self.closing:
-            raise ShapeError(f"joint {self.free[0][0]!r} is not driven, coupled, or part of a loop: give it a drive")
+            raise ShapeError(f"joint {self.free[0][0]!r} is neither driven nor coupled nor in a loop. Set its drive.")
         self._solved: dict[float, Array] = {}
 
     def _ordered(self) -> list[str]:
-        """Return the bodies, a parent before its children."""
+        """Return the bodies, with each parent before its children."""
         order: list[str] = []
         for body in self.tree:
             chain: list[str] = []
             while body in self.tree and body not in order:
                 if body in chain:
-                    raise ShapeError(f"the joints hold {body!r} by itself: one of them must be held by the ground")
+                    raise ShapeError(f"the joints of {body!r} form a cycle of parents. Fix one of them to the ground.")
                 chain.append(body)
                 body = self.tree[body].parent
             order += reversed(chain)
@@ -283,22 +281,22 @@ class Linkage:
         for coupling in couplings:
             for name in (coupling.joint, coupling.to):
                 if name not in self.by_name:
-                    raise ShapeError(f"a coupling names the joint {name!r}; there are {', '.join(self.by_name)}")
+                    raise ShapeError(f"a coupling names the joint {name!r}. The joints are {', '.join(self.by_name)}.")
             if coupling.joint in follows or self.by_name[coupling.joint].drive is not None:
-                raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice")
+                raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice. Remove a drive or a coupling.")
             follows[coupling.joint] = coupling.to, float(coupling.ratio)
         for name in follows:
             chain = [name]
             while chain[-1] in follows:
                 chain.append(follows[chain[-1]][0])
                 if chain[-1] == name:
-                    raise ShapeError(f"joint {name!r} is coupled to itself")
+                    raise ShapeError(f"joint {name!r} is coupled to itself, expected couplings without a cycle")
         return follows
 
     # --- at a time -------------------------------------------------------------------------------------------------
 
     def grid(self) -> Array:
-        """Return times close enough to begin with: no driven joint turns far between two, and each drive's own."""
+        """Return the times that are solved in order. They include the times of all drives."""
         begin, end = self.times
         knots, steps = {begin, end}, 8
         for joint in self.by_name.values():
@@ -312,14 +310,13 @@ class Linkage:
             times = geared * most / (2.0 * np.pi)
             if not times <= _TURNS:
                 raise ShapeError(
-                    f"joint {joint.name!r} drives what turns {times:.6g} times; at most {_TURNS} can be followed:"
-                    " divide the motion"
+                    f"joint {joint.name!r} drives {times:.6g} turns, expected at most {_TURNS}. Divide the motion."
                 )
             steps = max(steps, int(np.ceil(geared * most / _AT_ONCE)))
         return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
 
     def bodies(self, times: Array) -> Mapping[str, Array]:
-        """Return the displacements of every body, (n, 4, 4) each, at n times."""
+        """Return the displacements of every body at n times, (n, 4, 4) for each body."""
         return self._poses(self._values(times, self._unknowns(times)))
 
     def _values(self, times: Array, unknown: Array) -> dict[str, Array]:
@@ -333,7 +330,7 @@ class Linkage:
                 values[name] = np.stack([np.interp(shares, at, column) for column in rows.T], axis=1)
         for (name, k), column in zip(self.free, unknown.T, strict=True):
             values[name][:, k] = column
-        for _ in self.follows:  # as often as a chain of couplings can be long
+        for _ in self.follows:  # the length of the longest chain of couplings
             for name, (to, ratio) in self.follows.items():
                 values[name][:, 0] = ratio * values[to][:, 0]
         return values
@@ -348,7 +345,7 @@ class Linkage:
         return poses
 
     def _open(self, times: Array, unknown: Array) -> Array:
-        """Return by how much the loops are open at each time: places, and turns times the size of the whole."""
+        """Return the residuals of the loops at each time. Rotations are multiplied by the size of the assembly."""
         values = self._values(times, unknown)
         poses, out = self._poses(values), []
         for joint in self.closing:
@@ -358,20 +355,19 @@ class Linkage:
             out += [((by_joint - by_tree) @ point)[:, :3], self.size * _bent(turns)]
         return np.concatenate(out, axis=1)
 
-    # --- what is not driven ----------------------------------------------------------------------------------------
+    # --- unknown coordinates ---------------------------------------------------------------------------------------
 
     @property
     def _scale(self) -> Array:
-        """Of each unknown, what is as much as a radian."""
+        """The change of each unknown that is comparable to a radian."""
         return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
 
     def begin(self, grid: Array) -> None:
-        """Solve for what is not driven at times in order, each from those before it."""
+        """Compute the unknowns at times in order, each from the previous times."""
         for time in grid.tolist():
             self._unknown(time)
 
     def _unknowns(self, times: Array) -> Array:
-        """Return what is not driven at each time, (n, k)."""
         if not self.closing:
             return np.zeros((len(times), 0))
         new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
@@ -381,13 +377,12 @@ class Linkage:
         return np.stack([self._unknown(t) for t in times.tolist()])
 
     def _guesses(self, times: Array) -> Array:
-        """Return about what is not driven at times between those that were solved."""
         solved_times = sorted(self._solved)
         columns = np.array([self._solved[t] for t in solved_times]).T
         return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
 
     def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Return what closes the loops at each time, and at which times that is certain."""
+        """Return the unknowns that close the loops at each time, and whether Newton's method converged."""
         scale, first, closed = self._scale, unknown, np.zeros(len(times), dtype=bool)
         for _ in range(_NEWTON):
             left = self._open(times, unknown)
@@ -404,7 +399,7 @@ class Linkage:
         return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
 
     def _unknown(self, time: float) -> Array:
-        """Return what is not driven, from what it was at the times nearest to this."""
+        """Return the unknowns at a time, from those at the nearest solved times."""
         if not self.closing or time in self._solved:
             return self._solved.get(time, np.zeros(0))
         from scipy.optimize import least_squares
@@ -422,14 +417,13 @@ class Linkage:
             sizes = np.linalg.svd(fit.jac * scale, compute_uv=False)
             if len(sizes) < len(first) or sizes[-1] < _SINGULAR * sizes[0]:
                 raise ShapeError(
-                    f"the joints leave a motion open at time {time:.6g}, of {', '.join(n for n, _ in self.free)}:"
-                    " drive or couple one more, or this is a dead centre"
+                    f"the motion of {', '.join(n for n, _ in self.free)} is undetermined at time {time:.6g}:"
+                    " drive or couple one more joint, or avoid the dead centre"
                 )
         self._solved[time] = first
         return first
 
     def _check_closed(self, time: float, unknown: Array) -> None:
-        """Raise where the loops stay open at a time."""
         left = float(np.abs(self._open(np.array([time]), unknown[None])).max())
         if left > _CLOSED * self.size:
             names = ", ".join(repr(joint.name) for joint in self.closing)
@@ -437,8 +431,8 @@ class Linkage:
             gap = with_unit(number(factor * left, 3), shown)
             when = with_unit(number(time), self._units[0])
             raise ShapeError(
-                f"the loop of {names} cannot be closed at time {when}: it stays open by {gap}; mend the point and axis"
-                " of its joints, or drive it less far"
+                f"the loop of {names} cannot be closed at time {when}, and its gap is {gap}. Correct the point and axis"
+                " of its joints, or reduce the drive."
             )
 
     def _guess(self, time: float) -> Array:

@@ -1,4 +1,4 @@
-"""`Movement`: which parts of an assembly move, and how, over time."""
+"""`Movement`, the motion of the parts of an assembly over time."""
 
 from __future__ import annotations
 
@@ -17,49 +17,52 @@ from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
-ACCURACY = 3e-6  #: of the size of the whole: how far what is solved for may be from a way between two times
-_LOOKS = 0.25, 0.5, 0.75  #: of the time of a piece: where its way bends from one side to the other, halfway is on it
-_SAFE = 2.0  #: times what was measured there
-_TOLD_APART, _SHORTEST = 1e-10, 1e-290  #: of how late it is, and in all: how long a motion lasts at least
-_MOST = 20_000  #: times that one body's way is divided at
+ACCURACY = 3e-6  #: the largest measured error of tracks from joints, relative to the size of the assembly
+_LOOKS = 0.25, 0.5, 0.75  #: the shares of an interval at which the error is measured
+_SAFE = 2.0  #: the slack of a track relative to its measured error
+_TOLD_APART, _SHORTEST = 1e-10, 1e-290  #: the shortest motion, relative to its times and absolute
+_MOST = 20_000  #: the largest number of intervals of a track
 
 
 class Movement:
-    """How parts of an assembly move over time.
+    """The motion of parts of an assembly over time.
 
-    Every pose is a displacement: where a part is, from where the files have it.
+    Every pose is a displacement from the pose of the part in its file.
 
     Parameters
     ----------
     tracks : mapping
-        By a pattern of names, so that several parts may move as one group: a `gjk3d.Motion`, of stacked
-        poses each for an even share of the times; poses (n, 4, 4) at even times, with one screw motion between two, by
-        the shorter turn; or a pair of times (n,) and poses. Of poses about half a turn apart that is a guess: a note
-        says which, and a pose between them tells the way.
+        The motion of each body. The key is a pattern of names, and all matching parts move together. The value is one
+        of these:
+
+        - a `gjk3d.Motion`. Stacked motions have equal shares of the time.
+        - poses (n, 4, 4) at even times. Between two poses the body has a screw motion with the smaller rotation. A
+          note names poses that are about half a turn apart, because the direction of rotation is a guess.
+        - a pair of times (n,) and poses (n, 4, 4).
     joints : sequence of Joint
-        What is held by what, and driven.
+        The joints between bodies, and their drives.
     couplings : sequence of Coupling
-        Gears and screws.
+        Gears, racks and screws.
     times : (float, float)
-        When it begins and ends.
+        The begin and the end of the motion.
     unit : str
-        Of time, for reports: "s", "deg" of a crank.
+        The unit of time in reports, for example "s", or "deg" for the angle of a crank.
     notes : sequence of str
-        What a report is to say of it.
+        Notes on the motion for the report.
     source : str
-        What errors begin with that show only beside the parts: the file that it was read from.
+        The file of the motion, which errors of `place` name.
 
     Raises
     ------
     ShapeError, PoseError
-        What is given is not of its form.
+        If an argument is invalid.
 
     Notes
     -----
-    Ways with one joint that turns or slides steadily are exact. Others are divided until, at a quarter, a half and
-    three quarters of the time between two, the screw motion between them is within 3e-6 of the size of the assembly of
-    where the joints put the part. Twice
-    what was measured there is taken off every clearance; between the times this is measured, not proven.
+    The track of a body is exact if a single joint turns or slides it steadily. Other tracks of joints are divided into
+    screw motions, until the measured error is at most 3e-6 of the size of the assembly. The error is measured at a
+    quarter, a half and three quarters of each interval. Twice the measured error is subtracted from every clearance.
+    It is not certified between these times.
 
     Examples
     --------
@@ -97,37 +100,38 @@ class Movement:
         }
         self.notes = (*notes, *(f"{name}: {text}" for name, text in warnings.items() if text))
         if not self.given and not self.joints:
-            raise ShapeError("Movement: nothing moves: give tracks or joints ([[part]] or [[joint]] in a file)")
+            raise ShapeError("Movement: no part moves. Set tracks or joints ([[part]] or [[joint]] in a file).")
         if self.couplings and not self.joints:
             coupling = self.couplings[0]
             raise ShapeError(
-                f"Movement: {coupling.joint!r} is coupled to {coupling.to!r}, and there are no joints: what has a way"
-                " of its own is not coupled, move it by a joint with a drive"
+                f"Movement: {coupling.joint!r} is coupled to {coupling.to!r}, but couplings need joints. Move a body"
+                " with a track by a joint with a drive instead."
             )
 
     @property
     def bodies(self) -> list[str]:
-        """The patterns of what moves."""
+        """The patterns of the moving bodies."""
         return list(dict.fromkeys([*self.given, *(joint.child for joint in self.joints)]))
 
     def place(self, names: Sequence[str], boxes: Mapping[str, Array], unit: str | None = None) -> dict[str, Track]:
-        """Return the track of each part that moves; those of one body share one.
+        """Return the track of each moving part. The parts of a body share one track.
 
         Parameters
         ----------
         names : sequence of str
-            Of all parts.
+            The names of all parts.
         boxes : mapping of str to (2, 3) float
-            Their bounds where they were drawn.
+            The bounds of the parts in their drawn poses.
         unit : str, optional
-            Of their lengths, for messages.
+            The unit of lengths for messages.
 
         Raises
         ------
         ParseError
-            A pattern fits no part, or two fit one; or the parent of a joint is neither one body nor at rest.
+            If a pattern matches no part, two patterns match one part, or the parent of a joint is neither a single
+            body nor static.
         ShapeError
-            The joints cannot be what they are said to be.
+            If the joints contradict each other.
         """
         try:
             return self._placed(names, boxes, unit)
@@ -144,7 +148,7 @@ class Movement:
             of_body[body] = [name for name, fit in zip(names, fits, strict=True) if fit]
             for name in of_body[body]:
                 if name in owner:
-                    raise ParseError(f"part {name!r} moves as {owner[name]!r} and as {body!r}: one must not fit it")
+                    raise ParseError(f"part {name!r} matches {owner[name]!r} and {body!r}. Change one of the patterns.")
                 owner[name] = body
         tracks = dict(self.given)
         if self.joints:
@@ -153,22 +157,24 @@ class Movement:
         return {name: tracks[body] for name, body in owner.items()}
 
     def _parent(self, joint: Joint, names: Sequence[str], owner: Mapping[str, str]) -> str:
-        """Return the body that a joint's parent fits; "" where that is the ground, or parts that stand still."""
+        """Return the body of the parent of a joint, or an empty text for the ground and for static parts."""
         if not joint.parent:
             return ""
-        what, ground = f"joint {joint.name!r}: its parent", "without a parent it is held by the ground"
+        what = f"joint {joint.name!r}: its parent"
         try:
             fits = chosen(joint.parent, names, what)
         except ParseError as error:
-            raise ParseError(f"{error}; what moves is {', '.join(map(repr, self.bodies))}; {ground}") from None
+            moving = ", ".join(map(repr, self.bodies))
+            cure = f"Use a moving body ({moving}), a static part, or no parent for the ground."
+            raise ParseError(f"{error} {cure}") from None
         bodies = {owner.get(name, "") for name, fit in zip(names, fits, strict=True) if fit}
         if len(bodies) > 1:
-            listed = ", ".join(repr(body) if body else "what stands still" for body in sorted(bodies))
-            raise ParseError(f"{what} {joint.parent!r} fits parts of several: {listed}; name one of them")
+            listed = ", ".join(repr(body) if body else "the static parts" for body in sorted(bodies))
+            raise ParseError(f"{what} {joint.parent!r} matches parts of {listed}. Name one of them.")
         (body,) = bodies
         if body in self.given:
             raise ParseError(
-                f"{what} {joint.parent!r} has a way of its own, which no joint follows: move it by a joint with a drive"
+                f"{what} {joint.parent!r} has a track, and joints follow only joints. Move it by a joint with a drive."
             )
         return body
 
@@ -181,7 +187,7 @@ class Movement:
     ) -> dict[str, Track]:
         clashing = set(self.given) & {joint.child for joint in joints}
         if clashing:
-            raise ShapeError(f"{min(clashing)!r} has a track and a joint: one of them is too much")
+            raise ShapeError(f"{min(clashing)!r} has a track and a joint. Remove one of them.")
         every = np.array(list(boxes.values())).reshape(-1, 2, 3)
         size = float(np.linalg.norm(every[:, 1].max(axis=0) - every[:, 0].min(axis=0))) if len(every) else 1.0
         linkage = Linkage(joints, self.couplings, self.times, size, (self.unit, unit))
@@ -204,32 +210,31 @@ def _times(times: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
-        raise ShapeError(f"Movement: times are {times!r}, expected a beginning and a later end")
+        raise ShapeError(f"Movement: times are {times!r}, expected a begin and a later end")
     if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
-            f"Movement: times are {times!r}, and between these too few can be told apart: count them from the beginning"
+            f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."
         )
     return begin, end
 
 
 def _all(values: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
-    """Return a sequence of one kind as a tuple."""
     if not isinstance(values, Iterable):
         raise TypeError(f"Movement: {name} is {kind_of(values)}, expected a list of {kind.__name__}")
     items = tuple(values)
     odd = next((item for item in items if not isinstance(item, kind)), None)
     if odd is not None:
-        raise TypeError(f"Movement: {name} has {kind_of(odd)} in it, {odd!r:.60}, expected {kind.__name__} alone")
+        raise TypeError(f"Movement: {name} contains {kind_of(odd)}, {odd!r:.60}, expected only {kind.__name__}")
     return items
 
 
 def _check_tracks(tracks: Any) -> Mapping[str, Any]:
     paths = {} if tracks is None else tracks
     if not isinstance(paths, Mapping):
-        raise TypeError(f"Movement: tracks is {kind_of(paths)}, expected a dict of patterns of names and ways")
+        raise TypeError(f"Movement: tracks is {kind_of(paths)}, expected a dict of patterns of names and tracks")
     odd = next((pattern for pattern in paths if not isinstance(pattern, str)), None)
     if odd is not None:
-        raise TypeError(f"Movement: tracks has the pattern {odd!r}, {kind_of(odd)}: expected names, as text")
+        raise TypeError(f"Movement: tracks has the pattern {odd!r}, {kind_of(odd)}, expected a text")
     return paths
 
 
@@ -237,7 +242,7 @@ def _track(path: Any, times: tuple[float, float], name: str) -> Track:
     if isinstance(path, Motion):
         rows = np.asarray(path._rows)
         if not len(rows):
-            raise ShapeError(f"Movement: {name!r} has a gjk3d.Motion of no motions, expected one or more")
+            raise ShapeError(f"Movement: {name!r} has an empty gjk3d.Motion, expected one or more motions")
         return Track(np.linspace(*times, len(rows) + 1), rows)
     if isinstance(path, tuple) and len(path) == 2 and np.ndim(path[0]) == 1:
         try:
@@ -252,14 +257,14 @@ def _track(path: Any, times: tuple[float, float], name: str) -> Track:
     if at is None:
         at = np.linspace(*times, len(rows))
     if at.shape != (len(rows),):
-        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses and {len(at)} times: expected as many")
+        raise ShapeError(f"Movement: {name!r} has {len(rows)} poses and {len(at)} times, expected equal numbers")
     if not np.isfinite(at).all() or not (np.diff(at) > 0.0).all():
         k = int(np.argmin(np.isfinite(at) & (np.diff(at, prepend=-np.inf) > 0.0)))
-        raise ShapeError(f"Movement: {name!r} has the time {at[k]:g} at [{k}]: expected each later than the last")
+        raise ShapeError(f"Movement: {name!r} has the time {at[k]:g} at [{k}], expected ascending times")
     if at[0] < times[0] or at[-1] > times[1]:
         raise ShapeError(
-            f"Movement: {name!r} moves from {at[0]:g} to {at[-1]:g}, beyond the times {times}: give times that hold its"
-            " poses"
+            f"Movement: {name!r} moves from {at[0]:g} to {at[-1]:g}, outside of the times {times}. Set times that"
+            " include its poses."
         )
     matrices = np.tile(np.eye(4), (len(rows), 1, 1))
     matrices[:, :3, :3], matrices[:, :3, 3] = rows[:, :9].reshape(-1, 3, 3), rows[:, 9:12]
@@ -272,7 +277,7 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
-    """Return the track through poses, divided until at `_LOOKS` of each piece the corners are where they shall be."""
+    """Return the track through poses. Intervals are halved until the errors of the corners are within the accuracy."""
     begin, end, accepted, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
     while len(begin):
         middle, screw = 0.5 * (begin + end), Motion.between(poses(begin), poses(end), kind="screw")

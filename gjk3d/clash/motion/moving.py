@@ -1,4 +1,4 @@
-"""The pairs of which one part moves against the other, and their record in a report."""
+"""Pairs of parts that move against each other, and their record in a report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
-from gjk3d.clash.detection.pairs import Tolerances, doubted_ways
+from gjk3d.clash.detection.pairs import doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
+from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
@@ -24,32 +25,33 @@ from gjk3d.interrupts import Aside
 from gjk3d.typing import Array
 from gjk3d.wording import count, json_ready
 
-_STEADY = 1e-3  #: of a gap, or a depth: what varies no more is said to be the same throughout, as bounds are no nearer
+_STEADY = 1e-3  #: the largest relative variation of a constant gap or depth, which is the width of its bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The passage of two parts of which one moves against the other.
+    """The record of a pair of parts that move against each other.
 
     Attributes
     ----------
     a, b : str
-        Names of the parts.
+        The names of the parts.
     intervals : tuple of (float, float, float, float)
-        When they clash: free before the first number, in clash from the second to the third, free from the fourth on.
+        The intervals of the clash. The parts are free before the first time, clash from the second to the third time,
+        and are free after the fourth time.
     proven : bool
-        Whether what is said here holds at every time, along the ways that were given (between two poses that is one
-        steady screw). False where a way was solved for, whose error, `Track.slack`, is allowed for and only measured;
-        where a clash from the second number to the third of an interval was seen at many times, not all; and where
-        they slide on each other, and a clash between the times looked at is not excluded.
+        Whether all values are certified at every time, for a steady screw motion between two poses. It is False in
+        three cases. The error of a track that was computed from joints, `Track.slack`, is only measured. A clash from
+        the second to the third time of an interval may have been computed only at many times. Parts that slide on
+        each other may clash between the computed times.
     least : (float, float)
-        Bounds of the least clearance, both 0 where they touch or clash.
+        Bounds of the smallest clearance, both 0 if the parts touch or clash.
     when : float
-        When the upper of these was seen, or the deepest clash.
+        The time of the upper bound, or of the deepest clash.
     inside : float
-        How deep the deepest known point of one then lies in the other, at least.
+        A lower bound of the penetration at this time.
     series : tuple of (float, float, float, float)
-        Times, with bounds of the gap and how deep they are inside at least; for a chart.
+        Rows for a chart: a time, the bounds of the gap, and a lower bound of the penetration.
     """
 
     a: str
@@ -68,11 +70,11 @@ class Course:
         Parameters
         ----------
         a, b : str
-            Names of the parts.
+            The names of the parts.
         passage : Passage
-            What was found.
+            The passage of the pair.
         solved : bool
-            Whether one of their ways was solved for.
+            Whether a track of the pair was computed from joints.
         """
         spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
         proven = not solved and passage.settled and all(span.proven for span in passage.spans)
@@ -81,7 +83,7 @@ class Course:
 
     @property
     def is_steady(self) -> bool:
-        """Whether they were as near, or as deep, at every time looked at."""
+        """Whether the gap, or the depth, is constant over all computed times."""
         values = [-inside if inside > 0.0 else upper for _, _, upper, inside in self.series]
         most = max(map(abs, values), default=inf)
         return len(values) > 1 and most < inf and max(values) - min(values) <= _STEADY * most
@@ -94,14 +96,14 @@ class MotionRecord:
     Attributes
     ----------
     begin, end : float
-        Times.
+        The begin and the end of the motion.
     unit : str
-        Of time.
+        The unit of time.
     pairs : tuple of Course
-        Every pair of which one moves against the other and whose boxes, all along, come within the clearance; of all
-        others it is proven that they stay farther apart.
+        The pairs that move against each other and whose swept boxes are within the clearance. All other pairs are
+        proven to be farther apart.
     tracks : dict of str to Track
-        By the names of the parts that move, against where the files have them; in their unit of length.
+        The tracks of the moving parts by name, in the unit of the assembly.
     """
 
     begin: float
@@ -116,12 +118,12 @@ class MotionRecord:
         return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:
-        """Return it with what is told of pairs in another unit; the tracks stay, which go with the parts' triangles.
+        """Return the record with the lengths of its pairs in another unit. The tracks remain in the assembly's unit.
 
         Parameters
         ----------
         factor : float
-            Of all lengths.
+            The factor of all lengths.
         """
         pairs = (
             replace(
@@ -137,19 +139,19 @@ class MotionRecord:
         return replace(self, pairs=tuple(pairs))
 
     def pose(self, part: str, time: float) -> Array:
-        """Return where a part is at a time, (4, 4), against where it was drawn.
+        """Return the displacement of a part from its drawn pose at a time, (4, 4).
 
         Parameters
         ----------
         part : str
-            Its name; one that does not move stays where it was drawn.
+            The name of the part. The displacement of a static part is the identity.
         time : float
-            In the unit of the motion.
+            The time in the unit of the motion.
         """
         return self.tracks[part].pose(time) if part in self.tracks else np.eye(4)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as JSON has it."""
+        """Return the record as JSON data."""
         together: dict[int, list[str]] = {}
         for name, track in self.tracks.items():
             together.setdefault(id(track), []).append(name)
@@ -163,22 +165,22 @@ class MotionRecord:
         }
 
 
-_SAMPLED = "they slide on each other, and between the times looked at a deeper clash is not excluded"
-_FEW = 3  #: names that a note has
-TIMES = 1e-4  #: of the whole time: how near the two times are between which a clash begins
+_SAMPLED = "the parts slide on each other, and a deeper clash between the computed times is not excluded"
+_FEW = 3  #: the largest number of pairs in a note
+TIMES = 1e-4  #: the accuracy of the begin and end of a clash relative to the duration of the motion
 
 
 class Moving:
-    """Follows the pairs that move against each other.
+    """The decisions of pairs that move against each other.
 
     Parameters
     ----------
     movement : Movement
-        What moves.
+        The motion of the parts.
     parts : sequence of AssemblyPart
-        Those that could be loaded.
+        The parts that could be loaded.
     unit : str or None
-        Of their lengths.
+        The unit of the assembly.
     """
 
     def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
@@ -192,7 +194,7 @@ class Moving:
         standing = still(movement.times)
         self.of = [self.tracks.get(name, standing) for name in self.names]
         self.courses: list[Course] = []
-        self._sampled: list[str] = []  #: pairs at which nobody looked all of the time
+        self._sampled: list[str] = []  #: pairs whose passage is not settled
         size = float(np.linalg.norm(np.ptp(self._bounds.reshape(-1, 3), axis=0))) if boxes else 0.0
         errors = solved(self.tracks, size)
         self._solved = errors.keys()
@@ -204,14 +206,14 @@ class Moving:
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
-        """Return the parts that keep their places to each other, group by group."""
+        """Return groups of parts that do not move against each other."""
         by_track: dict[int, list[int]] = {}
         for k, track in enumerate(self.of):
             by_track.setdefault(id(track), []).append(k)
         return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> Iterator[tuple[int, int]]:
-        """Yield the pairs that do not, i < j, and whose boxes, all along, come as near as is of interest."""
+        """Yield the pairs, i < j, that move against each other and whose swept boxes are close enough."""
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
             [
@@ -235,20 +237,20 @@ class Moving:
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
     def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
-        """Return the finding of a pair at the time when it is nearest or deepest, None where it is free."""
+        """Return the finding of a pair at the time of its deepest overlap or smallest gap, or None if it is free."""
         if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
         clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
         if clash is not None and clash.kind == "duplicate":
-            # two equal parts that only pass each other are not one part that is there twice
+            # equal parts that only pass through each other are not a duplicate
             drawn, _ = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
                 clash, corners = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
         if clash is None:
             return None
         if clash.kind == "contained" and any(sample.free for sample in passage.samples):
-            clash = replace(clash, kind="hard", note=f"{clash.note} at that time, and is not always there")
+            clash = replace(clash, kind="hard", note=f"{clash.note} at this time, but not always")
         if not passage.settled:
             clash = replace(clash, note=joined(clash.note, _SAMPLED))
         return Decision(clash, corners)
@@ -256,13 +258,13 @@ class Moving:
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
     ) -> Iterator[tuple[int, int, Passage | None, Decision | None]]:
-        """Yield the passage and the decision of each pair, in the order of the pairs."""
+        """Yield the passage and the decision of each pair in order."""
 
         def decided(pair: tuple[int, int]) -> tuple[Passage | None, Decision | None]:
             try:
                 passage = self.follow(*pair, tolerance(*pair))
                 return passage, self.decide(*pair, passage, clearance, tolerance(*pair))
-            except Exception as error:  # one pair must not take the others with it; it is said, never dropped
+            except Exception as error:  # an error of one pair must not stop the run, and it is reported
                 return None, Decision(unchecked(f"{type(error).__name__}: {error}"))
 
         for (i, j), (passage, decision) in threads.map(decided, pairs):
@@ -276,7 +278,7 @@ class Moving:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
             self.notes.append(
                 f"{count(len(self._sampled), 'pair')} of parts, {few}: {_SAMPLED}"
-                f" (each was looked at {MOST_SAMPLES} times)"
+                f" ({MOST_SAMPLES} times were computed for each pair)"
             )
 
     def record(self) -> MotionRecord:
@@ -286,9 +288,8 @@ class Moving:
 
 
 def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Array | None]:
-    """Return the finding of two meshes where they are, and the corners of their overlap."""
     a, b = meshes
-    a._hush()  # the report says which are open
+    a._hush()  # a note of the report replaces the warning of an open mesh
     b._hush()
     hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
     clash = decider.decide(a, b, hulls)
@@ -296,7 +297,7 @@ def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Ar
 
 
 def timed(passage: Passage | None) -> dict[str, Any]:
-    """Return the fields that a finding has besides those of its decision."""
+    """Return the fields of a finding that a passage sets."""
     if passage is None:
         return {}
     return {

@@ -1,8 +1,8 @@
-"""Two moving parts over time: when they clash, and their least clearance.
+"""The times at which two moving parts clash, and their smallest clearance.
 
-For disjoint parts the time of impact proves up to when they stay disjoint, from either side. A point at a depth inside
-the other part stays inside until the two can have moved by that depth. The same holds for surfaces that cross. The
-intervals that remain between are halved.
+For disjoint parts, the time of impact certifies an interval without a clash, forward and backward in time. A point at a
+depth inside of the other part remains inside until the parts have moved by that depth. This is also valid for
+intersecting surfaces without a volume. All remaining intervals are halved.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
 from gjk3d.typing import Array
 
-MOST_SAMPLES = 400  #: at a pair, at most, to find out when it clashes
-_SERIES = 97  #: times at which the distance is taken for a chart
-_TIGHT = 1e-3  #: of the least clearance: how near its bounds shall be
-_DESCENTS = 40  #: steps to a lower clearance
+MOST_SAMPLES = 400  #: the largest number of samples that decide when a pair clashes
+_SERIES = 97  #: the number of samples for a chart
+_TIGHT = 1e-3  #: the relative width of the bounds of the smallest clearance
+_DESCENTS = 40  #: the largest number of steps to a lower clearance
 _GOLD = 0.6180339887498949
 
-#: Receives an interval that has to be examined.
+#: A function that gets an interval to examine.
 Leave = Callable[[float, float], None]
 
 
 class Sample(NamedTuple):
-    """A pair at a time: bounds of the gap, which is 0 in contact, and a lower bound of the depth.
+    """Bounds of the gap of a pair at a time, both 0 in contact, and a lower bound of the depth.
 
-    For surfaces that bound no solid the depth is the distance by which they reach through each other.
+    The depth of surfaces without a volume is the distance that they reach through each other.
     """
 
     time: float
@@ -48,24 +48,24 @@ class Sample(NamedTuple):
 
     @property
     def free(self) -> bool:
-        """Whether the two are apart, proven."""
+        """Whether the parts are certified to be apart."""
         return self.lower > 0.0
 
     @property
     def value(self) -> float:
-        """The gap, negative by how deep the deepest known point is."""
+        """The gap, or the negative depth of the deepest known point."""
         return self.upper if self.free else -self.inside
 
 
 class Span(NamedTuple):
-    """An interval of time in which two parts clash: free before `after`, and behind `before`; in clash within.
+    """A time interval of a clash.
 
     Attributes
     ----------
     after, begin, end, before : float
         The clash begins between the first two times and ends between the last two.
     proven : bool
-        Whether they clash at every time from `begin` to `end`; else that was seen at many times between.
+        Whether the clash is certified at every time from `begin` to `end`, and not only at many times.
     """
 
     after: float
@@ -76,22 +76,22 @@ class Span(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """The result of following a pair.
+    """The clashes and the smallest clearance of a pair over the whole motion.
 
     Attributes
     ----------
     spans : tuple of Span
-        When they clash.
+        The intervals of the clash.
     least : (float, float)
-        Bounds of the least clearance; where they clash, both are 0.
+        Bounds of the smallest clearance, both 0 if the parts clash.
     when : float
-        When the upper of these was seen, or they were deepest.
+        The time of the upper bound, or of the deepest clash.
     inside : float
-        How deep, at least, where they clash.
+        A lower bound of the depth at this time.
     samples : tuple of Sample
-        By time, for a chart.
+        The samples in the order of their times, for a chart.
     settled : bool
-        Whether no time is left at which they could be in clash and nobody has looked.
+        Whether a clash is excluded at all times outside of the intervals.
     """
 
     spans: tuple[Span, ...]
@@ -103,20 +103,20 @@ class Passage(NamedTuple):
 
 
 class Timeline:
-    """Follows two meshes on their tracks.
+    """The computation of the passage of two meshes on their tracks.
 
     Parameters
     ----------
     meshes : two Mesh
-        Where they were drawn.
+        The meshes in their drawn poses.
     tracks : two Track
-        Their ways.
+        The tracks of the meshes.
     tolerance : float
-        Overlap up to which they touch and do not clash.
+        The largest overlap that counts as touching.
     width : float
-        How near the two times shall be between which a clash begins, or ends.
+        The accuracy of the begin and the end of a clash.
     slack : float, default 0
-        How far the meshes may be from where they are said to be, together.
+        The sum of the errors of the vertices of both meshes.
     """
 
     def __init__(
@@ -158,11 +158,12 @@ class Timeline:
         return Sample(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
 
     def _shared(self, pair: MeshPair) -> float:
-        """Return how deep the two overlap by a point within both: of what lies face on face no surface is deep.
+        """Return a lower bound of the depth from a point inside of both parts.
 
-        It is as far from both surfaces, together, as the two must move to be free. Surfaces that bound no solid are so
-        deep as they reach through each other.
+        The sum of its distances from both surfaces is a lower bound of a separating translation. For surfaces without a
+        volume, the depth is the distance that they reach through each other.
         """
+        # the vertices of parts that lie face on face are not deep inside of the other part
         if self._solids is None:
             self._solids = solid(self.a), solid(self.b)
         solid_a, solid_b = self._solids
@@ -175,7 +176,7 @@ class Timeline:
         return max(through, shared_depth(placed, shared)[0])
 
     def _speed(self, begin: float, end: float) -> float:
-        """Bound how fast any two points of the pair move to each other between two times."""
+        """Return an upper bound of the relative speed of any two points of the pair between two times."""
         total = 0.0
         for track, speeds in zip((self.one, self.two), self._speeds, strict=True):
             total += float(speeds[track.which(begin) : track.which(end) + 1].max())
@@ -184,15 +185,15 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return up to when the pair is apart by more than the clearance, also back in time, and when it no more is.
+        """Return a certified end of the time with a gap above the clearance, and the time of a smaller gap.
 
-        The second is ``end`` where it is apart all along.
+        Both are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
         """
         for piece in pieces(self.one, self.two, begin, end):
             code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
             if code != FREE:
                 duration = piece.end - piece.begin
-                # The time is rounded, and so is the share of a motion at either end of the piece.
+                # the times and the shares of a motion at both ends are rounded
                 early = 8.0 * UNIT_ROUNDOFF * max(abs(piece.begin), abs(piece.end))
                 proven = piece.begin + copysign(max(0.0, abs(free * duration) - early), duration)
                 return proven, piece.begin + min(1.0, hit) * duration
@@ -201,7 +202,7 @@ class Timeline:
     # --- all of it -------------------------------------------------------------------------------------------------
 
     def follow(self) -> Passage:
-        """Return the passage over all of the time."""
+        """Return the passage over the whole motion."""
         samples = [self.sample(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
         if all(sample.free for sample in samples):
             nearest = self._least(min(samples, key=lambda sample: sample.value))
@@ -210,10 +211,8 @@ class Timeline:
         return self._contacts()
 
     def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
-        """Return bounds of the least clearance, and when the upper one was seen; None where the two meet, or may.
-
-        What was proven of a greater clearance holds of a lesser one: no time is gone through twice.
-        """
+        """Return bounds of the smallest clearance and the time of the upper bound, or None if a contact is possible."""
+        # an interval that is certified for a clearance is certified for smaller ones, so the search never restarts
         best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
         for _ in range(_DESCENTS):
             lower = min(lower, (1.0 - share) * (best.upper - self.slack) - self.slack)
@@ -227,16 +226,16 @@ class Timeline:
                 return None
             if sample.upper < best.upper:
                 best = sample
-            else:  # too near to be told: ask for less
+            else:  # the bounds are too narrow, so a lower clearance is tried
                 share = min(0.5, 4.0 * share) if share < 0.5 else 0.5 + 0.5 * share
         return None
 
     def _contacts(self) -> Passage:
-        """Return the passage of a pair that touches at some time, or that is not proven to stay disjoint."""
+        """Return the passage of a pair that is in contact at some time, or is not certified to be disjoint."""
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
-        edges: set[float] = set()  # of what is in clash
+        edges: set[float] = set()  # ends of intervals with a clash
 
         def leave(begin: float, end: float) -> None:
             if end > begin:
@@ -270,13 +269,13 @@ class Timeline:
         return self._passage(free, clash)._replace(settled=not todo)
 
     def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
-        """Tell whether enough is known between two times: when a clash begins or ends, or that they only touch."""
+        """Return whether an interval needs no further samples, because it is short or allows only a touch."""
         if begin in edges or end in edges:
             return end - begin <= self.width
-        return speed * (end - begin) <= self.tolerance  # free before and after: nothing moves farther in than that
+        return speed * (end - begin) <= self.tolerance  # the parts are free at both ends and cannot move deeper between
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
-        """Note how long the pair is apart on either side of a time, and leave what is beyond."""
+        """Add the certified free interval around a time to ``free``, and pass the rest of the interval to ``leave``."""
         if not self.sample(time).free:
             leave(begin, end)
             return
@@ -284,7 +283,7 @@ class Timeline:
         latest = time if time >= end else self.advance(time, end, 0.0)[0]
         if (
             latest < end and begin == self.begin and end == self.end and self.sample(end).free
-        ):  # the first: from both ends
+        ):  # the first interval is searched from both ends
             last = self.advance(end, latest, 0.0)[0]
             free.append((last, end))
             end = last
@@ -294,7 +293,7 @@ class Timeline:
 
     def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
         spans = self._spans(sorted(free), sorted(clash))
-        # of samples that prove nothing free, those at which surfaces meet have no gap at all
+        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
         worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
         return self._result(tuple(spans), (0.0, worst.upper), worst.time)
 
@@ -302,7 +301,6 @@ class Timeline:
         return Passage(spans, least, when, self.sample(when).inside, tuple(sorted(self._samples.values())))
 
     def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
-        """Return the intervals of clash: what lies between two free ones, unless it is only a touch."""
         spans: list[Span] = []
         for begin, end in clash:
             after = max((last for _, last in free if last <= begin), default=self.begin)
@@ -316,7 +314,7 @@ class Timeline:
         return spans
 
     def _best(self, start: Sample) -> Sample:
-        """Return the nearest, or the deepest, sample around a time: by golden section between its neighbours."""
+        """Return the sample with the smallest value between the neighbours of a sample, by golden-section search."""
         times = sorted(self._samples)
         k = times.index(start.time)
         low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]
@@ -338,7 +336,7 @@ def moved(mesh: Mesh, pose: Array) -> Mesh:
 
 
 def swept_box(mesh: Mesh, track: Track) -> Array:
-    """Return a box (2, 3) that holds a mesh all along its way."""
+    """Return a box (2, 3) that contains a mesh over its whole track."""
     poses, bends = track.places(0.1)
     points = mesh.hull().points
     low, high = np.full(3, inf), np.full(3, -inf)

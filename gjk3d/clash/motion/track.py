@@ -1,4 +1,4 @@
-"""Where a body is over time: steady motions, one after the other."""
+"""The track of a body over time, which is a sequence of steady motions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gjk3d.typing import Array
 from gjk3d.units import reading
 from gjk3d.wording import number, with_unit
 
-_ROUNDING = 1e-12  #: of the size of the whole: what nothing was measured in
-_NAMED = 5  #: parts, or steps, that a sentence names
-_JUMP = 1e-6  #: of a turn, or of how far away it is: no rounding
-_HALF = np.radians(170.0)  #: farther on, a turn between two poses may as well be meant the other way round
+_ROUNDING = 1e-12  #: errors up to this share of the size of the assembly are rounding
+_NAMED = 5  #: the largest number of parts or steps in a note
+_JUMP = 1e-6  #: a larger difference, in rotation or relative to the distance from the origin, is not rounding
+_HALF = np.radians(170.0)  #: above this angle, the direction of the rotation between two poses is ambiguous
 
 
 class Piece(NamedTuple):
-    """A part of a way that two bodies move steadily on: from a time to a time, and the motion rows of both, (2, 21)."""
+    """A time interval with steady motions of two bodies, and their motion rows, (2, 21)."""
 
     begin: float
     end: float
@@ -29,17 +29,16 @@ class Piece(NamedTuple):
 
 
 class Track(NamedTuple):
-    """A body's way through the world; its poses are world from where it was drawn.
+    """The poses of a body over time, as displacements from its drawn pose.
 
     Attributes
     ----------
     times : (n + 1,) float
-        Rising; the body stands still before the first and after the last.
+        The times in ascending order. The body is static before the first and after the last time.
     rows : (n, 21) float
-        The motions between them, as `gjk3d.Motion` has them.
+        The motions between the times, as rows of `gjk3d.Motion`.
     slack : float
-        How far this may be from the way that was meant, as measured at three times between any two; it is not proven
-        that it is no farther off elsewhere.
+        The error of the track. It was measured at three times between any two times, and is not certified.
     """
 
     times: Array
@@ -47,15 +46,15 @@ class Track(NamedTuple):
     slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return the track as JSON data."""
         return {"times": self.times.tolist(), "rows": self.rows.tolist(), "slack": self.slack}
 
     def which(self, time: float) -> int:
-        """Return which motion a time is in."""
+        """Return the index of the motion at a time."""
         return int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.rows) - 1))
 
     def share(self, k: int, time: float) -> float:
-        """Return how much of a motion is over at a time."""
+        """Return the elapsed share of a motion at a time."""
         begin, end = self.times[k], self.times[k + 1]
         return float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
 
@@ -65,7 +64,7 @@ class Track(NamedTuple):
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
-        """Return the row of the motion from a time to another, also back; both lie in one of the motions."""
+        """Return the row of the motion between two times of one motion. The order of the times is its direction."""
         k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
         cut: Array = row.copy()
@@ -75,16 +74,17 @@ class Track(NamedTuple):
         return cut
 
     def speeds(self, bounds: Array) -> Array:
-        """Bound how fast any point of a body in a box, (2, 3), moves on each of the motions, (n,)."""
+        """Return an upper bound of the speed of any point of a body in a box (2, 3), for each motion, (n,)."""
         arms = np.abs(bounds[None] - self.rows[:, None, REFERENCE:]).max(axis=1)
         turns, shifts = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
         speeds: Array = (shifts + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)
         return speeds
 
     def places(self, most_turn: float) -> tuple[Array, Array]:
-        """Return poses (k, 4, 4) all along, between which it turns by no more than that, and the bend of each motion.
+        """Return poses (k, 4, 4) with a largest rotation between them, and the bend of each motion, (n,).
 
-        What bends are squares of turns, (n,), each over 8 squares of how many steps its motion is divided into.
+        The bend is the square of the rotation in a step divided by 8. Multiplied by the distance from the axis, it
+        bounds the deviation of a point from a straight line.
         """
         turns = np.linalg.norm(self.rows[:, TURN:REFERENCE], axis=1)
         steps = np.maximum(1, np.ceil(turns / most_turn)).astype(int)
@@ -93,24 +93,24 @@ class Track(NamedTuple):
 
 
 def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
-    """Return the errors of those that were solved for in an assembly of a size, by the names of parts."""
+    """Return the errors of the tracks that were computed from joints, by the names of the parts."""
     return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
 
 
 def measured(errors: Mapping[str, float], size: float, unit: str | None) -> list[str]:
-    """Return what is to be said of ways that were solved for, with such errors: nothing is proven of these."""
+    """Return a note on the errors of tracks that were computed from joints."""
     if not errors:
         return []
     shown, factor = reading(unit, size)
     error = with_unit(number(factor * max(errors.values()), 2), shown)
     return [
-        f"the ways of {_named(list(errors))} were solved for from time to time; their error between these is taken for"
-        f" {error}, twice what was measured, and is not proven"
+        f"the motion of {_named(list(errors))} was computed from joints. Its error is assumed to be {error}, twice the"
+        " measured error, and is not proven."
     ]
 
 
 def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -> list[str]:
-    """Return what is to be said of those that were told no place at the beginning or the end of a motion."""
+    """Return notes on parts whose tracks do not cover the begin or the end of a motion."""
     waiting: dict[str, list[str]] = {}
     for name, track in tracks.items():
         first, last = (float(track.times[k]) for k in (0, -1))
@@ -119,11 +119,11 @@ def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -
         if last < times[1]:
             waiting.setdefault(f"after {with_unit(number(last), unit)}, when its poses end", []).append(name)
     span = f"the motion is from {number(times[0])} to {with_unit(number(times[1]), unit)}"
-    return [f"{_named(names)}: held still {when}; {span}" for when, names in waiting.items()]
+    return [f"{_named(names)}: static {when}; {span}" for when, names in waiting.items()]
 
 
 def half_turns(track: Track, unit: str) -> str:
-    """Return what is to be said of a track through poses of which two are about half a turn apart."""
+    """Return a note on a track with a rotation of about half a turn between two poses."""
     turns = np.linalg.norm(track.rows[:, TURN:REFERENCE], axis=1)
     steps = [
         f"[{k}] and [{k + 1}] (from {number(track.times[k])} to {with_unit(number(track.times[k + 1]), unit)},"
@@ -133,13 +133,13 @@ def half_turns(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"which way it turns is a guess between its poses {_named(steps)}: about half a turn may be meant the other way"
-        " round; a pose between them tells the way"
+        f"the direction of rotation is a guess between the poses {_named(steps)}, because they are about half a turn"
+        " apart. Add a pose between them."
     )
 
 
 def jumps(track: Track, unit: str) -> str:
-    """Return what is to be said of a track of which a motion does not begin where the one before it ends."""
+    """Return a note on a track if a motion does not begin at the end of the previous motion."""
     motions = Motion._made(_numbers=track.rows, stacked=True)
     ends, begins = motions.at(1.0)[:-1], motions.at(0.0)[1:]
     gaps, far = np.abs(ends - begins).max(axis=1), np.abs(begins[:, :3, 3]).max(axis=1)
@@ -151,8 +151,8 @@ def jumps(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"it jumps between its motions {_named(steps)}, of which the second begins elsewhere than the first ends:"
-        " nothing is checked between"
+        f"the track jumps between the motions {_named(steps)}, because the second does not begin at the end of the"
+        " first. No clash is detected between them."
     )
 
 
@@ -161,22 +161,22 @@ def _named(names: Sequence[str]) -> str:
 
 
 def motion_of(row: Array) -> Motion:
-    """Return the motion of one row."""
+    """Return the motion of a row."""
     return Motion._made(_numbers=row[None], stacked=False)
 
 
 def still(times: tuple[float, float]) -> Track:
-    """Return the track of what never moves."""
+    """Return the track of a static body."""
     return Track(np.array(times), np.asarray(Motion()._rows))
 
 
 def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
-    """Return the track through poses (n, 4, 4): between two it turns about one axis and moves along it, steadily."""
+    """Return the track through poses (n, 4, 4), with a steady screw motion between two poses."""
     return Track(times, Motion.between(poses[:-1], poses[1:], kind="screw")._rows, slack)
 
 
 def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
-    """Yield where both move steadily between two times, in that order, also back."""
+    """Yield the intervals with steady motions of both bodies between two times, in the order of these times."""
     low, high = min(begin, end), max(begin, end)
     knots = np.unique(np.concatenate([a.times, b.times]))
     stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]

@@ -143,7 +143,6 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
 
 
 def _track(row: Any, where: str) -> tuple[list[str], Track]:
-    """Return the names of the parts that move on a track, and the track."""
     values = _checked_fields(row, _TRACK, where)
     times, rows = (np.array(values.get(name, []), dtype=float) for name in ("times", "rows"))
     fits = "parts" in values and rows.ndim == 2 and len(times) == len(rows) + 1
@@ -193,7 +192,7 @@ _LENGTHS = (
 
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return an earlier report. A report that is read from its JSON file has no triangles."""
+    """Return an earlier report. A report from a JSON file lacks triangles."""
     if source is None:
         return None
     if isinstance(source, Report):
@@ -345,7 +344,7 @@ Span = tuple[float, float, float, float]
 def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
     """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
 
-    Parts at rest have no intervals and clash at all times. The certified clash of each interval must be within a time
+    Parts at rest clash at all times. The certified clash of each interval must be within a time
     at which ``spans`` do not exclude a clash.
     """
     if not spans:

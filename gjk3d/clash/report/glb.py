@@ -50,7 +50,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ShapeError
-        If the report has no assembly, because it was read from a file.
+        If the report lacks its assembly, because it was read from a file.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     import trimesh
 
     if report.assembly is None:
-        raise ShapeError("this report has no assembly to draw. Use the report that check returned.")
+        raise ShapeError("this report lacks its assembly. Use the report that check returned.")
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     opened = [clash for clash in report.clashes if clash.is_open and clash.kind in COLORS]
     worst: dict[str, str] = {}
@@ -93,7 +93,6 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
 
 
 def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
-    """Return vertices and faces of the overlap volume of two parts, or None."""
     if clash.overlap_volume is None:
         return None
     first, second = (solid(union_of(meshes[name]).mesh) for name in (clash.a, clash.b))

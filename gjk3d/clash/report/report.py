@@ -148,8 +148,8 @@ class Report:
     unit : str or None
         The unit of all lengths. None if neither the files nor the call state one.
     clearance, tolerance : float
-        The required gap, and the overlap or gap up to which two surfaces count as touching. By default each pair has
-        its own tolerance, and this is the largest tolerance of the close pairs.
+        The required gap, and the largest overlap or gap that counts as touching. By default each pair has its own
+        tolerance, and this is the largest tolerance of the close pairs.
     pairs_total, pairs_close, pairs_tested : int
         The number of selected pairs, of pairs whose boxes are within the clearance, and of pairs that were decided.
     decisions : int
@@ -248,7 +248,6 @@ class Report:
         return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
 
     def _counts(self) -> Counter[tuple[str, str]]:
-        """Return the number of findings of each status and kind, including those left out."""
         counts = Clashes.of(self.clashes).counts()
         counts.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
         return counts
@@ -322,7 +321,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file to which the document is also written.
+            A file that also gets the document.
         """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
@@ -335,7 +334,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file to which the text is also written.
+            A file that also gets the text.
         """
         from gjk3d.clash.formats import to_csv
 

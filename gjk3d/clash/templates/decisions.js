@@ -1,4 +1,4 @@
-// Reads what people decided from a file that anybody may have written: what gjk3d.clash.triage_file refuses is refused.
+// Reads decisions from an untrusted file, with the rules of gjk3d.clash.decisions.triage.
 const clashDecisions = (function () {
   const STATES = ["new", "active", "reviewed", "approved", "resolved"], DAY = 86400000, { metres } = gjk3d.data;
   const metresOf = (unit) => metres[unit] ?? metres[unit.trim().toLowerCase()];
@@ -6,14 +6,14 @@ const clashDecisions = (function () {
 
   // --- times ----------------------------------------------------------------------------------------------------------
   const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(?:Z|([+-]\d\d):?(\d\d))?$/;
-  // A time as these files have it, so that texts are in the order of time; without a zone it is in UTC.
+  // A time in the format of triage files, in which the order of texts is the order of times. Without a zone it is in UTC.
   function timeOf(given) {
     const [, wall, part = "", hours = "+00", minutes = "00"] = TIME.exec(given.trim()) || [];
     const time = new Date(`${wall}${part && (part + "00").slice(0, 4)}${hours}:${minutes}`);
-    const known = new Date(wall + "Z").toJSON()?.slice(0, 19) === wall; // browsers take a 30th of February for a day of March
-    if (!known || !(time.getUTCFullYear() > 0)) refuse(`has the time "${given}": expected one such as 2026-05-04T03:02:01.000Z`);
+    const known = new Date(wall + "Z").toJSON()?.slice(0, 19) === wall; // browsers read the 30th of February as a day of March
+    if (!known || !(time.getUTCFullYear() > 0)) refuse(`has the time "${given}", expected for example 2026-05-04T03:02:01.000Z`);
     if (time - Date.now() > DAY)
-      refuse(`has the time "${given}", more than a day ahead of this machine's clock: what has it would hold against all that is decided until then, so set that time, or this clock, right`);
+      refuse(`has the time "${given}", which is more than a day ahead of this machine's clock and would override later decisions. Correct the time in the file, or this clock.`);
     return time.toISOString();
   }
 
@@ -42,10 +42,10 @@ const clashDecisions = (function () {
   function parsed(given) {
     try { return JSON.parse(given); } catch (error) { return null; }
   }
-  // The issues of such a file, by its text.
+  // Return the issues in the text of a triage file.
   function read(given) {
     const found = parsed(given);
-    if (!document(found)) refuse("is no .triage.json of this page");
+    if (!document(found)) refuse("is not a .triage.json file of this page");
     for (const { state, assignee, comments, views } of found.issues)
       for (const item of [state, assignee, ...(comments || []), ...(views || [])]) if (item) item.at = timeOf(item.at);
     return found.issues;

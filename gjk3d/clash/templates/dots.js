@@ -1,9 +1,9 @@
-// Every finding as a dot, where the table has it: the worst on top.
+// A dot for every finding of the table. The worst finding is on top.
 let clashDots = null;
 gjk3d.later(function () {
   if (!clashStage) return;
   const { data, css, dark } = gjk3d, { picture, view, scene, camera, dirty } = clashStage;
-  const CELL = 2, BEYOND = 8; // pixels: dots in one cell cannot be told apart; of dots that far outside nothing is seen
+  const CELL = 2, BEYOND = 8; // pixels: the size of a cell with at most one visible dot, and a margin outside of which no dot is visible
   const dots = new THREE.Points(new THREE.BufferGeometry(), new THREE.ShaderMaterial({
     transparent: true, depthTest: false, depthWrite: false, uniforms: { size: { value: 13 } },
     vertexShader: "attribute vec3 color; varying vec3 ink; uniform float size; void main() { ink = color; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); gl_PointSize = size; }",
@@ -11,7 +11,7 @@ gjk3d.later(function () {
   }));
   Object.assign(dots, { frustumCulled: false, renderOrder: 20 });
   scene.add(dots);
-  let places = [], listed = [], shown = []; // places: three numbers a finding
+  let places = [], listed = [], shown = []; // places: three numbers for each finding
   const known = (index) => places[3 * index] <= Infinity;
   const placeOf = (index) => (known(index) ? new THREE.Vector3().fromArray(places, 3 * index) : new THREE.Vector3());
 
@@ -19,19 +19,19 @@ gjk3d.later(function () {
     listed = rows;
     shown = rows.filter(known).sort((one, two) => two - one); // the worst on top
     const at = new Float32Array(3 * shown.length), inks = new Float32Array(3 * shown.length);
-    // as the table's words, which are darker on white paper than dots need be
+    // the colours of the table, but brighter on a white background
     const tints = new Map(data.kinds.map((kind) => [kind, new THREE.Color(css("--" + kind)).offsetHSL(0, 0, dark.matches ? 0 : 0.15).toArray()]));
     shown.forEach((index, k) => {
       at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
       inks.set(tints.get(data.rows[index].kind), 3 * k);
     });
-    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // dots four deep at most: more only costs time
+    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // smaller dots for many findings, because more layers only take time
     dots.material.uniforms.size.value = Math.min(13, Math.max(4, wide)) * picture.renderer.getPixelRatio();
     for (const [name, values] of [["position", at], ["color", inks]]) dots.geometry.setAttribute(name, new THREE.BufferAttribute(values, 3));
     dots.geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(shown.length), 1));
     dirty();
   }
-  // Leave out what worse dots hide from here: without a GPU a hundred thousand dots take longer than all else.
+  // Leave out dots that worse findings hide. Without a GPU, a hundred thousand dots are the slowest part of the picture.
   function thin() {
     const { geometry } = dots, { index, attributes } = geometry;
     if (!index || !dots.visible) return;
@@ -41,7 +41,7 @@ gjk3d.later(function () {
     let first = shown.length;
     for (let k = shown.length - 1; k >= 0; k--) {
       const x = at[3 * k], y = at[3 * k + 1], z = at[3 * k + 2], w = m[3] * x + m[7] * y + m[11] * z + m[15];
-      if (!(Math.abs(m[2] * x + m[6] * y + m[10] * z + m[14]) <= w)) continue; // before the camera, or too far
+      if (!(Math.abs(m[2] * x + m[6] * y + m[10] * z + m[14]) <= w)) continue; // outside of the depth range of the camera
       const left = BEYOND + (((m[0] * x + m[4] * y + m[8] * z + m[12]) / w + 1) * wide) / 2, top = BEYOND + ((1 - (m[1] * x + m[5] * y + m[9] * z + m[13]) / w) * high) / 2;
       if (!(left >= 0 && left < wide + 2 * BEYOND && top >= 0 && top < high + 2 * BEYOND)) continue;
       const cell = Math.floor(top / CELL) * cells + Math.floor(left / CELL);
@@ -52,7 +52,7 @@ gjk3d.later(function () {
     geometry.setDrawRange(first, shown.length - first);
     index.needsUpdate = true;
   }
-  function near(event) { // which finding a pointer means: the nearest, and of several there the worst; -1 if none
+  function near(event) { // return the finding at a pointer: the nearest one, the worst of several, or -1
     const away = (index) => picture.distance(placeOf(index), event), within = shown.filter((index) => away(index) <= 14);
     return within.length ? within.reduce((one, two) => (away(two) <= away(one) ? two : one)) : -1;
   }

@@ -1,4 +1,4 @@
-// The motion: where each part is at a time, a slider that plays it, and how near the two of a finding come.
+// The motion: the poses of parts at a time, the player, and the chart of the clearance of a finding.
 let clashMotion = null;
 gjk3d.later(function () {
   if (!clashStage || !gjk3d.data.motion) return;
@@ -10,7 +10,7 @@ gjk3d.later(function () {
   });
   let now = begin, row = null, moved = () => {};
 
-  // --- where the parts are --------------------------------------------------------------------------------------------
+  // --- poses ------------------------------------------------------------------------------------------------------------
   function matrixAt(rows, time) {
     const at = ((time - begin) / (end - begin)) * (frames - 1), k = Math.min(frames - 2, Math.floor(at)), s = at - k;
     const [a, b, c, x, d, e, f, y, g, h, i, z] = Array.from({ length: 12 }, (_, j) => rows[12 * k + j] * (1 - s) + rows[12 * k + 12 + j] * s);
@@ -29,13 +29,13 @@ gjk3d.later(function () {
   }
 
   // --- the chart ------------------------------------------------------------------------------------------------------
-  const WIDE = 1000, HIGH = 100, ROOM = 0.2; // of the other side: for a word on either side of zero
+  const WIDE = 1000, HIGH = 100, ROOM = 0.2; // relative to the other side of zero: space for a label on both sides
   const across = (time) => ((time - begin) / (end - begin)) * WIDE;
   const value = ([, , upper, inside]) => (inside > 0 ? -inside : upper);
   function chart() {
     const box = element("chart"), course = row && courses[row.course];
     if (!course || !course.series.length) {
-      box.replaceChildren(make("span", { class: "soft" }, row ? "These two keep their places to each other." : "Choose a finding: here is how near its parts come."));
+      box.replaceChildren(make("span", { class: "soft" }, row ? "These parts do not move relative to each other." : "Choose a finding to see the clearance of its parts over time."));
       return;
     }
     const values = course.series.map(value), least = Math.min(...values), most = Math.max(...values);
@@ -44,14 +44,14 @@ gjk3d.later(function () {
     const svg = make("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none" });
     const band = (look, first, last) => svg.append(make("polygon", { class: look, points: `${across(first)},0 ${across(last)},0 ${across(last)},${HIGH} ${across(first)},${HIGH}` }));
     for (const [after, first, last, before] of course.intervals) {
-      band("perhaps", after, before); // where it is not proven free
+      band("perhaps", after, before); // not certified to be free
       band("clash", first, last);
     }
     svg.append(make("line", { class: "zero", x1: 0, x2: WIDE, y1: up(0), y2: up(0) }),
       make("polyline", { class: "gap", points: course.series.map((look) => `${across(look[0]).toFixed(2)},${up(value(look)).toFixed(2)}`).join(" ") }),
       make("line", { class: "cursor", x1: 0, x2: 0, y1: 0, y2: HIGH }));
     const words = `${[span("gap", least, most), span("penetration", -most, -least)].filter(Boolean).join(", ") || "no gap"}; ${course.told}`;
-    const side = Math.abs(values[0]) < Math.abs(values.at(-1)) ? " late" : ""; // where the curve is away from zero
+    const side = Math.abs(values[0]) < Math.abs(values.at(-1)) ? " late" : ""; // the side on which the curve is far from zero
     const plot = make("div", { class: "plot soft" }, svg, scale(least, most), most > 0 && label("above" + side, "gap"), least < 0 && label("below" + side, "penetration"));
     plot.style.setProperty("--zero", up(0) / HIGH);
     box.setAttribute("aria-label", `clearance over time: ${words}`);
@@ -60,7 +60,7 @@ gjk3d.later(function () {
   }
   const span = (name, least, most) => most > 0 && `${name} ${least > 0 ? `from ${number(least, 4)}` : "up"} to ${number(most, 4)}${clashTable.unit}`;
   const label = (name, words) => make("span", { class: name }, words);
-  // How far the curve goes both ways from 0, and the ends of the time.
+  // The labels of the largest gap, the largest penetration and the first and last time.
   function scale(least, most) {
     const long = (x) => number(x, 3) + clashTable.unit, times = (x) => number(x, 3) + (unit && " " + unit);
     return [most > 0 && label("high", long(most)), label("level", "0"), least < 0 && label("low", long(-least)), label("first", times(begin)), label("last", times(end))];
@@ -77,7 +77,7 @@ gjk3d.later(function () {
   });
 
   // --- playing ------------------------------------------------------------------------------------------------------
-  const LONG = 8000; // milliseconds for all of it
+  const LONG = 8000; // milliseconds for the whole motion
   Object.assign(slider, { min: begin, max: end });
   const player = gjk3d.player(element("play"), slider, to, (since) => (now < end ? now + (since / LONG) * (end - begin) : null));
 
@@ -85,13 +85,13 @@ gjk3d.later(function () {
   chart();
   clashMotion = {
     begin() { to(begin); },
-    // Show the chart of a finding, at the time of its numbers.
+    // Show the chart of a finding, at the time of its values.
     follow(chosen) {
       row = chosen;
       chart();
       if (row?.time !== undefined) player.stopped(() => to(row.time))();
     },
-    // Whether the marks of a finding are where its parts are now.
+    // Whether the current time is that of the marks of a finding.
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),
     onMove(handler) { moved = handler; },
   };

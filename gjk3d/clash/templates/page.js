@@ -12,9 +12,9 @@
   const open = (row) => ["new", "active", "reviewed"].includes(row.state);
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"));
-  if (data.causes.length) element("group").append(section("explained by one part",
+  if (data.causes.length) element("group").append(section("explained by a part",
     data.causes.map(([part, count], k) => option("cause " + k, `${visible(data.parts[part].name)} (${count})`))));
-  const near = groups.length > MOST ? `near one another: the ${MOST} largest of ${groups.length} (type any other's name into the search)` : "near one another";
+  const near = groups.length > MOST ? `near each other: the ${MOST} largest of ${groups.length} groups (use the search for other names)` : "near each other";
   element("group").append(section(near, groups.slice(0, MOST).map(([name, count]) => option("group " + name, `${name} (${count})`))));
   element("group").hidden = groups.length < 2 && !data.causes.length;
   function countStates() {
@@ -49,8 +49,8 @@
   for (const id of ["search", "group", "status"]) element(id).addEventListener("input", filter);
   clashTree.on(filter);
 
-  // --- one finding ---------------------------------------------------------------------------------------------------
-  function copier(name, text) { // of an element; its words are selected, for pages over http may copy nothing else
+  // --- the details of a finding --------------------------------------------------------------------------------------
+  function copier(name, text) { // the text of the element is selected, because pages over http can copy only a selection
     return button("copy", async ({ target }) => {
       window.getSelection().selectAllChildren(name);
       try { await navigator.clipboard.writeText(text); } catch (error) { document.execCommand("copy"); }
@@ -59,7 +59,7 @@
     }, { class: "small" });
   }
   function vector(values) {
-    const least = 1e-13 * Math.max(...values.map(Math.abs)); // below this, rounding
+    const least = 1e-13 * Math.max(...values.map(Math.abs)); // smaller values are rounding errors
     return `(${values.map((x) => (Math.abs(x) > least ? number(x) : "0")).join(", ")})`;
   }
   function partLine(side, index) {
@@ -72,19 +72,19 @@
   function facts(row) {
     const { told } = row, [part, count] = data.causes[row.cause] || [];
     return [
-      ["penetration", told.inside && `${told.inside}${unit} where one reaches farthest into the other`],
+      ["penetration", told.inside && `${told.inside}${unit} at the deepest known point`],
       ["distance", told.distance],
       ["depth", told.depth],
-      ["to free B", row.mtv && `move it by ${vector(row.mtv)}, ${told.way} long`],
-      ["volume", told.volume && `${told.volume}${unit && unit + "³"} in both parts`],
-      ["extent", told.extent],
+      ["separation of B", row.mtv && `${vector(row.mtv)}, length ${told.way}`],
+      ["overlap volume", told.volume && `${told.volume}${unit && unit + "³"}`],
+      ["overlap size", told.extent],
       ["when", told.when],
-      ["where", row.point && vector(row.point)],
+      ["place", row.point && vector(row.point)],
       ["point on A", row.point_a && vector(row.point_a)],
       ["point on B", row.point_b && vector(row.point_b)],
       ["normal", row.normal && `${vector(row.normal)}, from A to B`],
       ["error", told.error && `at most ${told.error}`],
-      ["hulls", told.hulls && `are ${told.hulls} closer than the parts`],
+      ["hulls", told.hulls && `${told.hulls} closer than the parts`],
       ["group", row.group],
       ["cause", count && `${visible(data.parts[part].name)} is in ${count} findings`],
     ].filter(([, text]) => text);
@@ -93,8 +93,8 @@
     const box = element("detail");
     box.classList.toggle("on", index >= 0);
     if (index < 0) {
-      const how = ["Choose a row, or a point in the picture", make("span", { class: "keys" }, ", or press ↓"), ". Points show where the findings in the table are."];
-      box.replaceChildren(make("p", { class: "soft" }, data.rows.length ? how : "There is nothing to show but the parts."));
+      const how = ["Choose a row, or a point in the picture", make("span", { class: "keys" }, ", or press ↓"), ". The points are the places of the findings in the table."];
+      box.replaceChildren(make("p", { class: "soft" }, data.rows.length ? how : "This report has no findings."));
       return;
     }
     const row = data.rows[index];
@@ -108,7 +108,7 @@
     box.scrollTop = 0;
   }
 
-  // --- together ------------------------------------------------------------------------------------------------------
+  // --- events --------------------------------------------------------------------------------------------------------
   clashTable.on(
     (index) => {
       clashView?.show(index);
@@ -120,7 +120,7 @@
       element("count").textContent = `${of}${all} finding${all === 1 ? "" : "s"}`;
       root.shown = shown.length;
       element("empty").hidden = shown.length > 0;
-      element("empty").textContent = data.rows.length ? "No finding passes the filter." : "There is no finding.";
+      element("empty").textContent = data.rows.length ? "No finding matches the filter." : "There are no findings.";
       for (const id of ["before", "next"]) element(id).disabled = !shown.length;
       clashDots?.mark(shown);
     },
@@ -128,20 +128,20 @@
   clashTriage.on((row, written) => {
     const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
     countStates();
-    if (written === "assignee" || (written !== "comment" && element("comment")?.value.trim())) clashTable.draw(); // of who writes nothing goes
+    if (written === "assignee" || (written !== "comment" && element("comment")?.value.trim())) clashTable.draw(); // a text that is being written must not be lost
     else clashTable.renew(row?.index);
     const now = data.rows[clashTable.selected];
-    // a name is taken up as one leaves its field, by a click or a key that goes to another one, which must stay there
+    // a name is stored when its field loses the focus to another field, which must keep the focus
     if (!old || !now || written === "assignee") return;
     if (old.isConnected && (!row || row === now)) {
       const fields = [...old.querySelectorAll("input, textarea")].filter((field) => field.id !== written && field.value !== field.defaultValue);
       old.replaceWith(clashTriage.editor(now));
-      for (const { id, value } of fields) element(id).value = value; // somebody is writing there
+      for (const { id, value } of fields) element(id).value = value; // unfinished input
     }
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
     if (focus) focus.focus();
   });
-  gjk3d.later(() => { // the picture takes up what was filtered and chosen before it
+  gjk3d.later(() => { // the picture shows what was filtered and chosen before it was ready
     clashView?.onPick((index) => clashTable.select(index));
     clashDots?.mark(clashTable.shown);
     if (clashTable.selected >= 0) clashTable.select(clashTable.selected);

@@ -1,4 +1,4 @@
-// The findings and the parts: what sorts and filters is there at once, the rest is unpacked when it is looked at.
+// The findings and the parts. Values for sorting and filtering are ready at once, all others are unpacked when shown.
 const clashRows = (function () {
   const { data, element, numbers } = gjk3d;
   const lines = (id) => {
@@ -8,7 +8,7 @@ const clashRows = (function () {
   };
   async function unpacked(text) {
     if (!window.DecompressionStream)
-      throw new Error("This browser cannot unpack what this page holds (it has no DecompressionStream): use one of 2023 or later. Names, kinds and the order of the findings are right; numbers and the picture are missing.");
+      throw new Error("This browser has no DecompressionStream, so the numbers and the 3D view are missing. Use a browser of 2023 or later.");
     const stream = new Blob([numbers(text, Uint8Array)]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Response(stream).arrayBuffer();
   }
@@ -20,12 +20,12 @@ const clashRows = (function () {
   // --- the index ------------------------------------------------------------------------------------------------------
   const KINDS = { kind: Uint8Array, status: Uint8Array, distance: Float32Array, penetration: Float32Array, overlap_volume: Float32Array, time: Float32Array };
   const columns = Object.fromEntries(Object.entries(data.columns).map(([name, text]) => [name, numbers(text, KINDS[name] || Int32Array)]));
-  const from = (name, least) => (k) => (columns[name]?.[k] >= least ? columns[name][k] : undefined); // nan is not
+  const from = (name, least) => (k) => (columns[name]?.[k] >= least ? columns[name][k] : undefined); // undefined for nan
   const [a, b, course, cause] = [from("a", 0), from("b", 0), from("course", -1), from("cause", 0)];
   const [kind, status, group, note] = [["kind", data.kinds], ["status", data.statuses], ["group", data.groups], ["note", data.notes]]
     .map(([name, words]) => (k) => words[columns[name]?.[k]]);
   const [distance, penetration, volume, time] = ["distance", "penetration", "overlap_volume", "time"].map((name) => from(name, -Infinity));
-  // each with all fields from the start: browsers take several times as long for objects that grow
+  // all fields are set at once, because browsers are several times slower for objects that grow
   const UNTOLD = Object.freeze({});
   const rows = data.ids.map((id, k) => ({
     id, index: k, a: a(k) ?? -1, b: b(k) ?? -1, kind: kind(k), status: status(k), group: group(k), note: note(k), course: course(k), cause: cause(k),
@@ -49,7 +49,7 @@ const clashRows = (function () {
     fill((row) => row, columns);
     fill((row) => row.told, told);
   }
-  // Unpack what these rows lack: null where nothing is missing that can be had, else a promise.
+  // Unpack the missing values of rows. Return a promise, or null if no value can be unpacked.
   function fetchRows(indices) {
     const wanted = new Set(indices.filter((k) => !rows[k].whole).map((k) => Math.floor(k / data.block)).filter((block) => !lost.has(block)));
     if (!wanted.size) return null;
@@ -57,7 +57,7 @@ const clashRows = (function () {
     return Promise.all([...wanted].map((block) => arriving.get(block)));
   }
 
-  // --- where parts are, and the shapes ----------------------------------------------------------------------------------
+  // --- poses and shapes -------------------------------------------------------------------------------------------------
   async function fetchShapes() {
     const [where, ...chunks] = lines("shapes"), buffer = await unpacked(where), n = parts.length;
     let from = 0;

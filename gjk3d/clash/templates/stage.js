@@ -1,15 +1,15 @@
-// The assembly in 3D: everything as a ghost in one mesh, the two parts of a finding solid in their colours.
+// The assembly in 3D: all parts as one transparent mesh, and the two parts of a finding opaque in their colours.
 let clashStage = null;
 gjk3d.later(function () {
   const { data, element, css, vec, tint, points: at } = gjk3d;
   const CREASE = Math.cos((30 * Math.PI) / 180), SMOOTH = 150000, PROBED = 60000;
 
-  const picture = gjk3d.drawn(() => new gjk3d.View(element("view"), 32), "; the table has every number", ["controls", "foot"]);
+  const picture = gjk3d.drawn(() => new gjk3d.View(element("view"), 32), ". The table has all values", ["controls", "foot"]);
   if (!picture) return;
   const { scene, camera, box: view } = picture;
   const local = (p) => vec(p.map((x, k) => (x - data.center[k]) / data.size));
 
-  // --- the ghost: brighter where a surface turns away, so that shapes are seen through one another ---------------------
+  // --- the transparent mesh: silhouettes are brighter, so that shapes are visible through each other -------------------
   function ghost(color, strength, depthTest) {
     return new THREE.ShaderMaterial({
       transparent: true, depthWrite: false, depthTest, side: THREE.DoubleSide, extensions: { derivatives: true }, clipping: true,
@@ -43,12 +43,12 @@ gjk3d.later(function () {
   const frameOf = (box) => BOX.flatMap((corner) => [0, 1, 2].map((k) => box[(corner >> k) & 1][k]));
   let shapes = [], indices = new Uint32Array();
 
-  // --- where parts are --------------------------------------------------------------------------------------------------
+  // --- poses of parts ---------------------------------------------------------------------------------------------------
   const where = new THREE.Vector3();
   function move(points, from, count, matrix, into, to) {
     for (let i = 0; i < 3 * count; i += 3) where.fromArray(points, from + i).applyMatrix4(matrix).toArray(into, to + i);
   }
-  // Put a part at a pose of a motion, against where it was drawn.
+  // Move a part by a displacement from its drawn pose.
   function put(part, matrix) {
     part.now = matrix;
     const [low, high] = part.drawn, middle = vec(low).add(vec(high)).multiplyScalar(0.5), shift = middle.clone().applyMatrix4(matrix).sub(middle).toArray();
@@ -58,7 +58,7 @@ gjk3d.later(function () {
     whole.boundingSphere = null;
     whole.attributes.position.needsUpdate = boxed.geometry.attributes.position.needsUpdate = true;
   }
-  function matrixOf(part) { // of its shape
+  function matrixOf(part) { // the pose of its shape
     const [x, y, z, w, ...at] = part.pose, matrix = new THREE.Matrix4().compose(vec(at), new THREE.Quaternion(x, y, z, w), new THREE.Vector3(1, 1, 1));
     return part.now ? matrix.premultiply(part.now) : matrix;
   }
@@ -70,7 +70,7 @@ gjk3d.later(function () {
       from = Math.max(from, start + count);
     }
   }
-  // The colours that the file gives parts, grey where it gives none, by vertex.
+  // The colour of each vertex, which is the colour of the part in its file, or grey.
   function coloursOf(vertices) {
     const colours = new Uint8Array(3 * vertices), plain = new THREE.Color("#8a949e");
     for (const { range, colour } of data.parts) if (range) {
@@ -79,7 +79,7 @@ gjk3d.later(function () {
     }
     return new THREE.BufferAttribute(colours, 3, true);
   }
-  // Unpack the shapes and put each part where it is.
+  // Unpack the shapes and place the parts.
   async function fill() {
     const got = await clashRows.fetchShapes(), frames = [];
     shapes = got.shapes;
@@ -113,14 +113,14 @@ gjk3d.later(function () {
     return got.places;
   }
 
-  // --- one part, solid ------------------------------------------------------------------------------------------------
+  // --- opaque parts ---------------------------------------------------------------------------------------------------
   function solidGeometry({ points, indices }) {
     const geometry = at(points).setIndex(new THREE.BufferAttribute(indices, 1)).toNonIndexed();
-    geometry.computeVertexNormals(); // those of the triangles, as none shares a corner
+    geometry.computeVertexNormals(); // the normals of the triangles, because no vertices are shared
     if (indices.length <= 3 * SMOOTH) smooth(geometry, points.length / 3, indices);
     return geometry;
   }
-  // Round a corner, triangles that are not parted by a crease share a normal: each counts by its area.
+  // Around a vertex, triangles without a crease between them share a normal, which is weighted by their areas.
   function smooth({ attributes: { position, normal } }, vertices, of) {
     const count = of.length, first = new Int32Array(vertices + 1), corners = new Int32Array(count), flat = normal.array.slice(), triangle = new THREE.Triangle();
     const weight = Float32Array.from({ length: count / 3 }, (_, k) => triangle.setFromAttributeAndIndices(position, 3 * k, 3 * k + 1, 3 * k + 2).getArea());
@@ -131,7 +131,7 @@ gjk3d.later(function () {
     for (let i = 0; i < count; i++) {
       const v = of[i], x = flat[3 * i], y = flat[3 * i + 1], z = flat[3 * i + 2];
       let sx = 0, sy = 0, sz = 0;
-      const end = Math.min(first[v + 1], first[v] + 64); // the hub of a fan is flat, or is a cone's tip: a few tell
+      const end = Math.min(first[v + 1], first[v] + 64); // a vertex with many triangles is flat or the tip of a cone, so a few of them are enough
       for (let j = first[v]; j < end; j++) {
         const n = 3 * corners[j], area = weight[Math.floor(corners[j] / 3)];
         if (flat[n] * x + flat[n + 1] * y + flat[n + 2] * z < CREASE) continue;
@@ -141,7 +141,7 @@ gjk3d.later(function () {
       if (size > 0) normal.setXYZ(i, sx / size, sy / size, sz / size);
     }
   }
-  const kept = new Map(); // of the last few shapes, so that going up and down is quick
+  const kept = new Map(); // a cache of the last shapes, so that a change between two findings is fast
   function geometryOf(index) {
     if (!kept.has(index)) {
       const solid = solidGeometry(shapes[index]);

@@ -1,17 +1,17 @@
-// The table of findings: filtered, sorted, and only the rows in sight are in the page, so that any number stays quick.
+// The table of findings with a filter and an order. Only visible rows are in the page, so that large tables are fast.
 const clashTable = (function () {
   const HEAD = 36, MARGIN = 12, PRINTED = 5000;
   const { data, element, make, chip } = gjk3d;
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
-  const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // pixels of a row, by the style
+  const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // the height of a row in pixels
   let shown = [], selected = -1, passes = () => true, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {};
 
-  // no name may hide, or turn the words beside it: controls are told by their code points
+  // control characters are replaced by their code points, because they could hide or reorder the text
   const visible = (name) => name.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).trim() || "(no name)";
-  // A part is known by the end of its path; the way there is set smaller behind it. A name that is too long lacks its
-  // middle, for "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
+  // The last step of a path is shown first, and the path before it in small letters. The middle of a long name is left
+  // out, because names such as "bolt_M6x20_left" and "bolt_M6x20_right" differ at their ends.
   function pathName(given) {
     const name = visible(given), cut = name.replace(/\/+$/, "").lastIndexOf("/"), last = [...(cut < 0 ? name : name.slice(cut + 1))], end = last.length > 12 ? 7 : 0;
     const head = make("span", { class: "head" }, last.slice(0, last.length - end).join("")), tail = make("span", { class: "tail" }, last.slice(last.length - end).join(""));
@@ -22,13 +22,13 @@ const clashTable = (function () {
     [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
   const { inside, brief, volume } = data.widths;
   for (const [name, none] of [["inside", !inside], ["volume", !volume], ["when", !data.columns.time], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
-  // a column is as wide as its longest text, so that names have the rest
+  // a column is as wide as its longest text, and the names get the remaining width
   for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
     scroll.style.setProperty("--" + column, `max(${title}px, calc(${most}ch + 17px))`);
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
   const places = (names) => new Map(names.map((name, k) => [name, k])), kindOrder = places(data.kinds), groupOrder = places(data.groups);
-  const RANKS = { // parts and groups come in the order of their names
+  const RANKS = { // parts and groups are numbered in the order of their names
     a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
     kind: (row) => kindOrder.get(row.kind), group: (row) => groupOrder.get(row.group), severity: (row) => row.index,
   };
@@ -38,7 +38,7 @@ const clashTable = (function () {
     return indices.sort((i, j) => {
       const one = value(data.rows[i]), two = value(data.rows[j]);
       if (one === two) return i - j;
-      if (one === undefined) return 1; // what is not known comes last, either way
+      if (one === undefined) return 1; // unknown values are last in both directions
       if (two === undefined) return -1;
       return direction * (one - two) || i - j;
     });
@@ -77,12 +77,12 @@ const clashTable = (function () {
     lines.push(spacer(printing ? 0 : shown.length - last));
     body.replaceChildren(...lines);
   }
-  scroll.addEventListener("scroll", draw); // once a frame: browsers tell it no more often
+  scroll.addEventListener("scroll", draw); // browsers send it once in each frame
   new ResizeObserver(draw).observe(scroll);
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });
 
-  async function prepare() { // block by block, what the printer will want: it does not wait
+  async function prepare() { // unpacks the rows for a print in advance, because printing does not wait for them
     for (const index of shown.slice(0, PRINTED)) await clashRows.fetchRows([index]);
   }
   setTimeout(prepare, 500);
@@ -113,7 +113,7 @@ const clashTable = (function () {
     collect();
     begin();
   }
-  // What is decided takes rows in and out: where the chosen one goes by that, the next one is chosen.
+  // A decision can move rows in or out of the table. If the chosen row disappears, the next row is chosen.
   function renew(index) {
     const place = shown.indexOf(index);
     collect();

@@ -1,4 +1,4 @@
-// Looking closer: a box that cuts the rest away, a part alone, the distance between two clicks, and saved views.
+// Tools: the section box, a single part, the distance between two clicks, and saved views.
 let clashTools = null;
 gjk3d.later(function () {
   if (!clashView) return;
@@ -6,11 +6,11 @@ gjk3d.later(function () {
   const { picture, scene, camera, vec, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
 
-  // --- the section box: round the finding, or round the middle of all ---------------------------------------------------
+  // --- the section box around the finding, or around the center of the assembly -----------------------------------------
   const AXES = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
-  // by a point and its normal to what is not seen; three.js keeps the side that a normal points to
+  // from a point and a normal to the hidden side; three.js shows the side that the normal points to
   const plane = (point, outward) => new THREE.Plane().setFromNormalAndCoplanarPoint(outward.normalize().negate(), point);
-  let kept = []; // planes of a view that was taken up
+  let kept = []; // the section planes of a saved view
   function cut() {
     const on = element("section").checked, box = clashView.frame(), half = box.radius * 10 ** Number(element("section-size").value);
     element("section-size").hidden = !on || kept.length > 0;
@@ -21,7 +21,7 @@ gjk3d.later(function () {
   element("section").addEventListener("input", () => { kept = []; cut(); });
   element("section-size").addEventListener("input", cut);
 
-  // --- the distance between two clicks: at corners where one is near ------------------------------------------------------
+  // --- the distance between two clicks, which snap to corners -------------------------------------------------------------
   const ends = [];
   const ink = new THREE.LineBasicMaterial({ color: 0xd55e00, depthTest: false, transparent: true });
   const dot = new THREE.PointsMaterial({ color: 0xd55e00, size: 9, sizeAttenuation: false, depthTest: false, transparent: true });
@@ -46,9 +46,9 @@ gjk3d.later(function () {
       tape.add(new THREE.Line(geometry, ink), new THREE.Points(geometry, dot));
       for (const item of tape.children) item.renderOrder = 30;
     }
-    const long = ends.length === 2 ? ends[0].distanceTo(ends[1]) * data.size : 0; // single precision is drawn, so four digits
+    const long = ends.length === 2 ? ends[0].distanceTo(ends[1]) * data.size : 0; // four digits, because the picture is in single precision
     element("measured").textContent = ends.length === 2 ? `measured: about ${number(long, 4)}${clashTable.unit}`
-      : element("measure").checked ? (ends.length ? "click the other end" : "click one end, then the other; corners are caught") : "";
+      : element("measure").checked ? (ends.length ? "click the other end" : "click one end, then the other (clicks snap to corners)") : "";
     dirty();
   }
   picture.onClick((event) => {
@@ -58,13 +58,13 @@ gjk3d.later(function () {
     ends.push(point);
     draw();
   });
-  function measure() { // anew
+  function measure() { // start a new measurement
     ends.length = 0;
     draw();
   }
   element("measure").addEventListener("input", measure);
 
-  // --- one part alone ---------------------------------------------------------------------------------------------------
+  // --- a single part ----------------------------------------------------------------------------------------------------
   function alone(side) {
     const other = side === "a" ? "b" : "a";
     return button("alone", () => {
@@ -72,7 +72,7 @@ gjk3d.later(function () {
       element("show-" + side).checked = true;
       element("show-" + other).checked = element("show-rest").checked = !hide;
       element("show-rest").dispatchEvent(new Event("input"));
-    }, { class: "small", title: "hide everything else; again shows it" });
+    }, { class: "small", title: "hide or show all other parts" });
   }
 
   // --- saved views ------------------------------------------------------------------------------------------------------
@@ -89,16 +89,16 @@ gjk3d.later(function () {
     return line;
   }
   function take(view) {
-    const scale = clashDecisions.metresOf(view.unit || "") / clashDecisions.metresOf(data.unit) || 1; // as it is where one is not known
+    const scale = clashDecisions.metresOf(view.unit || "") / clashDecisions.metresOf(data.unit) || 1; // 1 if a unit is unknown
     const place = (p) => local(p.map((x) => x * scale)), eye = place(view.eye), to = place(view.target).sub(eye).normalize();
-    // what was looked at is known by its way alone where another program saved the view
+    // views of other programs have a direction without a distance
     const far = Math.max(1e-3, clashView.frame().center.sub(eye).dot(to));
     kept = (view.planes || []).map(([point, normal]) => plane(place(point), vec(normal)));
     element("section").checked = kept.length > 0;
     cut();
     picture.fly(eye.clone().addScaledVector(to, far), far, to.negate(), vec(view.up), 0);
   }
-  function selected() { // the box goes along; a tape and a cut of another place do not
+  function selected() { // the section box moves to the finding, and other sections and measurements end
     kept = [];
     measure();
     cut();

@@ -1,9 +1,9 @@
-// The tree of parts, by the paths that their names are: a press keeps the findings of a part, or of all below a branch.
+// The tree of parts, by the paths in their names. A click filters the findings of a part, or of all parts of a branch.
 const clashTree = (function () {
   const { data, element, make, button } = gjk3d, { sides, visible } = clashTable, MOST = 300;
   const root = { name: "", path: "", count: 0, below: new Map() };
   let among = null, onChoose = () => {};
-  function grow() { // only parts with findings, and only when it is opened
+  function grow() { // only parts with findings; called when the tree is opened
     const ways = new Map(data.rows.flatMap((row) => sides(row).map((side) => [row[side], []])));
     for (const part of [...ways.keys()].sort((one, two) => one - two)) {
       let node = root;
@@ -28,9 +28,9 @@ const clashTree = (function () {
       item.append(twist, button([make("bdi", {}, visible(one.name)), make("small", {}, ` ${one.count}`)], () => close(one.path), { class: "node", "data-path": one.path }));
       if (below.length === 1 && one.below.size) twist.click();
       return item;
-    }), below.length > MOST && make("li", { class: "soft" }, `… and ${below.length - MOST} more: find them by name`));
+    }), below.length > MOST && make("li", { class: "soft" }, `… and ${below.length - MOST} more: use the search`));
   }
-  // Keep what has the part of this name, or those below this branch, which ends in a slash; all with "".
+  // Filter the findings of the part of this name, or of a branch, which ends in a slash. An empty path selects all.
   function choose(path) {
     among = path && Uint8Array.from(data.parts, ({ name }) => name === path || (path.endsWith("/") && name.startsWith(path)));
     element("part").replaceChildren(make("bdi", {}, path || "any part"));

@@ -1,14 +1,14 @@
-// What people decide about findings: set here, saved as a file or through gjk3d serve, merged with what others decided.
+// The decisions about findings. They are saved as a file or by gjk3d serve, and merged with the decisions of others.
 const clashTriage = (function () {
   const MEANING = {
-    new: "nobody has looked at it", active: "somebody is to mend it", reviewed: "looked at, to be decided",
-    approved: "may stay as it is: does not count while it is no deeper, and at no other times", resolved: "mended: the next run looks",
+    new: "not examined yet", active: "to be repaired", reviewed: "examined, not decided",
+    approved: "accepted, and ignored until it becomes deeper or occurs at other times", resolved: "repaired, to be verified by the next run",
   };
   const { data, element, make, button } = gjk3d, { STATES, read } = clashDecisions;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
   let unsaved = 0, onChange = () => {};
 
-  // --- merging, by finding and time: as gjk3d.clash.triage does ---------------------------------------------------------
+  // --- merging, by finding and time, as in gjk3d.clash.decisions.triage ---------------------------------------------------
   function order(one, two, names) {
     const text = (item, name) => item[name] ?? "", first = names.find((name) => text(one, name) !== text(two, name));
     return first === undefined ? 0 : text(one, first) < text(two, first) ? -1 : 1;
@@ -28,14 +28,14 @@ const clashTriage = (function () {
     }
     data.rows.forEach(settle);
   }
-  function take(text) { // from the server: of what is as before, nothing is drawn again
+  function take(text) { // from the server; the page is drawn again only after a change
     const before = file();
     merge(read(text));
     if (file() !== before) onChange(null);
     offer();
   }
 
-  // --- one finding ------------------------------------------------------------------------------------------------------
+  // --- the decisions about a finding ------------------------------------------------------------------------------------
   function settle(row) {
     const issue = issues.get(row.id);
     row.state = issue?.state?.value || row.status;
@@ -50,8 +50,8 @@ const clashTriage = (function () {
     return issues.get(row.id);
   }
   let author = "";
-  try { author = localStorage.getItem("gjk3d.author") || ""; } catch (error) { /* a page without a store asks each time */ }
-  const unsigned = new Set(); // when something was decided here before a name was given
+  try { author = localStorage.getItem("gjk3d.author") || ""; } catch (error) { /* without a store, the name is required on each visit */ }
+  const unsigned = new Set(); // the times of decisions on this page without a name
   function stamp() {
     const at = new Date().toISOString();
     if (!author) unsigned.add(at);
@@ -59,9 +59,9 @@ const clashTriage = (function () {
   }
   const items = () => [...issues.values()].flatMap(({ state, assignee, comments = [], views = [] }) => [state, assignee, ...comments, ...views].filter(Boolean));
   const who = ({ by }) => by || "no name given", stamped = (item) => `${who(item)}, ${item.at.slice(0, 16).replace("T", " ")} UTC`;
-  // a GUID, with which the address of an object ends; crypto.randomUUID is for https alone
+  // a GUID, which is the end of the address of an object; crypto.randomUUID requires https
   const ident = () => URL.createObjectURL(new Blob()).slice(-36);
-  function changed(row, written) { // by the field or mark that was set
+  function changed(row, written) { // `written` is the changed field or mark
     unsaved++;
     settle(row);
     tell();
@@ -77,7 +77,7 @@ const clashTriage = (function () {
     issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
     changed(row, list === "comments" ? "comment" : list);
   }
-  const decided = []; // here, latest last: which finding, when, and what held before
+  const decided = []; // the decisions on this page in order, with the finding, the time and the previous state
   function setState(row, value) {
     const before = { value: row.state, ...issues.get(row.id)?.state };
     mark(row, "state", value, measures(row));
@@ -87,17 +87,17 @@ const clashTriage = (function () {
   function measures(row) {
     const inside = row.penetration === undefined ? {} : { penetration: Number(row.penetration.toPrecision(7)) }; // single precision
     const measured = row.whole && row.distance !== undefined ? { distance: row.distance, ...inside, unit: data.unit } : {};
-    return { ...measured, intervals: row.intervals }; // of a moving pair: when
+    return { ...measured, intervals: row.intervals }; // only moving pairs have intervals
   }
   const undo = element("undo");
-  function offer() { // what nobody has decided anew since, and could be decided
+  function offer() { // offer to undo the last decision that is still the current state
     const stands = ({ row, at, before }) => issues.get(row.id).state.at === at && STATES.includes(before.value);
     while (decided.length && !stands(decided.at(-1))) decided.pop();
     const last = decided.at(-1);
     undo.hidden = !last;
     if (last) undo.textContent = `undo: ${last.row.state}, rank ${last.row.severity || last.row.index + 1}`;
   }
-  function takeBack() { // by a decision of now, so that it holds wherever the other one has gone
+  function takeBack() { // undo by a new decision, which also replaces the old one in all copies
     offer();
     if (!decided.length) return;
     const { row, before: { value, at, by, ...held } } = decided.pop();
@@ -117,17 +117,17 @@ const clashTriage = (function () {
     const taken = ({ target }) => { target.defaultValue = target.value.trim(); change(target.defaultValue); };
     return make("label", { class: "field" }, label + " ", make("input", { id, value, maxlength: 200, list: "people", change: taken }));
   }
-  function sign(name) { // also what was decided here before
+  function sign(name) { // add the name to earlier decisions on this page
     author = name;
-    try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then it is for this visit */ }
+    try { localStorage.setItem("gjk3d.author", author); } catch (error) { /* then the name is stored until the page is closed */ }
     const mine = author ? items().filter(({ at, by }) => !by && unsigned.has(at)) : [];
     if (!mine.length) return;
     unsigned.clear();
-    for (const item of mine) { // told in place: who leaves the field by a click must find what it is meant for
+    for (const item of mine) { // changed in place, because a click outside of the field must reach its target
       item.by = author;
       document.querySelector(`#triage [data-at="${item.at}"]`)?.replaceChildren(stamped(item));
     }
-    document.querySelector("#ask span")?.replaceChildren("is with what you decided, and is kept in this browser");
+    document.querySelector("#ask span")?.replaceChildren("was added to your decisions and is stored in this browser");
     unsaved++;
     tell();
     if (data.served) send();
@@ -146,7 +146,7 @@ const clashTriage = (function () {
         make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
           button(value, ({ detail }) => { if (detail < 2) setState(row, value); }, { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
         field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
-      asked && make("p", { id: "ask", class: "note line" }, name, make("span", {}, "goes with what you decided, and is asked for once")),
+      asked && make("p", { id: "ask", class: "note line" }, name, make("span", {}, "is stored with your decisions")),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
       make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), !asked && name));
   }
@@ -162,7 +162,7 @@ const clashTriage = (function () {
   }
   function nameless() {
     const count = items().filter(({ by }) => !by).length;
-    return count ? `${count} ${count === 1 ? "entry has" : "entries have"} no name: none was given` : undefined;
+    return count ? `${count} ${count === 1 ? "entry lacks" : "entries lack"} the name of an author` : undefined;
   }
   const file = () => JSON.stringify({ schema_version: 1, command: "triage", note: nameless(), issues: [...issues.values()] }, null, 1) + "\n";
   function download() {
@@ -170,11 +170,11 @@ const clashTriage = (function () {
     link.click();
     setTimeout(() => URL.revokeObjectURL(href), 60000);
     unsaved = 0;
-    tell([`${link.download} is with your downloads: give it to the next run as --triage`, nameless()].filter(Boolean).join("; "));
+    tell([`${link.download} was downloaded: pass it to the next run with --triage`, nameless()].filter(Boolean).join("; "));
   }
   let sending = false;
   async function send() {
-    if (sending) return; // what changes meanwhile goes with the next
+    if (sending) return; // later changes are sent with the next request
     sending = true;
     try {
       while (unsaved) {
@@ -210,7 +210,7 @@ const clashTriage = (function () {
     if (data.served && unsaved) send();
   });
   window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
-  // neither a key that is held nor the second click of two is meant for the finding that came in the meantime
+  // a repeated key, or the second click of a double click, is not a decision about the next finding
   const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, ({ repeat }) => {
     const row = data.rows[clashTable.selected];
     return row && !repeat ? setState(row, value) : false;
@@ -218,7 +218,7 @@ const clashTriage = (function () {
   keys.u = ({ repeat }) => (repeat ? false : takeBack());
   data.rows.forEach(settle);
   tell();
-  async function update() { // what others decided since
+  async function update() { // get the decisions of others
     if (document.hidden || unsaved || sending) return;
     try {
       const answer = await fetch("triage", { headers: { "X-Gjk3d-Token": data.served } });

@@ -1,4 +1,4 @@
-// Where the camera is, what marks a finding, and what a click in the picture means.
+// The camera, the marks of a finding, and clicks in the picture.
 let clashView = null;
 gjk3d.later(function () {
   if (!clashStage) return;
@@ -9,8 +9,8 @@ gjk3d.later(function () {
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
   let current = -1, stretched = false;
 
-  // --- marks: of a fixed size on the screen ---------------------------------------------------------------------------
-  // by what the style calls their colours
+  // --- marks of a fixed size on the screen ----------------------------------------------------------------------------
+  // materials by the names of their colours in the style
   const inks = Object.fromEntries(["on-a", "on-b", "out", "ink", "n"].map((name) => [name, new THREE.MeshLambertMaterial({ transparent: true, depthTest: false, depthWrite: false })]));
   function paint() {
     for (const [name, material] of Object.entries(inks)) material.color.copy(tint(css("--" + name)));
@@ -27,12 +27,12 @@ gjk3d.later(function () {
   scene.add(marks);
   let arrow = null;
 
-  // An arrow without a length, as that of a normal, is drawn as long as it takes to see it.
+  // A normal has no length, so its arrow has a fixed size on the screen.
   function arrowOf(row, a, b, at) {
     const from = b || at || a;
-    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", words: `arrow: the way out for B, ${row.told.way}` };
-    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", words: `arrow: the gap from A to B, ${row.told.distance}` };
-    return a && row.normal ? { from: a, way: vec(row.normal), ink: "n", words: "arrow: the normal, from A to B", fixed: true } : null;
+    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", words: `arrow: separating translation of B, ${row.told.way}` };
+    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", words: `arrow: gap from A to B, ${row.told.distance}` };
+    return a && row.normal ? { from: a, way: vec(row.normal), ink: "n", words: "arrow: normal from A to B", fixed: true } : null;
   }
   function setMarks(row) {
     const [a, b, at] = ["point_a", "point_b", "point"].map((name) => row[name] && local(row[name]));
@@ -71,7 +71,7 @@ gjk3d.later(function () {
   function fly(target, radius, way, time) {
     picture.fly(target, (1.08 * radius) / Math.sin((picture.angle * Math.PI) / 360), way, up, time);
   }
-  // how often a look from outside along `way` meets the surface of one of the pair before it gets to the point
+  // the number of intersections of a ray from the camera to a point with the surface of a part
   const look = new THREE.Raycaster();
   function crossings(side, point, way) {
     const [body] = pair[side].children;
@@ -91,7 +91,7 @@ gjk3d.later(function () {
       for (let k = 0; k < turns; k++) {
         const way = side.clone().applyAxisAngle(up, (2 * Math.PI * k) / turns).multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
         const met = sides.reduce((sum, side) => sum + Math.min(4, crossings(side, point, way)), 0);
-        const behind = large >= 0 && crossings(larger, heart, way) > 0; // the smaller part would be hidden
+        const behind = large >= 0 && crossings(larger, heart, way) > 0; // the larger part would hide the smaller one
         const hidden = (met ? 0.6 + 0.2 * met : 0) + (behind ? 0.6 : 0);
         const cost = hidden + way.dot(normal) ** 2 + 0.25 * (1 - way.dot(iso)) + (height < 0 ? 0.2 : 0);
         if (cost < least - 1e-9) [best, least] = [way, cost];
@@ -104,11 +104,11 @@ gjk3d.later(function () {
     const [one, two] = clashTable.sides(row).map((side) => row[side]).sort((i, j) => size(i) - size(j));
     return [one, two === undefined ? -1 : two];
   }
-  // the place that is looked at, and how much of it is seen
+  // the point that the camera looks at, and the visible radius around it
   function frame() {
     const row = data.rows[current];
     if (!row) return { center: new THREE.Vector3(), radius: 1 };
-    const box = data.parts[bySize(row)[0]]?.box, least = box ? half(box) : 0.3; // of the smaller part
+    const box = data.parts[bySize(row)[0]]?.box, least = box ? half(box) : 0.3; // the size of the smaller part
     const radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
     return { center: placeOf(current), radius: Math.max(1e-6, radius) };
   }
@@ -135,13 +135,13 @@ gjk3d.later(function () {
     marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
     clashDots.show(!on && element("show-marks").checked);
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
-    ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // those of A and B speak
+    ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // a finding uses the colours of A and B
     looks.forEach(({ solid, through }, side) => {
       const larger = on && row[side ? "b" : "a"] === large, glassy = element("glass").checked || (larger && row.kind === "contained");
-      // behind their own edges; where faces of both lie on one plane, the smaller part is seen, and neither flickers
+      // faces are behind their edges; of two faces on one plane, that of the smaller part is visible without flicker
       Object.assign(solid, { polygonOffsetFactor: larger ? 2 : 1, polygonOffsetUnits: larger ? 8 : 1 });
       Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
-      through.uniforms.strength.value = larger ? 0.12 : 0.4; // what is hidden is seen through the larger one
+      through.uniforms.strength.value = larger ? 0.12 : 0.4; // hidden faces are visible through the larger part
     });
     const out = Number(element("slide").value);
     if (on && row.mtv) pair[1].position.copy(vec(row.mtv)).multiplyScalar(out / data.size);
@@ -156,7 +156,7 @@ gjk3d.later(function () {
   picture.before = (far) => {
     clashDots.thin();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
-    element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? ", drawn longer than it is" : "") : "";
+    element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? " (not to scale)" : "") : "";
   };
   picture.after = () => {
     if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");
@@ -166,7 +166,7 @@ gjk3d.later(function () {
   fly(new THREE.Vector3(), 1, iso, 0);
   toggle();
   if (clashMotion) clashMotion.onMove(toggle);
-  // what was chosen meanwhile is shown when the shapes are there
+  // a finding that was chosen before the shapes were unpacked is shown now
   clashStage.fill().then((places) => {
     clashDots.fill(places);
     if (clashMotion) clashMotion.begin();

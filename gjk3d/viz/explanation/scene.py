@@ -12,6 +12,7 @@ import numpy as np
 from gjk3d.query.difference import Difference
 from gjk3d.results import Distance
 from gjk3d.typing import Array
+from gjk3d.viz.colors import COLORS, INK, NORMAL, SEPARATION
 from gjk3d.viz.drawing import PART, Drawing, Item, ball_of, darker
 from gjk3d.viz.explanation.narration import Step
 from gjk3d.viz.layout import UP, camera_of, direction, lay_out
@@ -29,17 +30,17 @@ class Role(NamedTuple):
 
 #: in the order of the legend
 ROLES = {
-    "a": Role("A", "#E69F00", "#E69F00", over=True),
-    "b": Role("B", "#009E73", "#009E73", over=True),
+    "a": Role("A", COLORS[0], COLORS[0], over=True),
+    "b": Role("B", COLORS[1], COLORS[1], over=True),
     "difference": Role("A - B", "#8FA3B0", "#B5C4CE"),
     "simplex": Role("simplex", "#CC79A7", "#CC79A7"),
     "dropped": Role("corner to drop", "#80868B", "#A5ABB3"),
     "polytope": Role("EPA's polytope, inside A - B", "#56B4E9", "#56B4E9"),
     "closest": Role("its face nearest to the origin", "#F0E442", "#F0E442"),
     "removed": Role("other replaced faces", "#F3B58A", "#F3B58A"),
-    "new": Role("new point and its horizon", "#D55E00", "#FF7A33", over=True),
-    "direction": Role("support direction", "#0072B2", "#4C9FE0", over=True),
-    "ink": Role("nearest points so far", "#202124", "#E8EAED", over=True),
+    "new": Role("new point and its horizon", SEPARATION, "#FF7A33", over=True),
+    "direction": Role("support direction", NORMAL, "#4C9FE0", over=True),
+    "ink": Role("nearest points so far", INK, "#E8EAED", over=True),
     "region": Role("Voronoi region of the new simplex", "#7B3FA0", "#B58BE0"),
 }
 PALETTE = {name: role.light for name, role in ROLES.items()}

@@ -19,7 +19,8 @@ from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import INK, NORMAL, Drawing, Item, darker
+from gjk3d.viz.colors import INK, NORMAL
+from gjk3d.viz.drawing import Drawing, Item, darker
 from gjk3d.viz.explanation.narration import PLACES, Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
 from gjk3d.viz.image_files import palette, shot, telling, write_frames

@@ -28,7 +28,8 @@ from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
+from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION
+from gjk3d.viz.drawing import MODEL, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, side_view
 from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned

@@ -17,7 +17,8 @@ from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
-from gjk3d.viz.drawing import AXES, GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, darker
+from gjk3d.viz.colors import AXES, GREY, NORMAL, PALETTE, SEPARATION
+from gjk3d.viz.drawing import Drawing, Style, ball_of, darker
 from gjk3d.viz.layout import half_space, kind, placed
 from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
 from gjk3d.wording import count, kind_of, number, with_unit

@@ -13,7 +13,8 @@ from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.playback import PathFrames, State, state_of
 from gjk3d.typing import Array, Row
-from gjk3d.viz.drawing import COLORS, GREY, INK, LINES, MODEL, SEPARATION, Drawing, Item, Style, darker
+from gjk3d.viz.colors import COLORS, GREY, INK, SEPARATION
+from gjk3d.viz.drawing import LINES, MODEL, Drawing, Item, Style, darker
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed

@@ -20,7 +20,8 @@ from gjk3d.query.contact import Contact
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import COLORS, GREY, INK, MODEL, NORMAL, SEPARATION, Drawing, Item, Steps, Style, ball_of
+from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, SEPARATION
+from gjk3d.viz.drawing import MODEL, Drawing, Item, Steps, Style, ball_of
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels, extent_words

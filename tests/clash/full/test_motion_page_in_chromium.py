@@ -312,7 +312,7 @@ def test_parts_that_keep_their_places_have_no_chart(page):
     index = [int(x) for x in rows.strip("[]").split(",")].index(-1)
     page.evaluate(f"clashTable.select({index})")
     page.settle()
-    assert sentences.KEEP_THEIR_PLACES in text(page, "chart")
+    assert sentences.NOT_RELATIVE in text(page, "chart")
 
 
 def test_a_report_that_stands_still_has_no_player(chromium, tmp_path):

@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1868, 14),
+    "gjk3d": (1869, 14),
     "_kernels": (3667, 17),
-    "bodies": (15260, 46),
+    "bodies": (15504, 46),
     "broad": (751, 4),
     "clash": (9558, 35),
     "cli": (4076, 18),
@@ -28,10 +28,10 @@ BUDGET = {
     "files": (2415, 12),
     "geometry": (2140, 11),
     "narrow": (5662, 19),
-    "query": (5247, 20),
+    "query": (5270, 20),
     "replay": (1087, 5),
     "robot": (12928, 36),
-    "scene": (3103, 9),
+    "scene": (3127, 9),
     "shapes": (3384, 13),
     "viz": (5569, 23),
 }

@@ -514,7 +514,7 @@ def _extent(clash: Clash) -> list[float] | None:
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
     """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
     unit = report.unit
-    below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
+    below = " (negative for an overlap)" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
     texts = {
         "brief": brief(clash),

@@ -90,7 +90,7 @@ def _flat(value: Any) -> list[float]:
         return [number for item in value for number in _flat(item)]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
-    raise TypeError(f"found {type(value).__name__} {str(value)[:40]!r}, expected lists of numbers")
+    raise TypeError(f"{type(value).__name__} {str(value)[:40]!r}, expected lists of numbers")
 
 
 def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:

@@ -187,7 +187,7 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
         ("compared", f"{_WHAT[hulls]}, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
         (
             "distance",
-            f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}",
+            f"{told(*between, 12)}{' (negative for an overlap)' if result.distance < 0.0 else ''}",
         ),
         ("bounds", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
         *([] if result.tight else [("", "the bounds are wider than usual")]),

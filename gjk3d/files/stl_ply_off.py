@@ -1,7 +1,7 @@
-"""STL, PLY and OFF: their headers, checked against the bytes that follow, also bytes at the end.
+"""Checks of the headers of STL, PLY and OFF against the bytes of the file.
 
-Each check returns the bytes for the reader and the number of triangles that it must return. It raises `HeaderError` if
-a header and its file disagree.
+Each check returns the bytes for the reader and the number of triangles that it must return. It raises a `HeaderError`
+if a header contradicts its file.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") f
 _PLY_FACES = ("vertex_indices", "vertex_index")
 _OFF_HEADER = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(ST)?C?N?OFF\s+(\d+)\s+(\d+)")
 _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
-
-#: The checks of all formats raise a `HeaderError` if a header contradicts its file.
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:

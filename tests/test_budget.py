@@ -15,7 +15,7 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1869, 14),
+    "gjk3d": (1868, 14),
     "_kernels": (3667, 17),
     "bodies": (15504, 46),
     "broad": (751, 4),
@@ -25,7 +25,7 @@ BUDGET = {
     "convex": (1379, 7),
     "engine": (153, 3),
     "exact": (3167, 9),
-    "files": (2415, 12),
+    "files": (2414, 12),
     "geometry": (2140, 11),
     "narrow": (5662, 19),
     "query": (5270, 20),

@@ -16,7 +16,6 @@ from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.certify import certify
 from gjk3d.query.dispatch import find
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Kind
@@ -116,5 +115,7 @@ def query_distance(
     status, steps, tight, _ = flags[0].tolist()
     result._row = out, pack_marks(status, steps, tight), a, b, request, None, None
     if certificate:
+        from gjk3d.query.certify import certify  # loaded only for certificates
+
         result.certificate = certify(result, rows, log[0], swapped)
     return result

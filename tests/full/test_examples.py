@@ -191,7 +191,7 @@ def test_descent_ends_with_the_clearance_proven(run):
 
 def test_explained_examples_have_the_numbers_of_the_texts(run):
     out = run("explain_distance").out
-    assert re.search(r"origin\b.*w1 w3\b.*drop w2\b", out)
+    assert re.search(r"origin\b.*w1 w3\b.*drops w2\b", out)
     assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(11 / 41**0.5, abs=1e-8)
     out = run("explain_overlap").out
     assert numbers(line(out, "gjk3d:"))[1] == pytest.approx(-6 / 41**0.5, abs=1e-8)

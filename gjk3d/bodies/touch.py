@@ -15,7 +15,7 @@ a groove that is narrower than the ball.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
@@ -33,7 +33,7 @@ from gjk3d.bodies.gaps import (
     nearest_faces,
     report_gap,
 )
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, PartTree, nodes_apart, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.traversal import to_point
 from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read
@@ -44,6 +44,8 @@ from gjk3d.bodies.walk import (
     NO_POSE,
     TOUCHES,
     PosedPair,
+    PoseRows,
+    TreePair,
     TreeScratch,
     children,
     list_parts,
@@ -78,6 +80,23 @@ _ROOM = 1e-8  #: relative excess of a translation past walls
 _CLOSE = 1e-2  #: relative width of the bounds of a depth below which a search is not useful
 _AWAY = 1e-5  #: distance by which B is moved away, in sizes
 _MOST_TURNS = 8  #: greatest number of changes of the direction in which B is moved
+
+
+class DistanceQuery(NamedTuple):
+    """A query of `distance_rows`."""
+
+    faces: bool  #: whether both bodies are meshes, which have a traversal of their own
+    level: int  #: BOUNDS, NORMALS or DEPTHS
+    most: float  #: distance beyond which only a lower bound is needed
+    above: float  #: the next float, which is that bound
+
+
+class Reports(NamedTuple):
+    """The results of `distance_rows` in addition to the distances."""
+
+    codes: Ints1
+    flags: Ints2  #: see `gjk3d.narrow.solve`
+    parts: Ints2  #: the nearest parts
 
 
 class Touch(NamedTuple):
@@ -547,47 +566,51 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
 
 @kernel
 def report_apart(
-    x: PosedPair, faces: bool, most: float, above: float, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
+    x: PosedPair, query: DistanceQuery, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
 ) -> None:
     """Write the distance of two separated bodies in A's frame, and their nearest parts."""
-    gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-    report_gap(x, gap, most, above, w, out, flags, k)
+    gap = nearest_faces(x, query.most, w) if query.faces else nearest(x, query.most, 0.0, 1.0, plain(-1), w)
+    report_gap(x, gap, query.most, query.above, w, out, flags, k)
     parts[k, 0], parts[k, 1] = gap.p, gap.q
 
 
 @entry
 def distance_rows(
-    a: PartTree, b: PartTree, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2,
-    most: float, above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2,
-    flags: Ints2, parts: Ints2,
+    pair: TreePair, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch, out: Array2,
+    reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the distances at pose rows start to stop, and return the last code.
+    """Write the code of `walk.meet` and the distances at pose rows, and return the last code.
 
-    Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
-    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a
-    search if possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it
-    gives tighter bounds. The order is TURNED if b is first. ``faces`` selects the traversal of two meshes.
+    Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `walk.meet_rows`. For
+    overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
+    possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives
+    tighter bounds.
     """
-    if not poses_taken(ma, mb, rows_a, rows_b):
+    if not poses_taken(ma, mb, rows):
         return NO_POSE
-    code = APART
-    for k in range(start, stop):
-        x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
+    code, faces, flags = APART, query.faces, reports.flags
+    for k in range(rows.start, rows.stop):
+        x, turned = two_of_rows(pair, rows, k)
         # the common point of this row must not be from the parts of an earlier row
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = code
+        reports.codes[k] = code
         if code in (MEET, HELD):
-            if level == BOUNDS:
+            if query.level == BOUNDS:
                 put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
-            elif level == DEPTHS:
-                answer[k] = code = _report_depth(x, code, faces, w, out, flags, k)
+            elif query.level == DEPTHS:
+                reports.codes[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
                 _report_common(x, code, faces, w, out, flags, k)
         else:
-            report_apart(x, faces, most, above, w, out, flags, parts, k)
-        rows = rows_b if turned and order == TIED else rows_a
-        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+            report_apart(x, query, w, out, flags, reports.parts, k)
+        first = rows.b if turned and pair.order == TIED else rows.a
+        into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
     return code
+
+
+def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
+    """Return the query with a greatest distance."""
+    return DistanceQuery(faces, level, most, nextafter(most, inf))

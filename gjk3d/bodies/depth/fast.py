@@ -57,7 +57,7 @@ from gjk3d.bodies.part_tree import (
     TIED,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touch import put_bounds, report_apart
+from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
 from gjk3d.bodies.triangles import common_of, placed_triangle, read
 from gjk3d.bodies.walk import (
     APART,
@@ -65,6 +65,8 @@ from gjk3d.bodies.walk import (
     MEET,
     NO_POSE,
     PosedPair,
+    PoseRows,
+    TreePair,
     TreeScratch,
     meet,
     parts_at,
@@ -237,11 +239,13 @@ def fast_rows(
 
     It does for the fast depth what `touch.distance_rows` does for other depths.
     """
-    if not poses_taken(ma, mb, rows_a, rows_b):
+    pair, rows = TreePair(a.parts, b.parts, order), PoseRows(rows_a, rows_b, start, stop)
+    query = DistanceQuery(faces, BOUNDS, most, above)
+    if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART
     for k in range(start, stop):
-        x, turned = two_of_rows(a.parts, b.parts, rows_a, rows_b, order, k)
+        x, turned = two_of_rows(pair, rows, k)
         swapped = turned and order == TIED
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
@@ -258,9 +262,9 @@ def fast_rows(
             put_bounds(x, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
             flags[k, 2] = int(narrow)
         else:
-            report_apart(x, faces, most, above, w, out, flags, parts, k)
-        rows = rows_b if swapped else rows_a
-        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+            report_apart(x, query, w, out, flags, parts, k)
+        first = rows_b if swapped else rows_a
+        into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
     return code

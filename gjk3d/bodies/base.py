@@ -146,7 +146,8 @@ class Body(Frozen):
 
     def _as_parts(self) -> Parts:
         """Return the convex parts, which are cached."""
-        return self._cached("parts", self._build_parts)
+        parts: Parts | None = self._cache.get("parts")
+        return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
         """Return the parts near another object with a reach about its origin, which is translated by a shift.

@@ -33,7 +33,7 @@ class Balls(Copies):
         self._places, order, links, self._nodes = parted_points(places, _LEAF)
         self._shapes, self._radius = [Sphere(radius) if radius > 0.0 else Point()], radius
         self._arena, self._hull = pack_shapes(self._shapes), cache(hull)
-        self._which, self._pieces = np.zeros(len(places), dtype=np.int64), None
+        self._which, self._pieces, self.grid = np.zeros(len(places), dtype=np.int64), None, None
         low, high = self._nodes[0, :3] - self._nodes[0, 3:6], self._nodes[0, :3] + self._nodes[0, 3:6]
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 

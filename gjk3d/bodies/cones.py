@@ -16,12 +16,15 @@ from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     CELL,
+    CELLS_Y,
     COPIES,
     ENDLESS,
+    FIRST_FLOAT,
     FIRST_INT,
     FRONT,
     LEFT,
     OPEN,
+    PITCH,
     PITCH_X,
     PITCH_Y,
     PRISMS,
@@ -206,17 +209,60 @@ def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeS
     return False
 
 
+@inlined
+def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
+    """Return whether a triangle across an edge of triangle k is too near to q = p + step n.
+
+    These decide most normals at an edge that is flat or concave, without the tree. The tree has them in its table.
+    """
+    if t.kind == TRIANGLES and t.table.shape[0] > 1:
+        for c in range(3):
+            j = t.table[k, c]
+            if j != k and _is_triangle_near(read(t.places, j), q, p, n, probe, error, t.floats[0]):
+                return True
+    return False
+
+
+@kernel
+def _is_cell_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
+    """Return the result of `_is_part_near` for a voxel grid from the cells around q = p + step n.
+
+    A tree of a grid has the part of each cell in place of a skin, see `gjk3d.bodies.parts.Copies.in_cells`.
+    """
+    pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), t.skin_links.shape[1], k
+    u, v, s = (q[0] - t.span[0]) / pitch, (q[1] - t.span[1]) / pitch, (q[2] - t.span[2]) / pitch
+    reach = (probe.step + error) / pitch + _ROUNDED
+    for i in range(max(int(u - reach), 0), min(int(u + reach) + 1, t.skin_links.shape[0] // ny)):
+        for j in range(max(int(v - reach), 0), min(int(v + reach) + 1, ny)):
+            for c in range(max(int(s - reach), 0), min(int(s + reach) + 1, nz)):
+                part = t.skin_links[i * ny + j, c]
+                if part < 0 or part in (k, last):
+                    continue
+                last = part
+                f = t.floats[t.table[part if t.table.shape[0] > 1 else 0, FIRST_FLOAT] + _HEAD :]
+                middle = (t.places[part, 0], t.places[part, 1], t.places[part, 2])
+                local = sub(q, middle)
+                inner = (_within(local[0], f[0]), _within(local[1], f[1]), _within(local[2], f[2]))
+                e = sub(local, inner)
+                if dot(e, e) == 0.0 or _is_close(add(inner, middle), p, n, probe, error, 0.0):
+                    return True
+    return False
+
+
+@inlined
+def _is_single(t: PartTree) -> bool:
+    """Return whether the body is a single part, or a cloud of balls."""
+    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
+    return lone or (t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT)
+
+
 @kernel
 def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
     """Return whether a normal of part k is certain without a probe, as for a single part, a face, or a ball of a cloud.
 
     ``inside`` allows for a normal that leads into a closed mesh.
     """
-    if inside and t.inside != OPEN:
-        return False
-    lone = t.links[0, 0] < 0 and t.links[0, 2] == 1
-    balls = t.kind == COPIES and t.ints[t.table[0, FIRST_INT] + layout.KIND] == layout.POINT
-    return lone or balls or _is_bare(t, k, n)
+    return not (inside and t.inside != OPEN) and (_is_single(t) or _is_bare(t, k, n))
 
 
 @kernel
@@ -225,18 +271,24 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
 
     ``origin`` is a body of one point at the origin.
     """
-    if is_sure(t, k, n, probe.inside):
+    bare, free_ahead = _is_bare(t, k, n), not probe.inside or t.inside == OPEN
+    if free_ahead and (bare or _is_single(t)):
         return True
-    q, bare = along(p, n, probe.step), _is_bare(t, k, n)
+    q = along(p, n, probe.step)
     error = ROUNDING * (t.reach + max(abs(q[0]), max(abs(q[1]), abs(q[2]))))
     # the cells around the point replace the tree for a height field
     if not bare and t.kind == PRISMS and _is_ground_near(t, k, p, n, probe, error):
         return False
     if not bare and t.kind != PRISMS:
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
-        if _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
+        if _is_neighbour_near(t, k, q, p, n, probe, error):
             return False
-    if not probe.inside or t.inside == OPEN:
+        if t.kind == COPIES and t.skin_links.shape[0] > 0:
+            if _is_cell_near(t, k, q, p, n, probe, error):
+                return False
+        elif _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
+            return False
+    if free_ahead:
         return True
     # a corner of the wall between two closed parts may be on the surface, so the probe starts next to it, on the wall
     return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)

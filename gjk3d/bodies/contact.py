@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
+from math import inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +11,9 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.depth.depth import depths, outer_translations
+from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out, vec_at
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
-from gjk3d.bodies.depth.search import STATE
 from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
@@ -22,24 +21,25 @@ from gjk3d.bodies.meetings import (
     FACES,
     MESHES,
     PARTS,
-    Listed,
+    PosedShapes,
     face_each_other,
     keep_mutual,
     list_meeting,
+    listing_of,
     sort_pairs,
     split,
 )
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
-from gjk3d.bodies.part_tree import TURNED, GivenShelf, PartTree, on_shelf, order_of
+from gjk3d.bodies.part_tree import TIED, TURNED, GivenShelf, PartTree, on_shelf, order_of
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
-from gjk3d.bodies.topology import edges_of
+from gjk3d.bodies.touch import BOUNDS, distance_rows
 from gjk3d.bodies.traversal import TriangleTree, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import PosedPair, TreeScratch, tree_scratch, two_at
+from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, borrow, give_back, tree_scratch, two_at
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -50,12 +50,14 @@ from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
+from gjk3d.poses import WIDTH as POSE_WIDTH
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
 
 _CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
+_ALONE = np.zeros(1, dtype=np.int64)
 _POINT = Shelf([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
@@ -77,13 +79,15 @@ class Touching(NamedTuple):
     counts: Ints  #: number of points of each of these rows
 
 
-def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None) -> Iterator[Touching]:
+def contact_points(
+    a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None, pair: ContactPair | None = None
+) -> Iterator[Touching]:
     """Yield the contact points of two bodies at pose rows.
 
     ``answers`` are the distances of the rows, signed for half-spaces. Each pair of parts that touch, or are closer than
     ``within``, has the points of these two parts. The parts of a mesh are its faces. If bodies overlap without any
     contact of their surfaces, such as one inside the other, the result is the point of the signed distance. Rows with a
-    distance of more than ``within`` do not have points.
+    distance of more than ``within`` do not have points. ``pair`` are the prepared data of both bodies, if they exist.
     """
     which = np.flatnonzero(answers[:, 1] <= within)
     if not len(which):
@@ -102,23 +106,26 @@ def contact_points(a: Any, b: Any, rows: Rows, answers: Array, within: float, mo
         return
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
-        x = _PosedShapes(group.a, group.ours, Shelf([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
-        yield _touching_in_order(
-            some, *_points_of(x, _turned(answers[some], swapped), within, most, rows.workers), swapped
-        )
+        x = PosedShapes(group.a, group.ours, Shelf([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
+        plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
+        points, counts = _points_of(x, plan, _turned(answers[some], swapped), within, most, rows.workers)
+        yield _touching_in_order(some, points, counts, swapped)
 
 
 def contact_points_beside(
     a: Body, shelf: Shelf, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
 ) -> Iterator[Touching]:
     """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
-    which = np.flatnonzero(answers[:, 1] <= within)
+    which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
     for ours, rows_near in parts_near(a, shelf.reaches[shape_of], first, second):
         some = which[rows_near]
-        x = _PosedShapes(a, ours, shelf, shape_of[rows_near], first[rows_near], second[rows_near])
-        oriented = _turned(answers[some], turned[some])
-        yield _touching_in_order(some, *_points_of(x, oriented, within, most, rows.workers), turned[some])
+        x = PosedShapes(a, ours, shelf, shape_of[rows_near], first[rows_near], second[rows_near])
+        plan = shelf.plans.get(ours)
+        if plan is None:
+            plan = shelf.plans[ours] = ContactPlan(a, ours, shelf)
+        points, counts = _points_of(x, plan, _turned(answers[some], turned[some]), within, most, rows.workers)
+        yield _touching_in_order(some, points, counts, turned[some])
 
 
 def _turned(answers: Array, turned: bool | Bools) -> Array:
@@ -128,9 +135,10 @@ def _turned(answers: Array, turned: bool | Bools) -> Array:
 
 
 def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | Bools) -> Touching:
-    swapped = np.repeat(turned, counts) if isinstance(turned, np.ndarray) else np.full(len(points), turned)
-    points[swapped] = points[swapped][:, _MIRRORED]
-    points[swapped, POINT:] = 0.0 - points[swapped, POINT:]
+    if turned is not False:
+        some = slice(None) if turned is True else turned.repeat(counts)
+        points[some] = points[some][:, _MIRRORED]
+        points[some, POINT:] = 0.0 - points[some, POINT:]
     return Touching(which, points, counts)
 
 
@@ -144,45 +152,122 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
     return np.hstack([points[valid], normals]), np.concatenate([[0], np.cumsum(count)])
 
 
-class _PosedShapes(NamedTuple):
-    """A body, and one shape of a shelf per pose row."""
-
-    a: Body
-    ours: Parts
-    shelf: Shelf
-    shape_index: Ints
-    rows_a: Array
-    rows_b: Array
-
-    def by_thing(self) -> Iterator[tuple[int, Ints]]:
-        """Yield each shape of the shelf that occurs, and its rows."""
-        for k in np.unique(self.shape_index).tolist():
-            yield k, np.flatnonzero(self.shape_index == k)
-
-
-def _points_of(x: _PosedShapes, answers: Array, within: float, most: int | None, workers: int) -> tuple[Array, Ints]:
+def _points_of(
+    x: PosedShapes, plan: ContactPlan, answers: Array, within: float, most: int | None, workers: int
+) -> tuple[Array, Ints]:
     """Return the contact points of all pose rows one after another, and their number in each row."""
-    kind, first = PARTS, x.shelf.things[0]
-    if x.a._kind == Kind.MESH and first._kind & (Kind.MESH | Kind.SHAPES):
-        kind = MESHES if first._kind == Kind.MESH else FACES
     results: dict[int, tuple[Array, Ints]] = {}
+    total = len(x.shape_index)
 
     def run(start: int, stop: int) -> None:
-        some, chunk_answers = slice(start, stop), answers[start:stop]
-        y = x._replace(shape_index=x.shape_index[some], rows_a=x.rows_a[some], rows_b=x.rows_b[some])
-        listed = list_meeting(y.ours, y.shelf, y.shape_index, y.rows_a, y.rows_b, kind, within)
-        points, begins = _all_points(y, kind, listed, within)
-        _measure_deep(y, begins, chunk_answers)
-        results[start] = spread_points(points, begins, chunk_answers, most)
+        some = x if stop - start == total else x.rows(slice(start, stop))
+        results[start] = plan.points(some, answers[start:stop], within, most)
 
-    in_chunks(len(x.shape_index), workers, run, _CHUNK)
+    in_chunks(total, workers, run, _CHUNK)
     if len(results) == 1:
         return results[0]
     parts = [results[start] for start in sorted(results)]
     return np.concatenate([points for points, _ in parts]), np.concatenate([counts for _, counts in parts])
 
 
-def _measure_deep(x: _PosedShapes, begins: Ints, answers: Array) -> None:
+class ContactPlan:
+    """The arguments of the kernels of contacts that no pose changes, without references to the objects."""
+
+    __slots__ = ("_corners", "_listing", "_outer", "_planes", "_sides")
+
+    def __init__(self, a: Body, ours: Parts, shelf: Shelf) -> None:
+        kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
+        if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
+            kind = MESHES if thing._kind == Kind.MESH else FACES
+        listing = self._listing = listing_of(ours, shelf, kind)
+        (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
+        outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
+        outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
+        self._sides = (faces_a, outward_a, _solidity(ours)), (faces_b, outward_b, _solidity(first))
+        self._planes, self._corners = shelf.planes, (most_a, most_b)
+        # faces push each other out no farther than the hulls
+        hull = None if kind == PARTS or any(listing.mapped) else ours.hull()
+        hulls = None if hull is None else shelf.hulls
+        self._outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
+        if hull is not None and hulls is not None:
+            self._outer = parts_of(hull).given, hulls, True, False
+
+    def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
+        """Return the contact points of all pose rows one after another in world axes, and their numbers."""
+        listing, which = self._listing, x.shape_index
+        pairs, out, starts, lowest = list_meeting(listing, x, within)
+        many = starts[2::2] - starts[:-2:2]
+        longest = int(many.max())
+        notes = (
+            np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
+            np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
+        )  # fmt: skip
+        scratch, begins = manifold_scratch(*self._corners), np.zeros(len(which) + 1, dtype=np.int64)
+        # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
+        points = borrow("points", int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH)
+        most_deep = np.zeros(len(which))
+        if any(listing.mapped) and listing.kind != PARTS:  # kernels cannot search for a separating translation
+            most_deep = depths(x.ours, x.shelf.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
+        point_rows(
+            listing.a, listing.b, *self._sides, self._planes, _POINT.given[0], listing.kind, listing.mapped, within,
+            which, x.rows_a, x.rows_b, (*self._outer, most_deep), (pairs, out, lowest, starts), tree_scratch(), scratch,
+            notes, points, begins,
+        )  # fmt: skip
+        if (begins[1:] == begins[:-1]).any():
+            _measure_deep(x, begins, answers)
+        spread = spread_points(points[: begins[-1]], begins, answers, most)
+        give_back(points=points)
+        if not any(listing.mapped):
+            give_back(pairs=pairs.base, out=out.base)
+        return spread
+
+
+class ContactPair:
+    """The prepared contacts of a body and another object, without references to the two."""
+
+    __slots__ = ("_order", "_plans", "_trees")
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self._order = order_of(a, b)
+        first, second = (b, a) if self._order == TURNED else (a, b)
+        self._trees = parts_of(first).given, parts_of(second).given, bool(a._kind & b._kind & Kind.MESH)
+        self._plans: list[ContactPlan | None] = [None, None]
+
+    def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
+        """Return the plan of two objects; ``later`` are two that tie and are swapped, as their poses decide."""
+        if x.ours is not x.a._as_parts():  # of a height field without a bottom at these poses
+            return ContactPlan(*x[:3])
+        plan = self._plans[later]
+        if plan is None:
+            plan = self._plans[later] = ContactPlan(*x[:3])
+        return plan
+
+    def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
+        """Return the contact points at two matrices in the format of `spread`; None for the general path."""
+        if self._order == TURNED:
+            a, b, ma, mb = b, a, mb, ma
+        row_a, row_b = np.empty((2, 1, POSE_WIDTH))
+        codes, parts, (out, flags) = np.empty(1, dtype=np.int64), np.empty((1, 2), dtype=np.int64), empty_answers(1)
+        code = distance_rows(
+            *self._trees, BOUNDS, ma, mb, row_a, row_b, within, nextafter(within, inf), self._order, 0, 1,
+            tree_scratch(), codes, out, flags, parts,
+        )  # fmt: skip
+        if code not in (APART, MEET, HELD) or flags.item(3):
+            return None
+        if out.item(1) > within:
+            return out[:0, :WIDTH]
+        later = self._order == TIED and row_a.tolist() > row_b.tolist()
+        if later:
+            a, b, row_a, row_b = b, a, row_b, row_a
+        turned, shelf = later or self._order == TURNED, Shelf([b])
+        mirror(out, turned)
+        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
+        x = PosedShapes(a, ours, shelf, _ALONE, row_a, row_b)
+        points, counts = self.plan(x, later).points(x, out, within, most)
+        return _touching_in_order(_ALONE, points, counts, turned).points
+
+
+def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
     """Replace the results of overlapping rows without contact points by their signed distances."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
     for k, some in x.by_thing() if deep.any() else ():
@@ -194,62 +279,11 @@ def _measure_deep(x: _PosedShapes, begins: Ints, answers: Array) -> None:
             answers[which] = out
 
 
-def _outer(x: _PosedShapes, kind: int, mapped: bool) -> GivenOuter:
-    """Return the hulls of both bodies, or without hulls the lengths of translations that separate the bodies."""
-    most, point = np.zeros(len(x.shape_index)), _POINT.given
-    if kind == PARTS:  # only faces of closed meshes push each other
-        return point[0], point, False, True, most
-    ours, theirs = x.ours.hull(), None if mapped else x.shelf.hulls
-    if ours is not None and theirs is not None:
-        return parts_of(ours).given, theirs, True, False, most
-    m = relatives(x.rows_a, x.rows_b)
-    for k, some in x.by_thing():
-        if mapped:  # kernels do not search for a shorter translation
-            most[some] = depths(x.ours, x.shelf.parts[k], m[some])[:, MOST_DEPTH]
-        else:
-            states = np.empty((len(some), STATE))
-            outer_translations(x.ours, x.shelf.parts[k], m[some], states)
-            most[some] = states[:, MOST_DEPTH]
-    return point[0], point, False, mapped, most
-
-
 def _solidity(parts: Parts) -> int:
     """Return 1 for parts that bound a solid, 2 for faces of a mesh with possible inner walls, and 0 for other parts."""
     if not (isinstance(parts, Triangles) and parts.solids):
         return int(bool(parts.solids))
-    mesh = parts.mesh
-
-    def crowded() -> bool:
-        return bool(np.bincount(edges_of(mesh._places, mesh._faces).numbers.ravel()).max() > 2)
-
-    return 1 + int(len(mesh._body_points) > 1 or mesh._cached("crowded edges", crowded))
-
-
-def _all_points(x: _PosedShapes, kind: int, listed: Listed, within: float) -> tuple[Array, Ints]:
-    """Return the points of all pairs of parts at pose rows in world axes, and the first index of each row."""
-    (faces_a, most_a), (faces_b, most_b), first = faces_in(x.ours), x.shelf.faces, x.shelf.parts[0]
-    outward_a = outward_b = _NO_NORMAL
-    if kind != PARTS:
-        outward_a = surface_of(x.ours)[1]
-        outward_b = surface_of(first)[1] if kind == MESHES else outward_b
-    side_a, side_b = (faces_a, outward_a, _solidity(x.ours)), (faces_b, outward_b, _solidity(first))
-    pairs, out, starts, lowest = listed
-    many = starts[2::2] - starts[:-2:2]
-    longest = int(many.max())
-    notes = (
-        np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
-        np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
-    )  # fmt: skip
-    scratch, begins = manifold_scratch(most_a, most_b), np.zeros(len(x.shape_index) + 1, dtype=np.int64)
-    mapped = x.ours.any_mapped, first.any_mapped
-    # an upper bound of the number of points, since only the first `MOST` pairs of a row have more than one point
-    points = np.empty((int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH))
-    point_rows(
-        x.ours.given, x.shelf.given, side_a, side_b, x.shelf.planes, _POINT.given[0], kind, mapped, within,
-        x.shape_index, x.rows_a, x.rows_b, _outer(x, kind, any(mapped)), (pairs, out, lowest, starts), tree_scratch(),
-        scratch, notes, points, begins,
-    )  # fmt: skip
-    return points[: begins[-1]], begins
+    return 1 + int(len(parts.mesh._body_points) > 1 or parts.across_edges()[1])
 
 
 @kernel

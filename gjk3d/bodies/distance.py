@@ -124,7 +124,7 @@ def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
-    for k in np.flatnonzero(codes > walk.HELD).tolist():
+    for k in (codes > walk.HELD).nonzero()[0].tolist():
         few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
         answer[k] = collide(a, shelf.things[which[k]], few, margin)[0]
     return answer

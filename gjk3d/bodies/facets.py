@@ -121,7 +121,8 @@ def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
     """Return solids with new scratch, which threads must not share."""
-    return (*solids[:5], *_scratch(solids[4]))
+    heights, corners, outline = solids[5:]
+    return (*solids[:5], np.empty(heights.shape), np.empty(corners.shape), np.empty(outline.shape, dtype=np.int64))
 
 
 def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:

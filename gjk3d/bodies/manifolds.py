@@ -13,13 +13,14 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_contact, is_parallel, probe_at
+from gjk3d.bodies.cones import is_normal, is_parallel, probe_at
+from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts, vec_at
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
+from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.walk import PosedPair, TreeScratch
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, place, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, world_center
 from gjk3d.narrow.features import Feature, Loops, feature
 from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, nearest_on, patch, put_point
@@ -37,6 +38,7 @@ _MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal o
 _FACES = 8  #: greatest number of faces of two parts that are tried
 _FEW = 16  #: greatest number of pairs that are tried along other normals
 _FIRST = 0
+_OUTSIDE, _INSIDE, _UNCLEAR = range(3)  #: side of a body to which a normal leads
 _FLAT = 1e-13  #: width of a degenerate triangle, in units of its length, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: sizes of the arrays for the faces of a column
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: faces of a column
@@ -238,13 +240,32 @@ def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel
+def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
+    """Return where a normal at part k leads: out of the body, into it, or unclear if only a probe can tell."""
+    if parts.inside == OPEN:
+        return _OUTSIDE
+    # a closed mesh without inner walls is behind all of its faces
+    face = outward_at(outward, k)
+    if walls or dot(face, face) == 0.0 or not is_parallel(n, face):
+        return _UNCLEAR
+    return _OUTSIDE if dot(n, face) > 0.0 else _INSIDE
+
+
+@kernel
 def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, origin: PartTree, points: Array2) -> int:
     """Write the points of two parts along n, a normal of one of their faces, and return their number.
 
     The number is 0 if the gap is below ``least``, or if n is not a normal of the bodies at any point. A normal that is
     not ``certain`` is used only for the points of least gap, which include the extreme points of the parts.
     """
-    c, sheets = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane)
+    c, sheets, x = y.c, Sheets(t.d.corners[0], t.d.corners[1], t.d.plane), t.x
+    to_b = turn_back(x.m, neg(n))
+    ahead_a, ahead_b = (
+        _side_of(x.a, y.p, t.f.outward_a, t.f.walls, n),
+        _side_of(x.b, y.q, t.f.outward_b, t.f.walls, to_b),
+    )
+    if ahead_a == _INSIDE or ahead_b == _INSIDE:
+        return 0
     top, low = _ends(y, n)
     gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
     if gap > t.within or gap < max(least, -t.most) - slack:
@@ -266,10 +287,16 @@ def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, orig
     else:
         return 0
     _put_normals(points, added, n)
-    probe, most = probe_at(c.a, c.b, t.x.error, 0.0, True), inf if certain else gap + FLUSH * c.size
+    probe, most = probe_at(c.a, c.b, x.error, 0.0, ahead_a == _UNCLEAR), inf if certain else gap + FLUSH * c.size
+    probe_b = probe_at(c.a, c.b, x.error, 0.0, ahead_b == _UNCLEAR)
     for k in range(added):  # other parts may cover a part of a face
-        a, b = vec_at(points[k], 0), vec_at(points[k], 3)
-        if points[k, POINT - 1] <= most and is_contact(t.x, y.p, y.q, origin, a, b, n, probe, t.w):
+        a, b = vec_at(points[k], 0), turn_back(x.m, sub(vec_at(points[k], 3), offset(x.m)))
+        near = points[k, POINT - 1] <= most
+        if (
+            near
+            and is_normal(x.a, y.p, origin, a, n, probe, t.w)
+            and is_normal(x.b, y.q, origin, b, to_b, probe_b, t.w)
+        ):
             return added
     return 0
 

@@ -5,13 +5,14 @@ The parts of a mesh are its faces. Kernels do not call functions of users, which
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.base import Parts
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
@@ -21,12 +22,21 @@ from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind, triangles_of
-from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
 from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, part_meets, parts_at, tree_scratch, two_at
-from gjk3d.convex.rows import empty_answers
+from gjk3d.bodies.walk import (
+    PosedPair,
+    TreeScratch,
+    borrow,
+    give_back,
+    list_parts,
+    part_meets,
+    parts_at,
+    tree_scratch,
+    two_at,
+)
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
@@ -155,23 +165,73 @@ def list_rows(
     return int(rows_a.shape[0])
 
 
-def list_meeting(
-    a: Parts, shelf: Shelf, which: Ints, rows_a: Array, rows_b: Array, kind: int, within: float
-) -> Listed:  # fmt: skip
+class PosedShapes(NamedTuple):
+    """A body, and one shape of a shelf per pose row."""
+
+    a: Body
+    ours: Parts
+    shelf: Shelf
+    shape_index: Ints
+    rows_a: Array
+    rows_b: Array
+
+    def by_thing(self) -> Iterator[tuple[int, Ints]]:
+        """Yield each shape of the shelf that occurs, and its rows."""
+        for k in np.unique(self.shape_index).tolist():
+            yield k, np.flatnonzero(self.shape_index == k)
+
+    def rows(self, some: slice) -> PosedShapes:
+        """Return the same at some pose rows."""
+        return self._replace(
+            shape_index=self.shape_index[some], rows_a=self.rows_a[some], rows_b=self.rows_b[some]
+        )  # fmt: skip
+
+
+class Listing(NamedTuple):
+    """The arguments of `list_rows` that no pose changes, and which bodies have functions of a user."""
+
+    a: PartTree
+    b: GivenShelf
+    solids: GivenSolids
+    order_a: Ints
+    order_b: Ints
+    kind: int
+    mapped: tuple[bool, bool]
+
+
+def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
+    """Return the arguments for a body and the shapes of a shelf."""
+    first, rims_reaches = shelf.parts[0], shelf.given[1]
+    order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
+    trees = _with_neighbours(a, a.given), (_with_neighbours(first, shelf.given[0]), rims_reaches)
+    return Listing(*trees, shelf.solids, order_a, order_b, kind, (a.any_mapped, first.any_mapped))
+
+
+def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
+    """Return a tree with the neighbours of parts, see `cones`: of triangles across the edges, of voxels in cells."""
+    if isinstance(parts, Copies):
+        return parts.in_cells()
+    return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
+
+
+def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
     """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
-    The second body at row k is ``which[k]`` of the shelf.
+    Unless a body has functions of a user, the arrays are parts of those of `borrow`.
     """
-    first = shelf.parts[0]
-    if a.any_mapped or first.any_mapped:
-        return _by_functions(a, first, rows_a, rows_b, kind, within)
-    solids = with_scratch(shelf.solids)
-    room, finished, begins = _ROOM * (1 + len(rows_a)), 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
-    pairs, (out, flags) = np.empty((room, 2), dtype=np.int64), empty_answers(room)
+    which, rows_a, rows_b = x[3:]
+    if any(listing.mapped):
+        return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, listing.kind, within)
+    solids = with_scratch(listing.solids)
+    finished, begins = 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
+    pairs = borrow("pairs", _ROOM * (1 + len(rows_a)), 2, np.int64)
+    room = len(pairs)
+    out, flags = borrow("out", room, FLOATS), borrow("flags", room, INTS, np.int64)
+    scratch = tree_scratch()
     while True:
         finished = list_rows(
-            a.given, shelf.given, solids, _order_in(a), _order_in(first), kind, within, which, rows_a, rows_b, finished,
-            tree_scratch(), pairs, out, flags, begins,
+            listing.a, listing.b, solids, listing.order_a, listing.order_b, listing.kind, within, which, rows_a,
+            rows_b, finished, scratch, pairs, out, flags, begins,
         )  # fmt: skip
         if finished == len(rows_a):
             break
@@ -179,7 +239,7 @@ def list_meeting(
             raise too_many()
         # finished rows stay valid, and only the remaining rows are listed again
         room *= 4
-        pairs, out, flags = np.resize(pairs, (room, 2)), np.resize(out, (room, FLOATS)), np.resize(flags, (room, INTS))
+        pairs, out, flags = _grown(pairs, room), _grown(out, room), _grown(flags, room)
     end = int(begins[-1])
     pairs, out, flags = pairs[:end], out[:end], flags[:end]
     left = flags[:, 2] == 0
@@ -187,14 +247,17 @@ def list_meeting(
         for k in range(len(rows_a)):
             span = slice(begins[2 * k], begins[2 * k + 2])
             if left[span].any():
-                x = BodyPair(a, shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
-                x.solve_again(pairs[span], SIGNED, out[span], flags[span])
+                pair = BodyPair(x.ours, x.shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
+                pair.solve_again(pairs[span], SIGNED, out[span], flags[span])
+    give_back(flags=flags.base)
     return Listed(pairs, out, begins, _NONE)
 
 
-def _order_in(parts: Parts) -> Ints:
-    """Return the face number of each triangle."""
-    return parts.tree.order if isinstance(parts, Triangles) else _NO_ORDER
+def _grown(array: Any, room: int) -> Any:
+    """Return a copy with room for more rows."""
+    out = np.empty((room, array.shape[1]), dtype=array.dtype)
+    out[: len(array)] = array[:room]
+    return out
 
 
 # --- functions of a user ----------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
 #: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
 LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
+PITCH, CELLS_Y = 3, 4  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 
 _GROWN = 16.0 * 2.0**-52

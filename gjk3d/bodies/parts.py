@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import inf, pi, sqrt
-from typing import Any
+from math import inf, pi, prod, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, t
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.traversal import TriangleTree, box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
@@ -80,23 +81,50 @@ class TreeParts(Parts):
         return self._rays.along_rays(starts, directions, far)
 
 
+_MOST_CELLS = 1 << 21  #: of a grid whose cells have the numbers of their parts
+
+
+class Grid(NamedTuple):
+    """The cells of a voxel grid that each part fills: the first, and that behind the last."""
+
+    cells: Ints
+    origin: Array
+    pitch: float
+    shape: tuple[int, ...]
+
+
 class Copies(TreeParts):
     """Translated copies of a few shapes."""
 
-    __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which")
+    __slots__ = ("_arena", "_hull", "_pieces", "_places", "_shapes", "_which", "grid")
     _hull: Callable[[], Shape]
     _pieces: Ints | None  #: number of the connected piece of each part, if known
     _shapes: Sequence[Shape]
     _which: Ints
+    grid: Grid | None  #: of voxels
 
     def __init__(
         self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape],
-        pieces: Ints | None = None,
+        pieces: Ints | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
         super().__init__(boxes, 4 if len(shapes) == 1 else 2)
         self._shapes, self._which, self._places = shapes, which[self._order], places[self._order]
         self._arena, self._hull = pack_shapes(shapes), cache(hull)
-        self._pieces = None if pieces is None else pieces[self._order]
+        self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
+
+    def in_cells(self) -> PartTree:
+        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `cones`.
+
+        Large grids, and shapes that are not in a grid, have just the tree.
+        """
+        grid = self.grid
+        if grid is None or prod(grid.shape) > _MOST_CELLS:
+            return self.given
+        parts = np.full(grid.shape, -1, dtype=np.int64)
+        for k, (i, j, c, i1, j1, c1) in enumerate(grid.cells[self._order].tolist()):
+            parts[i:i1, j:j1, c:c1] = k
+        span = np.array([*grid.origin, grid.pitch, grid.shape[1], 0.0])
+        return self.given._replace(skin_links=parts.reshape(-1, grid.shape[2]), span=span)
 
     def pack(self, which: Ints) -> Packed:
         """See `Parts`."""
@@ -213,6 +241,25 @@ class Triangles(Parts):
     def samples(self) -> Array:
         """See `Parts`."""
         return self.mesh._used
+
+    def across_edges(self) -> tuple[Ints, bool]:
+        """Return the triangle across each edge of each, (m, 3), and whether an edge has more than two triangles.
+
+        A triangle itself replaces what is missing.
+        """
+        return self.mesh._cached("across edges", self._find_across_edges)
+
+    def _find_across_edges(self) -> tuple[Ints, bool]:
+        edges, order = edges_of(self.mesh._places, self.mesh._faces), self.tree.order
+        leaves = np.empty(self.count, dtype=np.int64)
+        leaves[order] = np.arange(self.count)
+        across = np.repeat(np.arange(self.count)[:, None], 3, axis=1)
+        sides = edges.numbers.ravel().argsort(kind="stable")
+        numbers, which = edges.numbers.ravel()[sides], leaves[edges.faces[sides // 3]]
+        first = (numbers[1:] == numbers[:-1]).nonzero()[0]
+        for one, other in ((first, first + 1), (first + 1, first)):
+            across[which[one], sides[one] % 3] = which[other]
+        return across, bool((numbers[2:] == numbers[:-2]).any())
 
     def outward(self, which: Ints) -> Array:
         """See `Parts`."""

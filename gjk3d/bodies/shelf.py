@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Shelf:
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
+        self.plans: dict[Parts, Any] = {}  #: of contacts with bodies, see `gjk3d.bodies.contact`
 
     def __len__(self) -> int:
         return len(self.things)

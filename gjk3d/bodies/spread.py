@@ -7,6 +7,7 @@ from math import inf, sqrt
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.walk import borrow, give_back
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow.manifold import POINT
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -244,9 +245,11 @@ def spread_points(points: Array, begins: Ints, answers: Array, most: int | None)
     """Return contact points of several pairs without duplicates, and their counts (`spread_rows`)."""
     pairs = len(begins) - 1
     longest = int((begins[1:] - begins[:-1]).max(initial=0))
-    out, counts = np.empty((len(points) + pairs, WIDTH)), np.empty(pairs, dtype=np.int64)
+    out, counts = borrow("spread", len(points) + pairs, WIDTH), np.empty(pairs, dtype=np.int64)
     total = spread_rows(
         points, begins, answers, -1 if most is None else int(most), np.empty((longest, 3)),
         np.empty((4, longest), dtype=np.int64), np.empty((longest, WIDTH)), out, counts,
     )  # fmt: skip
-    return out[:total], counts
+    retained = out[:total].copy()
+    give_back(spread=out)
+    return retained, counts

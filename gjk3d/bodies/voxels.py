@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.parts import Copies
+from gjk3d.bodies.parts import Copies, Grid
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, points_of, vector
 from gjk3d.shapes.base import Kind, Shape
@@ -210,7 +210,8 @@ class VoxelGrid(Body):
             return ConvexHull(np.unique(corners, axis=0))
 
         shapes = [Box(self.pitch * size) for size in sizes]
-        return Copies(shapes, which.ravel(), middles, boxes, hull, self._pieces[tuple(cells[:, :3].T)])
+        grid = Grid(cells, self.origin, self.pitch, self._occupied.shape)
+        return Copies(shapes, which.ravel(), middles, boxes, hull, self._pieces[tuple(cells[:, :3].T)], grid)
 
     @property
     def _pieces(self) -> Ints:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -367,6 +367,20 @@ def tree_scratch() -> TreeScratch:
     except AttributeError:
         scratch = _local.tree_scratch = new_tree_scratch()
     return scratch
+
+
+_MOST_BYTES = 1 << 23  #: of an array that a thread retains
+
+
+def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
+    """Return an array of at least so many rows, the one that `give_back` took last if it is long enough."""
+    array = _local.__dict__.setdefault("arrays", {}).pop(name, None)
+    return np.empty((rows, columns), dtype=kind) if array is None or len(array) < rows else array
+
+
+def give_back(**arrays: Any) -> None:
+    """Retain large arrays under the names of `borrow`, since new memory costs more than what is computed in it."""
+    _local.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
 
 
 def new_tree_scratch() -> TreeScratch:

@@ -264,7 +264,6 @@ def _blockers(parts: Sequence[AssemblyPart], directions: Array, tolerance: float
 
 
 def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
-    """Return the parts whose boxes block the box of a part."""
     boxes = np.array([view.box for view in views])
     over = (boxes[:, 0, :2] < boxes[i, 1, :2]) & (boxes[i, 0, :2] < boxes[:, 1, :2])
     near = over.all(axis=1) & (boxes[:, 1, 2] > boxes[i, 0, 2] + tolerance)
@@ -478,7 +477,6 @@ def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tu
 
 
 def _wide(polygons: list[Array], tolerance: float) -> bool:
-    """Return whether the union of polygons is wider than the tolerance at any place."""
     import manifold3d
 
     outlines = []

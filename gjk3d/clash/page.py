@@ -172,7 +172,6 @@ def _inputs(report: Report) -> str:
 
 
 def _settings(report: Report) -> str:
-    """Return the rows of the settings that have a value."""
     return "\n".join(
         f"<tr><th>{html.escape(str(key).replace('_', ' '))}</th><td>"
         f"{html.escape(value if isinstance(value, str) else json.dumps(value, default=str))}</td></tr>"
@@ -467,7 +466,6 @@ def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> 
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the fields of rows as columns, with None for a missing field."""
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
 
 
@@ -495,7 +493,6 @@ def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]
 
 
 def _consistent(clash: Clash, size: float) -> bool:
-    """Return whether the distance of the witness points is the distance of the finding."""
     # points on hulls show the place of the finding, but not its distance
     if clash.point_a is None or clash.point_b is None or clash.distance is None:
         return False
@@ -508,7 +505,6 @@ def _finite(vector: Sequence[float] | None, rounded: Callable[[float], float]) -
 
 
 def _extent(clash: Clash) -> list[float] | None:
-    """Return the length, width and height of the overlap."""
     if clash.overlap_box is None:
         return None
     low, high = clash.overlap_box
@@ -518,7 +514,7 @@ def _extent(clash: Clash) -> list[float] | None:
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
     """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
     unit = report.unit
-    below = ", negative is overlap" if (clash.distance or 0.0) < 0.0 else ""
+    below = " (negative for an overlap)" if (clash.distance or 0.0) < 0.0 else ""
     extent = _extent(clash)
     texts = {
         "brief": brief(clash),
@@ -568,7 +564,6 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
-    """Return the intervals, the series and a summary of a pair for the page."""
     words = "the parts clash" if pair.intervals else f"smallest clearance {told(*pair.least, 5, unit)}"
     # a curve on a screen needs no more than six digits
     series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]

@@ -1,5 +1,5 @@
-"""The command line: one command a file, results on stdout, everything else on stderr.
+"""The command line, with a module for each command. Results are printed on stdout, everything else on stderr.
 
-app.py runs a command and maps how it went to an exit code, arguments.py checks what was typed, terminal.py prints.
-Nothing is computed here. Each command calls the package as a user's script would.
+`app` runs a command and returns its exit code, `arguments` checks the arguments, and `terminal` prints. The commands
+compute nothing. They call the package as a script of a user does.
 """

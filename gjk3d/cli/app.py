@@ -1,4 +1,4 @@
-"""The ``gjk3d`` command: reads the command line, runs one command, maps how it went to an exit code."""
+"""The ``gjk3d`` command, which reads the command line, runs a command and returns its exit code."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from gjk3d.cli.view import explain, view
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
 
 OK, CONTACT, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 70, 128 + signal.SIGINT
-BROKEN_PIPE = 128 + 13  # what a shell reports for a process that SIGPIPE ended; Windows has no such signal
+BROKEN_PIPE = 128 + 13  # the code of a shell for a process that SIGPIPE ended; Windows lacks this signal
 
-_HELP = """Tell whether 3D shapes touch, how far apart they are and how deep they overlap.
+_HELP = """Compute whether 3D shapes touch, how far apart they are and how deep they overlap.
 
 Exit codes: 0 apart or done, 1 touching, overlapping or clashing, 2 bad usage or input, 70 a bug of
 gjk3d, 130 interrupted.
-With --debug, or GJK3D_DEBUG=1 in the environment, errors come with their stack trace.
+With --debug, or GJK3D_DEBUG=1 in the environment, errors are printed with their stack trace.
 """
 
 
@@ -55,17 +55,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         tokens.remove("--debug")
         debug = True
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name this terminal has no letters for must not end the run
+        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot encode must not end the run
             stream.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", Gjk3dWarning)
             warnings.showwarning = _show_warning
             return _run(tokens, debug)
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader of the pipe has ended
         _drop_output()
         return BROKEN_PIPE
-    except SystemExit as stop:  # rich makes an exit with 1 of it, which means contact here
+    except SystemExit as stop:  # rich exits with 1 after a broken pipe, but 1 means contact
         if isinstance(stop.__context__, BrokenPipeError):
             return BROKEN_PIPE
         raise
@@ -98,9 +98,9 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
         app.help_print(console=Console(stderr=True))
         return None
     try:
-        if "" in tokens:  # which a path takes for the folder that it runs in
+        if "" in tokens:  # an empty path would be the current folder
             where = f"word {tokens.index('') + 1} is empty"
-            raise CycloptsError(msg=f"{where}, expected a name or a value: is a variable of the shell not set?")
+            raise CycloptsError(msg=f"{where}, expected a name or a value. Set the variables of the shell.")
         function, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         note(error, "error")
@@ -111,15 +111,14 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
 
 
 def _explain(error: Exception) -> int:
-    """Say on stderr what went wrong; return the exit code that belongs to it."""
     if isinstance(error, Gjk3dError):
         note(error, "error")
         return BAD_INPUT
-    if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra names its cure
+    if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra
         note(error, "error")
         return BAD_INPUT
     if isinstance(error, MemoryError):
-        note(f"not enough memory{f': {error}' if str(error) else ''}; ask for less at once", "error")
+        note(f"not enough memory{f': {error}' if str(error) else ''}. Reduce the size of the input.", "error")
         return BAD_INPUT
     if isinstance(error, OSError) and error.strerror:
         if error.errno == errno.ENOSPC:
@@ -128,14 +127,14 @@ def _explain(error: Exception) -> int:
         return BAD_INPUT
     note(
         f"unexpected {type(error).__name__}: {error}\n"
-        "This is a bug of gjk3d: please report it with the command, the files and what --debug prints.",
+        "This is a bug of gjk3d. Please report it with the command, the files and the output of --debug.",
         "error",
     )
     return BUG
 
 
 def _drop_output() -> None:
-    """Lead stdout nowhere, so that the interpreter does not fail once more when it flushes at its end."""
+    # otherwise the interpreter would fail again when it flushes stdout at its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

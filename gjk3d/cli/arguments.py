@@ -1,4 +1,4 @@
-"""Arguments of commands, checked before any long work: models, poses, units, and output files."""
+"""Arguments of commands: models, poses, units and output files. They are checked before any long computation."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 
-#: a text whose minus signs do not begin options
+#: A text that may begin with a minus sign.
 PoseText = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 POSE_FILES = (".json", ".txt", ".npy")
 _LARGEST_POSE_FILE = 65536
 _FORMS = (
-    "3 numbers (x y z), 6 (x y z and a rotation vector in radians, or with deg behind each angle), "
-    "12 or 16 (a 4x4 matrix by rows), or a .json, .txt or .npy file of those"
+    "3 numbers (x y z), 6 (x y z and a rotation vector in radians, or with deg after each angle), "
+    "12 or 16 (a 4x4 matrix by rows), or a .json, .txt or .npy file with such numbers"
 )
 
 
 class UsageError(Gjk3dError, ValueError):
-    """The command line cannot be executed as it is; nothing was computed yet."""
+    """An invalid command line. Nothing was computed."""
 
 
 def read_pose(text: str | None, option: str) -> NDArray[np.float64] | None:
-    """Return the (4, 4) pose of a text, or of the file that it names.
+    """Return the (4, 4) pose in a text or in the file that it names.
 
     Raises
     ------
     PoseError, FileError
-        Naming the option, the value seen and what is accepted.
+        If the pose is invalid. The message has the option, the value and the accepted forms.
     """
     if text is None:
         return None
@@ -59,9 +59,9 @@ def _numbers_of_text(text: str, name: str) -> list[float]:
         try:
             value = float(word.removesuffix("deg"))
         except ValueError:
-            raise PoseError(f"{name}: {word!r} is no number; expected {_FORMS}") from None
+            raise PoseError(f"{name}: {word!r} is not a number, expected {_FORMS}") from None
         if degrees and not (len(words) == 6 and k >= 3):
-            raise PoseError(f"{name}: {word!r} is an angle, and only the last three of six numbers are angles")
+            raise PoseError(f"{name}: {word!r} is an angle, but only the last three of six numbers can be angles")
         numbers.append(math.radians(value) if degrees else value)
     return numbers
 
@@ -71,9 +71,9 @@ def _numbers_of_file(path: Path, option: str) -> list[float]:
 
     name = f"{option} {path}"
     if not os.path.isfile(path):
-        raise FileError(f"{option}: there is no file {str(path)!r}")
+        raise FileError(f"{option}: the file {str(path)!r} does not exist")
     if path.stat().st_size > _LARGEST_POSE_FILE:
-        raise PoseError(f"{name} has {path.stat().st_size} bytes, far too many for one pose")
+        raise PoseError(f"{name} has {path.stat().st_size} bytes, too many for a pose (at most {_LARGEST_POSE_FILE})")
     try:
         if path.suffix.lower() == ".npy":
             return [float(x) for x in np.load(path, allow_pickle=False).ravel()]
@@ -81,7 +81,7 @@ def _numbers_of_file(path: Path, option: str) -> list[float]:
         if path.suffix.lower() == ".json":
             return _flat(json.loads(text))
     except (ValueError, TypeError, EOFError, RecursionError) as reason:
-        raise PoseError(f"{name} does not hold plain numbers: {reason}") from None
+        raise PoseError(f"{name} does not contain only numbers: {reason}") from None
     return _numbers_of_text(re.sub(r"#.*", "", text), name)
 
 
@@ -90,7 +90,7 @@ def _flat(value: Any) -> list[float]:
         return [number for item in value for number in _flat(item)]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
-    raise TypeError(f"found {type(value).__name__} {str(value)[:40]!r}, expected lists of numbers")
+    raise TypeError(f"{type(value).__name__} {str(value)[:40]!r}, expected lists of numbers")
 
 
 def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
     from gjk3d.poses import pose_rows
 
     if len(numbers) not in (3, 6, 12, 16):
-        raise PoseError(f"{name} has {len(numbers)} numbers; expected {_FORMS}")
+        raise PoseError(f"{name} has {len(numbers)} numbers, expected {_FORMS}")
     for k, number in enumerate(numbers):
         if not math.isfinite(number):
             raise PoseError(f"{name} is not finite: number {k + 1} is {number}")
@@ -119,13 +119,13 @@ def _rotation(vector: list[float]) -> NDArray[np.float64]:
     from scipy.spatial.transform import Rotation
 
     matrix: NDArray[np.float64] = Rotation.from_rotvec(vector).as_matrix()
-    # pi is no float: a quarter turn misses 0 and 1 by a few 1e-16, and is meant to hit them
+    # pi is not a float64, so the matrix of a quarter turn differs from 0 and 1 by a few 1e-16
     nearest = np.rint(matrix)
     return nearest if np.abs(matrix - nearest).max() < 1e-15 else matrix
 
 
 def read_direction(text: str | None, option: str) -> tuple[float, float, float] | None:
-    """Return the direction of a text with three numbers."""
+    """Return the direction in a text with three numbers."""
     if text is None:
         return None
     try:
@@ -133,45 +133,45 @@ def read_direction(text: str | None, option: str) -> tuple[float, float, float] 
     except ValueError:
         raise UsageError(f"{option} {text!r}: expected three numbers, a direction towards the viewer") from None
     if not 0.0 < abs(x) + abs(y) + abs(z) < float("inf"):
-        raise UsageError(f"{option} {text!r} is no direction")
+        raise UsageError(f"{option} {text!r} is not a direction, expected finite numbers that are not all 0")
     return x, y, z
 
 
 def check_output(
     path: Path | None, option: str, endings: tuple[str, ...], inputs: tuple[Path, ...], cure: str = ""
 ) -> None:
-    """Refuse a place to write to that would fail after the work, or that would destroy an input.
+    """Raise an error for an output that cannot be written, or that is an input.
 
-    Without ``endings`` any name will do.
+    Any extension is accepted if ``endings`` is empty.
     """
     if path is None:
         return
     if endings and path.suffix.lower() not in endings:
         raise UsageError(f"{option} {str(path)!r}: the name must end in {' or '.join(endings)}{cure}")
     if path.is_dir():
-        raise UsageError(f"{option} {str(path)!r} is a folder; name a file in it")
+        raise UsageError(f"{option} {str(path)!r} is a folder. Name a file in it.")
     if not path.parent.is_dir():
-        raise UsageError(f"{option} {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+        raise UsageError(f"{option} {str(path)!r}: the folder {str(path.parent)!r} does not exist. Create it first.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(f"{option} {str(path)!r}: no permission to write there")
+        raise UsageError(f"{option} {str(path)!r} cannot be written. Choose a folder with write permission.")
     for source in inputs:
         if path.exists() and source.exists() and path.samefile(source):
-            raise UsageError(f"{option} {str(path)!r} is an input; name another file")
+            raise UsageError(f"{option} {str(path)!r} is an input. Name another file.")
 
 
 def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the form of an output: the requested one, or that of its extension; a table is for the terminal."""
+    """Return the requested form of an output, or the form of its extension. Without an output it is a table."""
     ends = () if requested else tuple(f".{ending}" for ending in endings)
-    check_output(output, "--output", ends, inputs, ", or -f say the form")
+    check_output(output, "--output", ends, inputs, ", or -f must name the form")
     form = requested or ("table" if output is None else endings[output.suffix.lower()[1:]])
     if form == "table" and output is not None:
-        raise UsageError("a table is for the terminal: leave -f out, and what -o ends in says the form")
+        raise UsageError("-f table is for the terminal. Leave -f out, so that the extension of -o selects the form.")
     return form
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model of the command line."""
+    """A model of the command line."""
 
     path: Path
     part: str | None
@@ -179,12 +179,12 @@ class Model:
 
     @property
     def name(self) -> str:
-        """File name, and the part where one was chosen."""
+        """The file name, with the name of a selected part."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
 
 
 def split_name(text: str) -> tuple[Path, str | None]:
-    """Split ``FILE#PART`` behind the first ``FILE`` that is there; a ``#`` may be part of either name."""
+    """Return the path and the part of ``FILE#PART``. Both names may contain a ``#``, and the first file is used."""
     pieces = text.split("#")
     splits = [(Path("#".join(pieces[:k])), "#".join(pieces[k:])) for k in range(1, len(pieces))]
     if not os.path.isfile(text):
@@ -198,23 +198,23 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
-    """Return the models of files and parts; each file is loaded once."""
+    """Return the models of files and parts. Each file is loaded once."""
     import gjk3d as gk
 
-    # a file that is not there comes first, to be complained about before the other one is read
+    # a missing file is first, so that its error is raised before another file is read
     meshes = {path: gk.load(path) for path in sorted({path for path, _ in names}, key=Path.is_file)}
     models = []
     for path, part in names:
         mesh = meshes[path]
         if part is not None:
             loaded = dict(mesh.parts).get(part)
-            mesh = gk.load(path, part=part) if loaded is None else loaded  # raises, naming the parts that are there
+            mesh = gk.load(path, part=part) if loaded is None else loaded  # raises an error with the names of the parts
         models.append(Model(path, part, mesh))
     return models
 
 
 def in_one_unit(models: list[Model], requested: str | None) -> tuple[list[Model], str | None, list[str]]:
-    """Return models in one unit, the unit, and notes on conversions; see `gjk3d.units.one_unit`."""
+    """Return the models in one unit, the unit, and notes on conversions. See `gjk3d.units.one_unit`."""
     from gjk3d.clash.detection.parts import converted
     from gjk3d.units import one_unit
 
@@ -232,7 +232,7 @@ def in_one_unit(models: list[Model], requested: str | None) -> tuple[list[Model]
 
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> list[str]:
-    """Return the remark on sizes that suggest another unit, if there is one and a file does not state its unit."""
+    """Return a note if the sizes suggest another unit and a file does not state its unit."""
     from gjk3d.files.load import states_unit
     from gjk3d.units import doubt
 
@@ -243,7 +243,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> 
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return whether the mesh is closed and convex, by the volumes of hull and mesh; None for a mesh without volume."""
+    """Return whether a mesh is closed and convex, and the ratio of volumes. None stands for a mesh without volume."""
     ratio = mesh.convexity
     has_volume = math.isfinite(ratio)
     return {
@@ -255,25 +255,25 @@ def convexity_facts(mesh: Mesh) -> dict[str, Any]:
 
 
 def model_notes(model: Model, hulls: bool) -> list[str]:
-    """Return how the compared hull or triangles may differ from the model."""
+    """Return notes on differences between a model and its compared hull or triangles."""
     notes = []
     if model.part is None and len(model.mesh.parts) > 1:
-        what = "the hull of all together is compared" if hulls else "all together are compared"
+        what = "the hull of all parts is compared" if hulls else "all parts are compared as one model"
         notes.append(
-            f"{model.name} has {len(model.mesh.parts)} parts, and {what}; "
-            f"{model.name}#NAME takes one (gjk3d info lists them)"
+            f"{model.name} has {len(model.mesh.parts)} parts, and {what}. "
+            f"Use {model.name}#NAME for a single part (gjk3d info lists the parts)."
         )
     facts: dict[str, Any] = convexity_facts(model.mesh) if hulls else {"convex": None}
     if opened := model.mesh._mended.loose_edges:
         pieces = "its open pieces" if model.mesh.is_watertight else "it"
-        why = "so it may be hollower than the hull that is compared" if hulls else f"so nothing is inside {pieces}"
+        why = "so it may be smaller than the compared hull" if hulls else f"so nothing can be inside {pieces}"
         notes.append(f"{model.name} is not closed ({opened} open edges), {why}")
     elif facts["convex"] is False:
-        notes.append(f"{model.name} is not convex: the hull that is compared has {_more(facts['hull_volume_ratio'])}")
+        notes.append(f"{model.name} is not convex, and its compared hull has {_more(facts['hull_volume_ratio'])}")
     return notes
 
 
 def _more(ratio: float | None) -> str:
-    if ratio is None:  # the mesh has no volume at all
+    if ratio is None:  # the mesh has no volume
         return "more volume"
     return f"{ratio:.3g} times its volume" if ratio >= 1.1 else f"{100.0 * (ratio - 1.0):.2g} % more volume"

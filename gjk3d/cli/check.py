@@ -1,4 +1,4 @@
-"""``gjk3d check A B``: do two models touch, how far apart are they, how deep do they overlap, and where."""
+"""``gjk3d check A B``, which computes the distance of two models or the depth of their overlap."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 IMAGES = (".png", ".jpg", ".jpeg")
 PAGES = (".html", ".htm")
-_WHAT = {True: "convex hulls", False: "triangles"}  #: are compared, by whether hulls are asked for
+_WHAT = {True: "convex hulls", False: "triangles"}  #: the compared geometry, with and without --hulls
 
 
 def check(
@@ -47,39 +47,41 @@ def check(
     image: Path | None = None,
     html: Path | None = None,
 ) -> int:
-    """Tell whether two models touch, how far apart they are or how deep they overlap, and where.
+    """Compute whether two models touch, how far apart they are or how deep they overlap, and where.
 
-    Decides by triangles: what a closed model encloses is solid, an open one is a surface. Exits with 0 if they are
-    apart, with 1 if they touch or overlap.
+    The triangles decide. A closed model is solid, and an open model is a surface. The exit code is 0 for models that
+    are apart, and 1 for models that touch or overlap.
 
     Parameters
     ----------
     a
-        A model file, or FILE#PART for one named part of an assembly.
+        A model file, or FILE#PART for one part of an assembly.
     b
-        The other one. Parts of one file keep their places in it.
+        The other model. Parts of one file are in the frame of the file.
     pose_a
-        Where A is: "x y z", or "x y z rx ry rz" with a rotation vector in radians (or "0 0 0 0 0 90deg"), or the 12 or
-        16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file of those. Lengths are in the model's unit.
+        The pose of A: "x y z", or "x y z rx ry rz" with a rotation vector in radians (or "0 0 0 0 0 90deg"), or the 12
+        or 16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file with such numbers. Lengths are in the unit
+        of the model.
     pose_b
-        Where B is, in the same way.
+        The pose of B in the same form.
     hulls
-        Compare the convex hull of each model instead. Hulls apart prove models apart, hulls that overlap do not prove
-        that the models do.
+        Compare the convex hulls instead. If the hulls are apart, the models are apart. If the hulls overlap, the models
+        may still be apart.
     tol
-        Of hulls: stop when the bounds are this close, relative to the size of the pair; by default as close as rounding
+        The relative width of the bounds at which the iteration on hulls stops. The default is the width that rounding
         allows.
     depth
-        Of hulls: how to find the depth of an overlap. "facets" tries every facet, exact and slow on large hulls.
+        The algorithm for the depth of overlapping hulls. "facets" tries all facets. It is exact, and slow for large
+        hulls.
     unit
-        The unit of models whose files state none, such as STL: mm, cm, m, in; where both state one, it goes before
-        theirs. Two units are brought to one.
+        The unit of files that state no unit, such as STL: mm, cm, m, in. If both files state a unit, this unit replaces
+        them. Models in different units are converted to one unit.
     json
-        Print one JSON document.
+        Print a JSON document.
     image
-        Draw the answer to a .png or .jpg file; needs OpenGL, also on a machine with no display.
+        Draw the result to a .png or .jpg file. This needs OpenGL, but no display.
     html
-        Write a page with the answer in 3D, which opens in any browser, offline; needs no OpenGL.
+        Write a page with the result in 3D for any browser. It works offline and needs no OpenGL.
     """
     names = [split_name(a), split_name(b)]
     inputs = tuple(path for path, _ in names)
@@ -89,7 +91,7 @@ def check(
         raise UsageError(f"--tol {tol:g}: expected a number that is 0 or more")
     for option, value in (("--tol", tol), ("--depth", depth)):
         if value is not None and not hulls:
-            raise UsageError(f"{option} {value}: triangles are compared, and this is for hulls; give --hulls with it")
+            raise UsageError(f"{option} {value} applies to hulls, but triangles are compared. Add --hulls.")
     poses = read_pose(pose_a, "--pose-a"), read_pose(pose_b, "--pose-b")
     import gjk3d as gk
 
@@ -113,7 +115,7 @@ def check(
         from gjk3d.viz.page import write_html
 
         surfaces = (models[0].mesh, models[1].mesh) if hulls else None
-        page_notes = (f"{_WHAT[hulls].capitalize()} of the models are what is compared.", *map(safe, notes))
+        page_notes = (f"{_WHAT[hulls].capitalize()} of the models are compared.", *map(safe, notes))
         write_html(html, result, names=names_shown, notes=page_notes, unit=unit, surfaces=surfaces)
         note(html, "wrote")
     if image is not None:
@@ -130,7 +132,7 @@ def _compared(models: list[Model], poses: Any, hulls: bool, tol: float | None, d
         first, second = (model.mesh.hull() for model in models)
         return gk.signed_distance(first, second, *poses, tol=tol, depth=depth)
     for model in models:
-        model.mesh._hush()  # which one is open is said in a note
+        model.mesh._hush()  # a note replaces the warning of an open mesh
     return gk.signed_distance(models[0].mesh, models[1].mesh, *poses)
 
 
@@ -170,13 +172,13 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
 
     status, between = result.status.name, (result.lower, result.upper)
     what, _, measure = verdict(result, safe(unit) if unit else None).partition(" ")
-    measure = {"TOUCHING": "to rounding", "UNDECIDED": "as --tol leaves it"}.get(status, measure)
+    measure = {"TOUCHING": "up to rounding", "UNDECIDED": "within --tol"}.get(status, measure)
     style = {"SEPARATED": "bold green", "BEYOND": "bold green", "OVERLAPPING": "bold red"}.get(status, "bold yellow")
     if status == "OVERLAPPING":
-        move = ("to part them", f"move B by {vector(result.separation_vector, 9)} and they just touch")
+        move = ("separation", f"move B by {vector(result.separation_vector, 9)}, so that they just touch")
         if not result.tight:
             parted = -result.lower * result.normal
-            move = ("to part them", f"move B by {vector(parted, 9)}: enough, perhaps more than needed")
+            move = ("separation", f"move B by {vector(parted, 9)} (a shorter move may suffice)")
     else:
         move = ("to touch", f"move B by {vector(-result.distance * result.normal, 9)}")
     rows = [
@@ -185,9 +187,9 @@ def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance)
         ("compared", f"{_WHAT[hulls]}, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
         (
             "distance",
-            f"{told(*between, 12)}{', negative is overlap' if result.distance < 0.0 else ''}",
+            f"{told(*between, 12)}{' (negative for an overlap)' if result.distance < 0.0 else ''}",
         ),
-        ("proven", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
+        ("bounds", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
         *([] if result.tight else [("", "the bounds are wider than usual")]),
         ("point on A", vector(result.point_a, 9)),
         ("point on B", vector(result.point_b, 9)),

@@ -1,4 +1,4 @@
-"""``gjk3d clash ASSEMBLY``: find the clashes of an assembly, on this machine or on a Dask cluster."""
+"""``gjk3d clash ASSEMBLY``, which finds the clashes of an assembly, on this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FATAL: dict[Level, tuple[str, ...]] = {
     "none": (),
 }
 _INTERRUPTED = 130
-_PAGE = 50_000  #: findings that are kept for a page where each has gone out as a line already
+_PAGE = 50_000  #: the number of findings that are stored for a page if each is also written as a line
 
 
 def clash(
@@ -60,88 +60,88 @@ def clash(
     scheduler: str | None = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative=())] = False,
 ) -> int:
-    """Tell which parts of an assembly clash, touch or come too close, by how much, and where.
+    """Find the parts of an assembly that clash, touch or come too close, with depths and places.
 
-    Two lengths, two meanings: --clearance is the gap that parts should keep; --tolerance is how much overlap, and how
-    much gap, still counts as touching. Both take a unit, as in 0.5mm; a bare number is in the unit of the models.
+    --clearance is the required gap between parts. --tolerance is the largest overlap or gap that counts as touching.
+    Both can have a unit, for example 0.5mm. A number without a unit is in the unit of the models.
 
-    Exits with 0 if nothing of the kinds of --fail-on was found (with --baseline or --triage: nothing new), with 1 if
-    something was, with 2 if the input is bad or no pair was there to test, with 130 after Ctrl-C; then what was found
-    so far is still written. JUnit counts the same findings as failures.
+    The exit code is 0 without a finding of the kinds of --fail-on, and 1 with such a finding. With --baseline or
+    --triage only new findings count. The exit code is 2 for bad input or without a pair to test, and 130 after Ctrl-C,
+    which writes the findings so far. In JUnit, the findings that count are the failures.
 
     Parameters
     ----------
     inputs
-        One assembly (GLB, 3MF, STEP), several files that make one, or a folder. STL files are a part each.
+        An assembly (GLB, 3MF, STEP), several files of an assembly, or a folder. An STL file is a part.
     motion
-        A TOML file of how parts move: joints that are driven, motions, poses over time. Then findings say when.
+        A TOML file with the motion of parts: driven joints, motions, or poses over time. Findings then have times.
     a
-        Only pairs with one part whose name fits this pattern, such as "bolt_*"; see also --b.
+        Check only pairs with a part whose name matches this pattern, for example "bolt_*". See also --b.
     b
         The pattern of the other part.
     clearance
-        The gap that parts should keep; those closer than it less the tolerance are reported. 0 by default.
+        The required gap between parts, 0 by default. A gap below clearance - tolerance is reported.
     tolerance
-        Overlap and gap up to which surfaces count as touching; by default a millionth of how far the two parts reach
-        from the middle of the assembly, and more in float32 files far from their origin. Curved parts meshed apart from
-        each other need the error of their facets.
+        The largest overlap or gap that counts as touching. The default is a millionth of the largest coordinate of the
+        two parts relative to the middle of the assembly, and more for float32 files far from their origin. Curved parts
+        that were meshed separately need the error of their facets.
     unit
-        The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
-        and STEP (the one that it was drawn in), it goes before that.
+        The unit of files that state no unit, such as STL: mm, cm, m, in. If every file states a unit, this unit
+        replaces it. GLB is always in m, and STEP states the unit of the drawing.
     bodies
-        Each solid of a part that has several is a part of its own, named by its number, as in frame/2.
+        Read each solid of a part with several solids as a part, with its number as the last step of its name, as in
+        frame/2.
     ignore
-        A TOML file of what not to count: tables [[ignore]] with a, b, reason, and kinds if not all.
+        A TOML file with findings to ignore, as tables [[ignore]] with the keys a, b, reason, and optionally kinds.
     baseline
-        A report in JSON of an earlier run: says what is new, still there, and resolved.
+        The JSON report of an earlier run. Findings are new, active or resolved in comparison with it.
     triage
-        What was decided about earlier findings, as the page or gjk3d serve saved it (.triage.json): approved ones are
-        not counted as long as they are no deeper, and at no other times of a motion; active and reviewed ones are not
-        new.
+        The decisions about earlier findings that the page or gjk3d serve has saved (.triage.json). Approved findings
+        are ignored, unless they are deeper or at other times of a motion. Active and reviewed findings are not new.
     fail_on
-        Which findings make the exit code 1: hard (also contained, duplicate and unchecked), clearance (those and
-        clearance), touch (all), none.
+        The findings that make the exit code 1: hard (with contained, duplicate and unchecked), clearance (these kinds
+        and clearance), touch (all kinds), or none.
     only_new
-        Of these only the ones that --baseline and --triage do not know; so it is where there is one of these, unless
-        --no-only-new.
+        Count only findings that are new in comparison with --baseline and --triage. This is the default with one of
+        these options, unless --no-only-new is set.
     format
-        table, json, jsonl (a line a finding, as it is found), csv, md, junit, or glb with the clashes marked;
-        by default what --output ends in (.xml for junit), else table.
+        table, json, jsonl (a line for each finding when it is computed), csv, md, junit, or glb with marked clashes.
+        The default is the extension of --output (.xml for junit), or table without an output.
     output
-        Where to write; stdout by default.
+        The file to write. The default is stdout.
     html
-        Write a page with the table and the parts in 3D, which opens in any browser, offline.
+        Write a page with the table and the parts in 3D for any browser. It works offline.
     bcf
-        Write a BCF 2.1 file, with a topic and a camera for each finding, for viewers of building models.
+        Write a BCF 2.1 file with a topic and a camera for each finding, for viewers of building models.
     section
-        The views of --bcf have a section plane, which cuts away what is in front of a finding.
+        Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     top
-        Most rows of a table.
+        The largest number of rows of a table.
     tree
-        After the table, the tree of the files (GLB, STEP, IFC) with what was found below each branch. Its branches are
-        chosen by --a and --b as in `*/Storey 1/*`.
+        Print the tree of the files (GLB, STEP, IFC) after the table, with the findings below each branch. --a and --b
+        can select a branch, for example `*/Storey 1/*`.
     jobs
-        How many threads.
+        The number of threads.
     scheduler
-        The address of a Dask cluster that decides the pairs, such as tcp://127.0.0.1:8786. Dask runs what it is sent:
-        name only a cluster that you trust.
+        The address of a Dask cluster that decides the pairs, for example tcp://127.0.0.1:8786. Dask executes received
+        code, so use only a trusted cluster.
     quiet
-        No progress and no notes.
+        Print no progress and no notes.
     """
     if not inputs:
-        raise UsageError("name an assembly, several files or a folder")
+        raise UsageError("no input is given. Name an assembly, several files or a folder.")
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
     files = tuple(path for path in (*inputs, motion, baseline, ignore, triage) if path is not None)
     form = output_form(format, output, _ENDINGS, files)
     if tree and form != "table":
-        raise UsageError(f"--tree goes with a table: leave out -f {form}; JSON has the path of each part")
+        raise UsageError(f"--tree needs a table. Leave out -f {form}, or use the paths of the parts in JSON.")
     if form == "glb" and output is None:
-        raise UsageError("-f glb is no text: name a file with -o")
+        raise UsageError("-f glb cannot be printed. Name a file with -o.")
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
     if section and bcf is None:
-        raise UsageError("--section is of the views in a BCF file: name one with --bcf")
+        raise UsageError("--section needs a BCF file. Name it with --bcf.")
     with unbroken():
         from gjk3d.units import length
 
@@ -150,7 +150,7 @@ def clash(
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
     compared = baseline is not None or triage is not None
     if only_new and not compared and not quiet:
-        note("--only-new without a --baseline or a --triage counts all findings: all are new")
+        note("--only-new without --baseline or --triage counts all findings, because all are new")
     only_new = compared if only_new is None else only_new
     retained = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
     earlier = (ignore, baseline, triage)
@@ -170,7 +170,7 @@ def clash(
     )
     if not quiet:
         _remarks(report, {"--clearance": clearance, "--tolerance": tolerance} if unit is None else {})
-    with delayed_interrupt() as waiting:  # a file that is begun is written to its end
+    with delayed_interrupt() as waiting:  # Ctrl-C must not truncate a file
         if form != "jsonl":
             _write(report, form, output, top, (_FATAL[fail_on], only_new))
         if tree:
@@ -247,7 +247,7 @@ def _checked(
             writer.close(report)
     if report.pairs_total == 0 and report.complete:
         lost = "".join(f"\n{part.name}: {part.reason}" for part in report.unchecked[:5])
-        raise UsageError(f"no pair of parts to test: {_why(report, a, b)}{lost}")
+        raise UsageError(f"there is no pair of parts to test, because {_why(report, a, b)}{lost}")
     return report
 
 
@@ -255,16 +255,16 @@ def _why(report: Report, a: str | None, b: str | None) -> str:
     good = len(report.parts) - len(report.unchecked)
     if good < 2:
         only = "only one part" if good else "no part"
-        return f"{only} could be loaded{': name several files, or an assembly' if len(report.parts) == 1 else ''}"
-    return f"--a {a!r} and --b {b!r} fit one and the same part" if a and b else "the selection leaves none"
+        return f"{only} could be loaded{'. Name several files or an assembly.' if len(report.parts) == 1 else ''}"
+    return f"--a {a!r} and --b {b!r} match the same single part" if a and b else "the selection is empty"
 
 
 def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
     bare = [f"{option} {text}" for option, text in lengths.items() if text is not None and _is_bare(text)]
     if report.unit is None:
-        note("the models state no unit: lengths are as in the files (--unit says which it is)")
+        note("the models do not state a unit, so lengths are the numbers of the files. Set the unit with --unit.")
     elif bare:
-        note(f"{' and '.join(bare)}: taken in {report.unit}, the unit of the models; 0.5mm would have its own")
+        note(f"{' and '.join(bare)}: read in {report.unit}, the unit of the models (or add a unit, as in 0.5mm)")
     for text in report.notes:
         note(text)
     for part in report.unchecked:
@@ -272,7 +272,6 @@ def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
 
 
 def _is_bare(length: str) -> bool:
-    """Return whether a length has no unit, so that the unit of the model decides."""
     try:
         return float(length) != 0.0
     except ValueError:
@@ -310,16 +309,14 @@ def _print(report: Report, top: int) -> None:
     print_line(f"{safe(report.limits)}{'' if unit else ', unitless'}")
     more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
     if more:
-        print_line(f"beside the baseline, the triage and the rules: {more}")
+        print_line(f"in comparison with the baseline, the triage and the rules: {more}")
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
     from gjk3d.clash.report.wording import when
 
     print_line()
-    with_status = any(
-        item.status != "new" for item in report.clashes
-    )  # without a baseline all is new: no need to say so
+    with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
     deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
     last_columns = ["decided by", *["when"][: int(timed)]]
@@ -352,19 +349,19 @@ def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
     )
 
 
-_WAIT = 10  #: seconds for a scheduler to answer
+_WAIT = 10  #: the number of seconds for the response of a scheduler
 
 
 @contextmanager
 def cluster_at(address: str | None) -> Iterator[Any]:
-    """Yield a client of the scheduler at an address, None without an address.
+    """Yield a client of the scheduler at an address, or None without an address.
 
     Raises
     ------
     UsageError
-        Nothing answers there, or no worker is there.
+        If there is no scheduler at the address, or it has no workers.
     ImportError
-        Dask is not installed.
+        If Dask is not installed.
     """
     if address is None:
         yield None
@@ -373,23 +370,24 @@ def cluster_at(address: str | None) -> Iterator[Any]:
         with unbroken():
             from dask.distributed import Client
     except ImportError:
-        raise ImportError('--scheduler needs Dask: pip install "gjk3d[scale]"') from None
+        raise ImportError('--scheduler needs Dask. Run pip install "gjk3d[scale]".') from None
     try:
         asyncio.run(_reached(address))
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"--scheduler {address!r}: no Dask scheduler answers ({str(error)[:200]}); `dask scheduler` starts one,"
-            " and says its address, such as tcp://127.0.0.1:8786"
+            f"--scheduler {address!r}: no Dask scheduler responds ({str(error)[:200]}). `dask scheduler` starts one"
+            " and prints its address, for example tcp://127.0.0.1:8786."
         ) from None
     dask: Any = Client  # without types
     with dask(address, timeout=_WAIT, set_as_default=False) as client:
         if not client.nthreads():
-            raise UsageError(f"--scheduler {address!r}: no worker is there; start some: dask worker {address}")
+            raise UsageError(f"--scheduler {address!r} has no worker. Start workers with `dask worker {address}`.")
         yield client
 
 
 async def _reached(address: str) -> None:
-    """Connect once, since a client that cannot connect would retry in the background and report it at its end."""
+    """Raise an error if a scheduler does not respond."""
+    # a client that cannot connect would retry in the background and report the error at its end
     from dask import distributed
     from distributed import core
 
@@ -403,7 +401,7 @@ _Path = tuple[str, ...]
 
 
 def print_tree(report: Report) -> None:
-    """Print branches and parts; a finding counts once in every branch above its parts."""
+    """Print the tree of branches and parts. A finding counts once in each branch above its parts."""
     paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
     kinds_of: dict[_Path, Counter[str]] = {}
     for clash in report.clashes:
@@ -425,6 +423,5 @@ def print_tree(report: Report) -> None:
 
 
 def _leaf(name: str, path: _Path) -> str:
-    """Return the last step of a path, with the number of a part whose path is not unique."""
     full_path = "/".join(path)
     return path[-1] + (name[len(full_path) :] if name.startswith(full_path) else "")

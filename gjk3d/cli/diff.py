@@ -1,4 +1,4 @@
-"""``gjk3d diff OLD NEW``: what changed between two clash reports."""
+"""``gjk3d diff OLD NEW``, which lists the changes between two clash reports."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ def diff(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     top: int = 20,
 ) -> int:
-    """Tell what changed between two clash reports: what is new, resolved, deeper, closer or at other times.
+    """List the findings that are new, changed or resolved between two clash reports.
 
-    Findings are the same if their parts and their kind are. Lengths are in the unit of the later report,
-    in the table in that of its own table. Exits with 1 if there are new ones, else with 0; in JUnit these are the
-    failures.
+    Two findings are compared if their parts and their kind are equal. Lengths are in the unit of the later report, and
+    in the table in the unit of its table. The exit code is 1 if there are new findings, else 0. In JUnit, the new
+    findings are the failures.
 
     Parameters
     ----------
     old
-        The earlier report, as gjk3d clash -f json wrote it.
+        The earlier report of gjk3d clash -f json.
     new
-        The later one.
+        The later report.
     json
-        Print one JSON document, as -f json does.
+        Print a JSON document, as -f json does.
     format
-        table, json or junit; by default what --output ends in (.xml for junit), else table.
+        table, json or junit. The default is the extension of --output (.xml for junit), or table without an output.
     output
-        Where to write; stdout by default.
+        The file to write. The default is stdout.
     top
-        Most rows of the table.
+        The largest number of rows of the table.
     """
     from gjk3d.clash.report.baseline import differences, in_unit, read_baseline
 
     if json and format not in (None, "json"):
-        raise UsageError(f"--json and -f {format} are two forms: leave one out")
+        raise UsageError(f"--json and -f {format} are different forms. Leave one out.")
     form = output_form("json" if json else format, output, _ENDINGS, (old, new))
     before, after = read_baseline(old), read_baseline(new)
     assert before is not None
@@ -64,10 +64,10 @@ def diff(
         before = in_unit(before, after.unit, str(old), str(new))
         note(f"the lengths of {old} are converted to {after.unit}")
     for first, second in differences(before, after):
-        note(f"{old} was made with {first}, {new} with {second}")
+        note(f"{old} was made with {first}, and {new} with {second}")
     for report, path in ((before, old), (after, new)):
         if not report.complete:
-            note(f"{path} was stopped before its end: what it lacks may be there all the same")
+            note(f"the check of {path} was stopped before its end, so findings may be missing")
     rows = _rows(before, after)
     counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
     if form == "table":
@@ -93,7 +93,6 @@ def _document(old: Path, new: Path, unit: str | None, counts: dict[str, int], ro
 
 
 def _junit(rows: list[Row], after: Report) -> str:
-    """Return what the later report has as test cases; the new ones are failures."""
     from gjk3d.clash.formats import to_junit
 
     cases = tuple(
@@ -109,9 +108,9 @@ Row = tuple[str, "Clash | None", "Clash | None"]
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return the findings that are open in a report: new ones first, then changed, resolved and unchanged ones.
+    """Return the findings that are open in a report. The order is new, changed, resolved and unchanged.
 
-    A finding that is approved or ignored in the other report is not new and not resolved.
+    A finding that is ignored in the other report is neither new nor resolved.
     """
     first, second = (
         {clash.id: clash for clash in report.clashes if clash.status != "resolved"} for report in (before, after)
@@ -139,7 +138,7 @@ def _change(old: Clash, new: Clash, tolerance: float) -> str:
 def _is_near(old: float | None, new: float | None, tolerance: float) -> bool:
     if old is None or new is None:
         return old == new
-    return math.isclose(old, new, rel_tol=1e-9, abs_tol=tolerance)  # lengths that were converted differ by rounding
+    return math.isclose(old, new, rel_tol=1e-9, abs_tol=tolerance)  # converted lengths differ by rounding
 
 
 def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``gjk3d doctor`` and ``gjk3d warmup``: what is installed and works, what to do where it does not; kernels ahead."""
+"""``gjk3d doctor``, which tests the installation, and ``gjk3d warmup``, which compiles the kernels in advance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gjk3d.errors import Gjk3dError
 
 SCHEMA_VERSION = 1
 NEEDED = ("numpy", "scipy", "llvmlite", "trimesh", "pyvista", "vtk", "cyclopts", "rich")
-#: The extras of pyproject.toml; a test holds the two together.
+#: The extras of pyproject.toml. A test compares both.
 EXTRAS = {
     "build": ("numba",),
     "io": ("lxml", "networkx", "cascadio"),
@@ -29,19 +29,19 @@ EXTRAS = {
     "docs": ("pdoc",),
     "gpu": ("numba-cuda",),
 }
-# vtk itself is loaded by pyvista, in the subprocess that probes whether rendering works
+# pyvista loads vtk in the subprocess that tests rendering
 _IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
-    """Show versions, whether there is machine code, and whether rendering works.
+    """Show the versions of packages, the state of the machine code, and whether rendering works.
 
-    Exits with 1 if something that is needed is broken.
+    The exit code is 1 if a required package is broken.
 
     Parameters
     ----------
     json
-        Print one JSON document.
+        Print a JSON document.
     """
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -80,7 +80,7 @@ def _package(name: str) -> dict[str, Any]:
     if name in _IMPORTED:
         try:
             import_module(name)
-        except Exception as error:  # a broken package may raise anything while it loads
+        except Exception as error:  # a broken package may raise any error
             return {"version": version, "error": f"does not load: {type(error).__name__}: {error}"}
     return {"version": version, "error": None}
 
@@ -102,17 +102,17 @@ def _kernels() -> dict[str, Any]:
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
         facts = kernels()
-        if facts.get("loaded") is False:  # a question would start the builder
+        if facts.get("loaded") is False:  # a query would start the compilation
             return {**facts, "error": None}
         if (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
-            return {**facts, "error": f"two boxes 2 apart are found {distance} apart"}
+            return {**facts, "error": f"two boxes that are 2 apart are computed to be {distance} apart"}
         return {**facts, "error": None}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _rendering() -> dict[str, Any]:
-    note("asking a subprocess whether pictures can be drawn", "doctor")
+    note("testing rendering in a subprocess", "doctor")
     try:
         from gjk3d import viz
 
@@ -140,7 +140,7 @@ def _print(document: dict[str, Any]) -> None:
         listed = ", ".join(f"{name} {version or 'missing'}" for name, version in facts["packages"].items())
         line(
             f"[{extra}]",
-            (listed or "needs nothing more") + (f": {facts['install']}" if facts["install"] else ""),
+            (listed or "no packages") + (f": {facts['install']}" if facts["install"] else ""),
             True if facts["complete"] else None,
         )
     _print_kernels(document["kernels"], line)
@@ -148,7 +148,7 @@ def _print(document: dict[str, Any]) -> None:
     works = rendering["works"]
     line("rendering", f"works, in a {rendering['window']}" if works else rendering["error"], True if works else None)
     if not works:
-        line("", "--html needs no rendering, only --image and gjk3d.viz do", None)
+        line("", "only --image and gjk3d.viz need rendering, --html works without it", None)
     verdict = "gjk3d is usable" if document["usable"] else f"broken: {', '.join(document['broken'])}"
     out.print(Text(verdict))
 
@@ -157,35 +157,37 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
     if kernels["error"]:
         line("kernels", kernels["error"], False)
     elif kernels["mode"] == "python":
-        line("kernels", "compilation is off (NUMBA_DISABLE_JIT, GJK3D_KERNELS), everything runs slowly", None)
+        line("kernels", "compilation is off (NUMBA_DISABLE_JIT, GJK3D_KERNELS), so all queries are slow", None)
     elif kernels["mode"] == "jit":
         line("kernels", "each process compiles by itself (GJK3D_KERNELS=jit)", None)
     elif kernels["loaded"]:
         line("kernels", f"machine code for {kernels['level']}: {kernels['object']}")
         if not kernels["builtins"]:
             line(
-                "", "single calls go through Python: GJK3D_BUILTINS is 0, or objects lie otherwise in memory here", None
+                "",
+                "single calls go through Python, because GJK3D_BUILTINS is 0 or this Python has other object layouts",
+                None,
             )
     elif kernels["building"] is not None:
         line("kernels", f"being compiled by another process, {kernels['building']:.0%} done", None)
     elif not kernels["can_build"]:
-        line("kernels", 'none for this machine, and nothing to compile them: pip install "gjk3d[build]"', None)
+        line("kernels", 'no machine code for this machine, and no compiler: pip install "gjk3d[build]"', None)
     elif not kernels["writable"]:
-        line("kernels", f"no place to keep them: {kernels['folder']} cannot be written; set GJK3D_CACHE_DIR to", None)
-        line("", "a folder that can be, or to one that this user may read and `gjk3d warmup` has filled", None)
+        line("kernels", f"cannot be stored, because {kernels['folder']} is not writable. Set GJK3D_CACHE_DIR to", None)
+        line("", "a writable folder, or to a readable folder that `gjk3d warmup` has filled.", None)
     else:
-        line("kernels", "not compiled yet: until then single questions are interpreted; gjk3d warmup does it", None)
+        line("kernels", "not compiled yet, so single queries are interpreted (gjk3d warmup compiles them)", None)
     for refusal in kernels.get("refused", ()):
         line("", refusal, None)
 
 
 def warmup() -> int:
-    """Compile all kernels ahead, so that the first query is fast; once a machine and version."""
+    """Compile all kernels in advance, once for each machine and version, so that the first query is fast."""
     from gjk3d import compiling
 
     start = time.perf_counter()
     if not compiling.warmup():
-        note("nothing is compiled; gjk3d doctor says why")
+        note("nothing was compiled (gjk3d doctor shows the reason)")
         return 1
     print(f"ready in {time.perf_counter() - start:.2f} s")
     return 0

@@ -1,4 +1,4 @@
-"""``gjk3d info FILE``: what a model file holds, part by part."""
+"""``gjk3d info FILE``, which lists the parts of a model file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ SCHEMA_VERSION = 1
 
 
 def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parameter(negative=())] = False) -> int:
-    """Show the parts of a model file: size, unit, whether each is closed and convex.
+    """List the parts of a model file, with their unit and size, and whether each part is closed and convex.
 
     Parameters
     ----------
     file
-        A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK; 3MF, STEP, 3DXML and XAML with the extra gjk3d[io].
+        A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK, and with the extra gjk3d[io] 3MF, STEP, 3DXML and XAML.
     unit
-        The unit of its numbers, if it states none, or another: mm, cm, m, in.
+        The unit of the numbers in the file: mm, cm, m, in. It replaces the unit of the file.
     json
-        Print one JSON document.
+        Print a JSON document.
     """
     import gjk3d as gk
     from gjk3d.clash.detection.assembly import sha256
@@ -66,7 +66,7 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
         "vertices": len(mesh.vertices),
         "bounds": mesh.bounds.tolist(),
         "extents": (mesh.bounds[1] - mesh.bounds[0]).tolist(),
-        # an open surface encloses nothing
+        # an open surface encloses no volume
         "volume": mesh.volume if mesh.is_watertight else None,
         "hull_volume": float(mesh.hull().volume),
         "hull_vertices": len(mesh.hull().points),

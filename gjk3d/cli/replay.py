@@ -1,4 +1,4 @@
-"""``gjk3d replay FILE``: ask again what a bug report asked, and say whether the answer is the same."""
+"""``gjk3d replay FILE``, which repeats a recorded query and compares the results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gjk3d.results import Distance
 
 SCHEMA_VERSION = 1
-_SHOWN = 20  #: rows of a stack whose answers are shown
+_SHOWN = 20  #: the largest number of rows of a stack whose results are printed
 _HEADLINES = {
     "SAME": ("SAME", "to the last bit", "bold green"),
-    "AGREES": ("DIFFERENT", "in its last bits: the two intervals have values in common", "bold yellow"),
-    "CONTRADICTS": ("CONTRADICTION", "the two intervals have no value in common, so one answer is wrong", "bold red"),
+    "AGREES": ("DIFFERENT", "in the last bits, but the two intervals have common values", "bold yellow"),
+    "CONTRADICTS": ("CONTRADICTION", "the two intervals are disjoint, so one result is wrong", "bold red"),
 }
 
 
@@ -29,23 +29,24 @@ def replay(
     verify: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Ask again what result.to_json() wrote to a file, and say whether the answer is the same.
+    """Repeat a query that result.to_json() has saved, and compare the results.
 
-    Exits with 0 if it is the same to the last bit, with 1 if it is not, or if --verify proves the answer of now wrong.
+    The exit code is 0 if the result is the same to the last bit. It is 1 if the result is different, or if --verify
+    refutes the current result.
 
     Parameters
     ----------
     file
-        A document of result.to_json(): shapes, poses, settings, versions and the answer seen.
+        A document of result.to_json() with the shapes, the poses, the settings, the versions and the result.
     verify
-        Have both answers judged in rational arithmetic, row by row; slow for curved shapes.
+        Verify both results in rational arithmetic, row by row. This is slow for curved shapes.
     json
-        Print one JSON document.
+        Print a JSON document.
     """
     import gjk3d as gk
 
     replayed = gk.replay.run(file)
-    # of a stack the rows that differ, the worst first
+    # the different rows of a stack, the worst first
     rows = [int(row) for row in (-replayed.rows).argsort(kind="stable") if replayed.rows[row]]
     verdicts = _verdicts(replayed) if verify else []
     rows = (rows or ([] if len(replayed.now.normal.shape) == 2 else [0]))[:_SHOWN]
@@ -62,7 +63,6 @@ def _row(result: Distance, row: int) -> Distance:
 
 
 def _verdicts(replayed: Replay) -> list[tuple[Any, Any]]:
-    """Return the verdicts on the recorded result and on the present one, for each row."""
     import gjk3d as gk
 
     def judge(result: Distance) -> Any:
@@ -116,7 +116,7 @@ def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[A
     print_line((word, style), f" {why}")
     settings = ", ".join(f"{name}={value!r}" for name, value in case.arguments.items())
     question = f"{case.query} of a {type(case.a).__name__} and a {type(case.b).__name__}, {settings}"
-    lines = [("file", safe(file.name)), ("question", question)]
+    lines = [("file", safe(file.name)), ("query", question)]
     stacked = replayed.now.normal.ndim == 2
     if stacked:
         counts = ", ".join(f"{int((replayed.rows == kind).sum())} {kind.name.lower()}" for kind in Sameness)

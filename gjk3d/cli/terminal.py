@@ -1,4 +1,4 @@
-"""Output to the terminal: results, notes, progress and tables, with control characters of file names escaped."""
+"""Output to the terminal: results, notes, progress and tables. Control characters of file names are escaped."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def safe(text: object) -> str:
-    r"""Return text fit for a terminal: what does not print, escape codes among it, becomes ``\x1b`` and the like."""
+    r"""Return text for a terminal. Characters that cannot be printed are replaced by codes such as ``\x1b``."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def note(text: object, label: str = "note") -> None:
-    """Print a labelled message on stderr, its lines made safe one by one."""
+    """Print a labelled message on stderr, with each line escaped."""
     first, *lines = str(text).splitlines() or [""]
     print(f"{label}: {safe(first)}", *(f"  {safe(line)}" for line in lines), sep="\n", file=sys.stderr)
 
 
 def write_json(document: dict[str, Any]) -> None:
-    """Print the one JSON document of a run."""
+    """Print the JSON document of a run."""
     sys.stdout.write(json_text(document))
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """Return a document as JSON; NaN and the infinities, which JSON lacks, become null."""
+    """Return a document as JSON. NaN and infinity become null."""
     return json.dumps(json_ready(document), indent=2, allow_nan=False) + "\n"
 
 
 def write_text(text: str, output: Path | None) -> None:
-    """Write a whole text to a file, or to stdout where none is named."""
+    """Write a text to a file, or to stdout if the output is None."""
     if output is None:
         sys.stdout.write(text)
     else:
@@ -48,34 +48,34 @@ def write_text(text: str, output: Path | None) -> None:
 
 
 def vector(values: Iterable[float], digits: int = 6) -> str:
-    """Return numbers in brackets; rounding noise, relative to the largest of them, is written as 0."""
+    """Return numbers in parentheses. Rounding noise relative to the largest number is written as 0."""
     numbers = [float(value) for value in values]
     noise = 1e-14 * max(map(abs, numbers))
     return f"({', '.join(number(value if abs(value) > noise else 0.0, digits) for value in numbers)})"
 
 
 def console() -> Console:
-    """Return the console of stdout; rich heeds NO_COLOR, TERM=dumb and COLUMNS, and colours nothing that is piped."""
+    """Return the console of stdout. rich follows NO_COLOR, TERM=dumb and COLUMNS, and uses no colours in pipes."""
     from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_line(*pieces: str | tuple[str, str]) -> None:
-    """Print a line; a pair is a text and its style."""
+    """Print a line of texts, or of pairs of a text and its style."""
     from rich.text import Text
 
     console().print(Text.assemble(*pieces))
 
 
 def print_omitted(many: int, top: int) -> None:
-    """Print the number of rows that a table left out."""
+    """Print the number of rows that a table does not show."""
     if many > top:
         print_line(f"... {many - top} more, --top {many} shows them")
 
 
 def print_table(table: Table) -> None:
-    """Print a table; outside of a terminal it is as wide as its content, so that no cell is cut."""
+    """Print a table. Outside of a terminal it is as wide as its content, so that no cell is truncated."""
     from rich.text import Text
 
     out = console()
@@ -84,7 +84,7 @@ def print_table(table: Table) -> None:
 
 
 def print_labelled(rows: Iterable[tuple[str, str]]) -> None:
-    """Print texts behind their labels; where a terminal is narrower they go on below themselves, no word broken."""
+    """Print labelled texts. In a narrow terminal they are wrapped between words."""
     from rich.text import Text
 
     out = console()
@@ -99,13 +99,13 @@ def print_labelled(rows: Iterable[tuple[str, str]]) -> None:
             out.print(Text(piece))
 
 
-_EVERY = 0.1  #: seconds between two updates
+_EVERY = 0.1  #: the number of seconds between two updates
 
 
 class Bar:
-    """Shows the progress of a check, if stderr is a terminal and ``show`` is True.
+    """A progress bar on stderr, if it is a terminal and ``show`` is True.
 
-    It is what `gjk3d.clash.check` takes as ``progress``.
+    It can be the argument ``progress`` of `gjk3d.clash.check`.
     """
 
     def __init__(self, show: bool = True) -> None:
@@ -159,26 +159,27 @@ class Bar:
         )
 
 
-_GAPS = (3, 2)  #: between columns: where there is room, and where there is not
-_READABLE = 16  #: letters of a name that it is worth to leave a column out for
-_NARROW = 80  #: letters of a line that is no row, in terminals narrower than that, too
-_LEAST = 8  #: letters of a name that are left in the narrowest terminal
+_GAPS = (3, 2)  #: the gap between columns in a wide and in a narrow terminal
+_READABLE = 16  #: the width of names below which columns are left out
+_NARROW = 80  #: the smallest width of lines that are not rows
+_LEAST = 8  #: the smallest width of names
 _CUT = "…"
 
 
 class Table:
-    """Rows under titles; numbers are never cut.
+    """A table with titles. Numbers are never truncated.
 
     Parameters
     ----------
     titles : sequence of str
-        One a column.
+        The title of each column.
     right : collection of str
-        Titles of the columns that are flush right.
+        The titles of right-aligned columns.
     names : collection of str
-        Those whose text may be shortened to fit a terminal: paths lose their first steps, other text its middle.
+        The titles of columns with names, which are shortened in a narrow terminal. A path loses its first steps, and
+        other text its middle.
     spare : sequence of str
-        Those that are left out where names would become too short to read, the first one first.
+        The titles of columns that are left out, in this order, if names would become too short.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class Table:
         self._rows.append(cells)
 
     def lines(self, room: int | None) -> list[str]:
-        """Return the lines, with at most ``room`` letters each if it is given."""
+        """Return the lines with at most ``room`` columns, or of any width if it is None."""
         columns = {title: [title, *(row[k] for row in self._rows)] for k, title in enumerate(self._titles)}
         widths = {title: max(map(_width, cells)) for title, cells in columns.items()}
         if room is None or _total(widths, _GAPS[0]) <= room:
@@ -214,16 +215,15 @@ class Table:
         changes = ["names shortened"] if short != widths else []
         changes += [f"without {', '.join(left_out)}"] if left_out else []
         if changes:
-            lines += textwrap.wrap(f"({', '.join(changes)}: wider or piped it has all)", max(room, _NARROW))
+            lines += textwrap.wrap(f"({', '.join(changes)}; a wider terminal or a pipe shows all)", max(room, _NARROW))
         return lines
 
     def _fit(self, widths: dict[str, int], room: int) -> dict[str, int]:
-        """Return the widths of the columns with those of names no wider than there is room for."""
         fixed = {title: width for title, width in widths.items() if title not in self._names}
         names = sorted((title for title in widths if title in self._names), key=lambda title: widths[title])
         left = room - sum(fixed.values()) - _GAPS[1] * (len(widths) - 1)
         result = dict(widths)
-        for k, title in enumerate(names):  # the short ones first: what they leave is for the others
+        for k, title in enumerate(names):  # short names first, because longer ones can use their remaining width
             share = max(_LEAST, left // (len(names) - k))
             result[title] = min(widths[title], max(share, _width(title)))
             left -= result[title]
@@ -244,14 +244,14 @@ def _padded(cell: str, width: int, right: bool) -> str:
 
 
 def _shortened(cells: list[str], width: int) -> list[str]:
-    """Return texts of at most this width; different texts stay different where possible."""
+    """Return texts of at most this width. Different texts remain different if possible."""
     short = {cell: _without_first_steps(cell, width) for cell in cells}
     counts = Counter(short.values())
     return [short[cell] if counts[short[cell]] == 1 else _without_middle(cell, width) for cell in cells]
 
 
 def _without_first_steps(text: str, width: int) -> str:
-    """Return the last steps of a path that fit, after a mark, or the ends of the text if the last step does not fit."""
+    """Return the last steps of a path after an ellipsis, or the ends of the text if the last step is too long."""
     if _width(text) <= width:
         return text
     steps = text.split("/")
@@ -263,7 +263,8 @@ def _without_first_steps(text: str, width: int) -> str:
 
 
 def _without_middle(text: str, width: int) -> str:
-    """Return the two ends of a text, more of the last one, in which names mostly differ."""
+    """Return the two ends of a text with an ellipsis between them."""
+    # names differ mostly at their end, so a longer end is shown
     if _width(text) <= width:
         return text
     before = (width - 1) // 3
@@ -278,7 +279,7 @@ def _begin(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes; some letters take two, some none."""
+    """Return the number of terminal columns of a text. Some characters need two columns, and some need none."""
     from rich.cells import cell_len
 
     return cell_len(text)

@@ -1,4 +1,4 @@
-"""``gjk3d triage`` and ``gjk3d serve``: decide about the findings of a report, in a terminal or in a browser."""
+"""``gjk3d triage`` and ``gjk3d serve``, which merge or edit the decisions about the findings of a report."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def triage(
     section: Annotated[bool, Parameter(negative=())] = False,
     pictures: int = 20,
 ) -> int:
-    """Merge what several people decided about the findings of a report, by finding and time.
+    """Merge the decisions of several people about the findings of a report, by finding and time.
 
     Parameters
     ----------
     report
-        As gjk3d clash -f json wrote it.
+        The report of gjk3d clash -f json.
     files
-        What was decided: .triage.json files that pages saved, and .bcf files that others worked on.
+        The decisions: .triage.json files of pages, and .bcf files of other programs.
     output
-        Where to write all of it; by default the report's name with .triage.json at its end, which is read too if it is
-        there.
+        The file to write. The default is the name of the report with the ending .triage.json. Decisions in an existing
+        file are merged too.
     bcf
-        Write the findings, with all that was decided, as BCF 2.1.
+        Write the findings with all decisions to a BCF 2.1 file.
     section
-        The views of the findings there have a section plane, which cuts away what is in front of a finding.
+        Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     pictures
-        So many of the worst open findings get a picture there, about half a second each.
+        The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
     """
     from gjk3d.clash.decisions.triage import read_triage
     from gjk3d.clash.formats import read_bcf
@@ -83,7 +83,6 @@ def triage(
 
 
 def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
-    """Write the findings as BCF, with pictures where some can be drawn."""
     from gjk3d.clash.formats import to_bcf
     from gjk3d.errors import RenderingUnavailableError
 
@@ -111,19 +110,19 @@ def serve(
     port: int = 0,
     open: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Look at a clash report in a browser, and keep what is decided there, until Ctrl-C.
+    """Show a clash report in a browser and save its decisions, until Ctrl-C.
 
-    Prints the address of the page. It answers to this machine alone (127.0.0.1), and to who has the token in that
-    address. Every state, assignee and comment goes into the file at once; two pages see what the other one decides.
+    The command prints the address of the page. Only this machine (127.0.0.1) can open it, and only with the token in
+    the address. Each state, assignee and comment is saved at once. Several pages share their decisions.
 
     Parameters
     ----------
     report
-        As gjk3d clash -f json wrote it. Where its models are still there and the same, the page has them in 3D.
+        The report of gjk3d clash -f json. The page shows the models in 3D if their files are unchanged.
     triage
-        The file that keeps what is decided; by default the report's name with .triage.json at its end.
+        The file of the decisions. The default is the name of the report with the ending .triage.json.
     port
-        A free one by default.
+        The port. The default is any free port.
     open
         Open the address in the browser of this machine.
     """
@@ -132,7 +131,7 @@ def serve(
     from gjk3d.clash.serving import Server
 
     if not 0 <= port < 65536:
-        raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free one")
+        raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free port")
     file = triage or sidecar(report)
     check_output(file, "--triage", (), (report,))
     checked = read_whole(report)
@@ -145,10 +144,10 @@ def serve(
     try:
         server = Server(make_page, file, port)
     except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror or error}: leave it out for a free one") from None
+        raise UsageError(f"--port {port}: {error.strerror or error}. Leave it out for a free port.") from None
     with server:
         print_line(server.url)
-        note(f"what is decided is kept in {file}; Ctrl-C ends")
+        note(f"decisions are saved in {file} (stop with Ctrl-C)")
         if open:
             import webbrowser
 
@@ -161,12 +160,12 @@ def serve(
 
 
 def sidecar(report: Path) -> Path:
-    """Return what the file of decisions about a report is called by custom."""
+    """Return the default path of the decisions about a report."""
     return report.with_name(f"{report.stem}.triage.json")
 
 
 def read_whole(path: Path) -> Report:
-    """Return a report with the triangles of its models, where these are there and the same."""
+    """Return a report, with the triangles of its models if their files are unchanged."""
     from gjk3d.clash.detection.assembly import Assembly, sha256
     from gjk3d.clash.report.baseline import read_baseline
     from gjk3d.errors import Gjk3dError
@@ -174,7 +173,7 @@ def read_whole(path: Path) -> Report:
     report = read_baseline(path)
     assert report is not None
     if report.motion is not None and not report.motion.tracks:
-        note("the report, of an earlier gjk3d, does not keep how its parts move: make it anew to play the motion")
+        note("the report of an earlier gjk3d lacks the motion of its parts. Make the report again to play the motion.")
     files = [
         next((p for p in (Path(item.path), path.parent / item.path) if p.is_file()), None) for item in report.inputs
     ]
@@ -183,7 +182,7 @@ def read_whole(path: Path) -> Report:
         for file, item in zip(files, report.inputs, strict=True)
     ]
     if not files or not all(unchanged):
-        note("the models are not here, or not those of the report: parts are shown as boxes")
+        note("the models are missing or changed since the report, so parts are shown as boxes")
         return report
     try:
         present = [file for file in files if file is not None]
@@ -209,9 +208,9 @@ _SIZE = (800, 600)
 
 
 def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
-    """Return a function that draws the worst findings of a report; see `gjk3d.clash.formats.to_bcf`.
+    """Return a function that draws the worst findings of a report. See `gjk3d.clash.formats.to_bcf`.
 
-    The ``most`` worst open findings get a picture. A report without its assembly gets no pictures.
+    The ``most`` worst open findings have a picture. A report without its assembly has no pictures.
 
     Examples
     --------
@@ -235,9 +234,9 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
         if clash.id not in drawn:
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
-        with contextlib.suppress(Gjk3dError):  # a file without this picture is better than none
+        with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
             image = shot(plot(report, plotter, clash=clash.id))
-            image.quantize(128).save(png, "PNG", optimize=True)  # a third of the bytes, and as clear
+            image.quantize(128).save(png, "PNG", optimize=True)  # reduces the size to a third
         plotter.close()
         return png.getvalue() or None
 

@@ -1,4 +1,4 @@
-"""``gjk3d view FILE...`` and ``gjk3d explain``: look at models and assemblies, and at the steps of GJK and EPA."""
+"""``gjk3d view FILE...``, which shows models and assemblies, and ``gjk3d explain``, which shows GJK and EPA."""
 
 from __future__ import annotations
 
@@ -38,33 +38,34 @@ def view(
     opacity: float = 1.0,
     unit: str | None = None,
 ) -> int:
-    """Look at models and assemblies: in a window, or in a file where there is none or --save says so.
+    """Show models and assemblies in a window. Without a display, or with --save, write a file.
 
     Parameters
     ----------
     inputs
-        Model files, an assembly (GLB, 3MF, STEP), or a folder; together they are one picture, each part in a colour.
+        Model files, an assembly (GLB, 3MF, STEP), or a folder. All parts are in one picture, each in its own colour.
     save
-        Write a picture (.png, .jpg) or a page that turns in any browser, offline (.html; needs no OpenGL).
+        Write a picture (.png, .jpg), or a page for any browser (.html). The page works offline and needs no OpenGL.
     hull
-        Draw the convex hull of each part round it, as glass.
+        Draw the convex hull of each part as a transparent surface.
     bodies
-        A colour for each body: what hangs together.
+        Use a colour for each connected body.
     level
-        Draw the boxes at this level of each part's tree, which searches go down: 0 is one box, 1 two, and so on.
+        Draw the boxes at this level of the bounding volume hierarchy of each part. Level 0 has one box, level 1 has
+        two, and so on.
     opacity
-        Of the parts, from 0 to 1: less than 1 shows what is inside.
+        The opacity of the parts, from 0 to 1.
     unit
-        The unit of files that state none, such as STL: mm, cm, m, in. Where each states one, as GLB always does (m),
-        it goes before that.
+        The unit of files that state no unit, such as STL: mm, cm, m, in. If every file states a unit, this unit
+        replaces it. GLB is always in m.
     """
     if not inputs:
-        raise UsageError("name a model, an assembly, several files or a folder")
+        raise UsageError("no input is given. Name a model, an assembly, several files or a folder.")
     check_output(save, "--save", _FORMS, inputs)
     if level is not None and level < 0:
         raise UsageError(f"--level {level}: expected 0 or more")
     if not 0.0 < opacity <= 1.0:
-        raise UsageError(f"--opacity {opacity:g}: expected more than 0, and at most 1")
+        raise UsageError(f"--opacity {opacity:g}: expected a number above 0 and at most 1")
     from gjk3d import viz
     from gjk3d.clash import Assembly
 
@@ -75,7 +76,7 @@ def view(
         if part.reason:
             note(f"{safe(part.name)}: {safe(part.reason)}", "not shown")
     if all(part.shape is None for part in assembly.parts):
-        raise UsageError(f"nothing to see in {', '.join(map(str, inputs))}: no part could be read")
+        raise UsageError(f"no part of {', '.join(map(str, inputs))} could be read")
     title = ", ".join(safe(path.name) for path in inputs[:3]) + (", ..." if len(inputs) > 3 else "")
     shown = viz.show(assembly, path=save, title=title, opacity=opacity, hull=hull, bodies=bodies, level=level)
     if save is not None:
@@ -83,7 +84,7 @@ def view(
     return 0
 
 
-#: shapes by name: how many numbers each takes, and what they are
+#: The class, the number of values and the names of the values of each shape.
 _SPECS = {
     "point": ("Point", 3, "x,y,z"),
     "sphere": ("Sphere", 1, "radius"),
@@ -108,34 +109,34 @@ def explain(
     view: PoseText = None,
     unit: str | None = None,
 ) -> int:
-    """Explain how GJK and EPA find the distance of two models or the depth of their overlap, step by step.
+    """Explain the steps of GJK and EPA for two models or shapes.
 
-    Prints a sentence a step: what was known, what was asked, and why. Of a model file its convex hull is taken. Exits
-    with 0 if the two are apart, with 1 if they touch or overlap.
+    The command prints a line for each step. A model file is replaced by its convex hull. The exit code is 0 for
+    shapes that are apart, and 1 for shapes that touch or overlap.
 
     Parameters
     ----------
     a
         A model file, FILE#PART for one part of an assembly, or a shape: box:2,1,1 sphere:0.5 capsule:0.3,1
-        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0, with the numbers that gjk3d's shapes of these names take.
+        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0. The numbers are the arguments of the shapes of gjk3d.
     b
-        The other one.
+        The other model or shape.
     pose_a
-        Where A is: "x y z", or "x y z rx ry rz" with a rotation vector in radians (or "0 0 0 0 0 90deg"), or the 12 or
-        16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file of those.
+        The pose of A: "x y z", or "x y z rx ry rz" with a rotation vector in radians (or "0 0 0 0 0 90deg"), or the 12
+        or 16 numbers of a 4x4 matrix by rows, or a .json, .txt or .npy file with such numbers.
     pose_b
-        Where B is, in the same way.
+        The pose of B in the same form.
     html
-        Write a page whose two views can be turned, with a slider from step to step; opens offline, needs no OpenGL.
+        Write a page with two 3D views and a slider for the steps. It works offline and needs no OpenGL.
     gif
-        Write an animation: a .gif or .webp file; needs OpenGL, also on a machine with no display.
+        Write an animation to a .gif or .webp file. This needs OpenGL, but no display.
     png
-        Write a strip of pictures, one step below the other: a .png or .jpg file.
+        Write the pictures of all steps below each other to a .png or .jpg file.
     view
-        From where to look, "x y z" towards the viewer.
+        The direction towards the viewer, "x y z".
     unit
-        The unit of lengths: mm, cm, m, in. It is that of models whose files state none, such as STL, and of shapes
-        written as numbers; where all models state one, it goes before theirs. Two units are brought to one.
+        The unit of lengths: mm, cm, m, in. It applies to files that state no unit, such as STL, and to shapes. If every
+        file states a unit, this unit replaces it. Models in different units are converted to one unit.
     """
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]
@@ -171,12 +172,11 @@ def explain(
 
 
 def _shape(text: str) -> Any:
-    """Return the shape that a word such as ``box:2,1,1`` stands for, None where it names a file."""
     match = re.fullmatch(r"([a-z]+):([^/\\]*)", text)
     if match is None or os.path.exists(text):
         return None
     if match[1] not in _SPECS:
-        raise UsageError(f"{text!r}: there is no shape {match[1]!r}; there are {', '.join(sorted(_SPECS))}")
+        raise UsageError(f"{text!r}: {match[1]!r} is not a shape. Use one of {', '.join(sorted(_SPECS))}.")
     name, count, form = _SPECS[match[1]]
     try:
         numbers = [float(word) for word in match[2].split(",")]

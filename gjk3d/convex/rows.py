@@ -99,11 +99,11 @@ def scratch(vertices: int) -> tuple[Array, Ints, Array]:
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
     """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
     chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
-    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
-    if workers == 1 or len(spans) <= 1:
-        for span in spans:
-            task(*span)
+    if workers == 1 or total <= chunk:
+        for start in range(0, total, chunk):
+            task(start, min(start + chunk, total))
         return
+    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(workers, len(spans))) as pool:

@@ -1,1 +1,1 @@
-"""Read model files: meshes with their names, units, colours and transforms."""
+"""Reading of model files: meshes with their names, units, colours and transforms."""

@@ -1,4 +1,4 @@
-"""The unit and the number of copies in a Collada file, read before trimesh reads it."""
+"""The unit and the number of copies in a Collada file, which are read before trimesh reads the file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from xml.etree import ElementTree
 
 from gjk3d.files.headers import HeaderError, refuse_copies, shown
 
-_FEW = 1000  #: copies of geometries that are read without counting
-_DEEPEST = 100  #: levels of nodes that refer to nodes
+_FEW = 1000  #: the number of copies that are read without a check of their triangles
+_DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Refuse a file that is not Collada, that declares entities, or that places too many copies."""
+    """Raise an error for a file that is not Collada, declares entities, or places too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
-        raise HeaderError(f"is no Collada: it begins with {shown(begin[:64])}")
+        raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise HeaderError("has a DOCTYPE; Collada needs none, and it is refused: remove it")
+        raise HeaderError("has a DOCTYPE, which can expand to any size. Collada does not need it, so remove it.")
     if b"<instance_node" in data or data.count(b"<instance_geometry") > _FEW:
         refuse_copies(*_Copies(ElementTree.fromstring(data)).count(), len(data))
     return data, 0
@@ -54,7 +54,7 @@ def _tag(element: Any) -> str:
 
 
 class _Copies:
-    """The nodes and geometries of a document by their ids, and how many copies of geometries each node places."""
+    """The nodes and geometries of a document by their ids, and the number of copies below each node."""
 
     def __init__(self, root: Any) -> None:
         self._nodes, self._triangles = {}, {}
@@ -70,7 +70,7 @@ class _Copies:
                 self._scenes.append(element)
 
     def count(self) -> tuple[int, int]:
-        """Return how many copies all scenes place, and how many triangles they have."""
+        """Return the number of copies in all scenes, and the number of their triangles."""
         return _sum(self._below(scene, ()) for scene in self._scenes)
 
     def _below(self, element: Any, above: tuple[str, ...]) -> tuple[int, int]:
@@ -83,7 +83,7 @@ class _Copies:
         if tag != "instance_node" or ident not in self._nodes:
             return 0, 0
         if ident in above or len(above) >= _DEEPEST:
-            raise HeaderError(f"its node {ident[:40]!r} is an instance of itself, or more than {_DEEPEST} levels deep")
+            raise HeaderError(f"its node {ident[:40]!r} contains itself, or is more than {_DEEPEST} levels deep")
         if ident not in self._counted:
             self._counted[ident] = self._below(self._nodes[ident], (*above, ident))
         return self._counted[ident]
@@ -97,7 +97,7 @@ def _sum(counts: Iterator[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _triangles(element: Any) -> int:
-    """Return how many triangles a primitive has, at least its polygons."""
+    """Return the number of triangles of a primitive, or at least of its polygons."""
     if _tag(element) not in ("triangles", "polylist", "polygons", "tristrips", "trifans"):
         return 0
     text = element.get("count", "0")

@@ -1,6 +1,6 @@
-"""The arrays and parts that a GLB or glTF declares, checked against its content before a reader uses it.
+"""Comparison of the arrays and parts that a GLB or glTF declares with its content, before a reader uses the file.
 
-`gjk3d.files.headers` is the equivalent for the formats without JSON.
+`gjk3d.files.headers` is the equivalent for formats without JSON.
 """
 
 from __future__ import annotations
@@ -12,35 +12,37 @@ from typing import Any
 
 from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts
 
-DEEPEST = 200  #: levels of nodes above a mesh
-#: Bytes and values of the JSON: each value takes a hundred bytes once it is read.
+DEEPEST = 200  #: the largest number of nodes above a mesh
+#: The limits of bytes and values of the JSON. A value takes about a hundred bytes of memory.
 MAX_JSON, MAX_VALUES = 256 << 20, 5_000_000
 
-#: Extensions that change nothing of the triangles, or, as `KHR_mesh_quantization`, only the type of their numbers.
+#: Extensions that do not change triangles. `KHR_mesh_quantization` changes only the type of their numbers.
 _HARMLESS = (
     "KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_dds", "KHR_lights_", "EXT_lights_", "KHR_xmp",
     "KHR_mesh_quantization",
 )  # fmt: skip
 _INSTANCING = "EXT_mesh_gpu_instancing"
 _CURES = {
-    _INSTANCING: "export without instancing, each copy as a node of its own",
+    _INSTANCING: "export without instancing, with a node for each copy",
     "KHR_draco_mesh_compression": "export without compression",
     "EXT_meshopt_compression": "export without compression",
     "KHR_meshopt_compression": "export without compression",
 }
-_JSON = 0x4E4F534A  #: the type of a GLB's first chunk
-_FAN = 6  #: the mode of a primitive that is a fan of triangles
+_JSON = 0x4E4F534A  #: the type of the first chunk of a GLB
+_FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Check the chunks of a GLB against its length, and the glTF in it."""
+    """Check the chunks of a GLB and its glTF."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError("does not begin with the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
     if version != 2:
-        raise HeaderError(f"is GLB version {version}; version 2 is read")
+        raise HeaderError(f"is GLB version {version}, expected version 2")
     if length > len(data) or 20 + size > len(data):
-        raise HeaderError(f"the header promises {max(length, 20 + size)} bytes, the file has {len(data)}: truncated")
+        raise HeaderError(
+            f"the header declares {max(length, 20 + size)} bytes, but the file has {len(data)}: truncated"
+        )
     tree = _tree_of(data[20 : 20 + size])
     _check_tree(tree, len(data))
     if _without_cameras(tree):
@@ -49,13 +51,13 @@ def check_glb(data: bytes) -> tuple[bytes, int]:
 
 
 def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the glTF of a GLB that a program has just made, and the chunks behind it."""
+    """Return the glTF of a trusted GLB, and the chunks after it."""
     end = 20 + struct.unpack_from("<I", glb, 12)[0]
     return json.loads(glb[20:end]), glb[end:]
 
 
 def packed(tree: dict[str, Any], binary: bytes) -> bytes:
-    """Return the GLB of a glTF and the chunks behind it."""
+    """Return the GLB of a glTF and the chunks after it."""
     text = json.dumps(tree, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON) + text + binary
@@ -69,7 +71,8 @@ def check_gltf(data: bytes) -> tuple[bytes, int]:
 
 
 def _without_cameras(tree: dict[str, Any]) -> bool:
-    """Take the cameras off the nodes, if there are any: trimesh 5.2 loses a node with one, and what is below it."""
+    """Remove the cameras of all nodes, and return whether there are any."""
+    # trimesh 5.2 loses a node with a camera, and all nodes below it
     removed = [node.pop("camera") for node in tree.get("nodes", []) if "camera" in node]
     return bool(removed)
 
@@ -78,18 +81,18 @@ def _tree_of(data: bytes) -> Any:
     values = data.count(b",") + data.count(b"[") + data.count(b"{")
     if len(data) > MAX_JSON or values > MAX_VALUES:
         raise HeaderError(
-            f"its JSON has {len(data)} bytes and {values} values, more than the {MAX_JSON} and {MAX_VALUES} that are"
-            " read: keep the arrays in a binary buffer, as GLB does"
+            f"its JSON has {len(data)} bytes and {values} values, expected at most {MAX_JSON} and {MAX_VALUES}."
+            " Store the arrays in a binary buffer, as in GLB."
         )
     try:
         return json.loads(data)
     except RecursionError:
-        raise HeaderError("its JSON nests objects or arrays too deep to be read: glTF nests a few levels") from None
+        raise HeaderError("its JSON is nested too deep, expected the few levels of glTF") from None
 
 
 def _check_tree(tree: Any, size: int) -> None:
     if not isinstance(tree, dict):
-        raise HeaderError("its JSON is no glTF object")
+        raise HeaderError("its JSON is not a glTF object")
     _refuse_extensions(tree)
     for index, what, where in _references(tree):
         count = len(tree.get(what, []))
@@ -103,14 +106,15 @@ def _check_tree(tree: Any, size: int) -> None:
 
 
 def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
-    """Refuse nodes with two parents, which trimesh places once, loops, and meshes that are too deep."""
+    """Raise an error for nodes with two parents, for cycles, and for meshes that are too deep."""
+    # trimesh places a node with two parents once
     parents: dict[int, int] = {}
     for k, node in enumerate(nodes):
         for child in node.get("children", []):
             if child in parents:
                 raise HeaderError(
-                    f"nodes[{child}] is a child of nodes[{parents[child]}] and of nodes[{k}], and glTF allows one"
-                    " parent: export each copy as a node of its own"
+                    f"nodes[{child}] is a child of nodes[{parents[child]}] and of nodes[{k}], expected one parent."
+                    " Export a node for each copy."
                 )
             parents[child] = k
     for k, node in enumerate(nodes):
@@ -118,22 +122,22 @@ def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
         while above in parents:
             depth, above = depth + 1, parents[above]
             if depth > DEEPEST:
-                raise HeaderError(f"nodes[{k}] has more than {DEEPEST} nodes above it, or is above itself: flatten it")
+                raise HeaderError(f"nodes[{k}] has more than {DEEPEST} nodes above it, or is above itself. Flatten it.")
 
 
 def _refuse_extensions(tree: dict[str, Any]) -> None:
-    """Refuse a model whose geometry depends on an unsupported extension."""
+    """Raise an error for a model whose geometry depends on an unsupported extension."""
     required = tree.get("extensionsRequired", [])
     unread = [name for name in map(str, required) if not name.startswith(_HARMLESS)]
     if any(_INSTANCING in node.get("extensions", {}) for node in tree.get("nodes", [])):
-        unread.append(_INSTANCING)  # whoever does not read it loses all copies but one, required or not
+        unread.append(_INSTANCING)  # without it all copies except one are lost, even if it is not required
     if unread:
         cure = _CURES.get(unread[0], "export without it")
-        raise HeaderError(f"requires the extension {unread[0][:80]}, which is not read: {cure}")
+        raise HeaderError(f"requires the extension {unread[0][:80]}, which is not supported: {cure}")
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
-    """Yield each index that refers to another part of the file: the index, its list, and its position."""
+    """Yield the value, the list and the position of each index that refers to another part of the file."""
     if "scene" in tree:
         yield tree["scene"], "scenes", "scene"
     for k, scene in enumerate(tree.get("scenes", [])):
@@ -154,15 +158,15 @@ def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
 
 
 def _refuse_arrays(tree: dict[str, Any]) -> None:
-    """Refuse arrays that trimesh would read as zeros, unscaled, or not at all."""
+    """Raise an error for arrays that trimesh would read as zeros or unscaled, or would not read."""
     accessors = tree.get("accessors", [])
     for index, accessor in enumerate(accessors):
         if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
-            raise HeaderError(f"accessors[{index}] promises {accessor['count']} values and has no data")
+            raise HeaderError(f"accessors[{index}] declares {accessor['count']} values and lacks their data")
     for k, mesh in enumerate(tree.get("meshes", [])):
         for primitive in mesh["primitives"]:
             if primitive.get("mode") == _FAN:
-                raise HeaderError(f"meshes[{k}] is a fan of triangles, which is not read: export single triangles")
+                raise HeaderError(f"meshes[{k}] is a fan of triangles, which is not supported: export single triangles")
             used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
             for index in (i for i in used if i is not None):
                 accessor = accessors[index]

@@ -1,4 +1,4 @@
-"""Reader of building models (IFC) by ifcopenshell: one node per element, below its storey, building and site.
+"""Reader of building models (IFC) by ifcopenshell, with a node for each element below its storey, building and site.
 
 ifcopenshell cuts openings out of their elements. Spaces, openings and grids are not elements, so they are not parts.
 """
@@ -17,29 +17,31 @@ import numpy as np
 from gjk3d.files.headers import HeaderError
 from gjk3d.files.nodes import Node, Nodes, Shape
 
-_DEEPEST = 64  #: steps from an element up to the project
+_DEEPEST = 64  #: the largest number of steps from an element to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
 _CURE = "repair it, or export it again"
-_NOTES = 5  #: remarks of the reader that are kept
-_SEARCHED = 1000  #: entities on the way from a faulty one to its element
-_WELD = 1e-9  #: of an element's size: nearer corners are one
-_CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements that are no matter
+_NOTES = 5  #: the largest number of errors in the notes
+_SEARCHED = 1000  #: the largest number of entities in the search from a faulty entity to its elements
+_WELD = 1e-9  #: vertices within this distance, relative to the size of an element, are merged
+_CUT_OFF, _VIRTUAL = "IfcFeatureElement", "IfcVirtualElement"  #: elements without matter
 
 
 def elements(source: str) -> Nodes:
-    """Return the elements of a file in metres; HeaderError describes a fault."""
+    """Return the elements of a file in metres. Raise a HeaderError for a damaged file."""
     data = Path(source).read_bytes()
     if _BEGIN not in data[:4096]:
         raise HeaderError(f"it does not begin with {_BEGIN.decode()}: {_CURE} as IFC-SPF")
     if _END not in data[-4096:]:
-        raise HeaderError(f"it does not end with {_END.decode()}, it is cut off after {len(data)} bytes: {_CURE}")
+        raise HeaderError(
+            f"it does not end with {_END.decode()}, because it is cut off after {len(data)} bytes: {_CURE}"
+        )
     ifc: Any = importlib.import_module("ifcopenshell")
     geometry: Any = importlib.import_module("ifcopenshell.geom")
     ifc.ifcopenshell_wrapper.set_log_format_json()
-    ifc.get_log()  # of what came before
+    ifc.get_log()  # clears earlier messages
     try:
         model = ifc.open(source)
-    except Exception as error:  # its own class
+    except Exception as error:  # ifcopenshell raises its own class
         raise HeaderError(f"{str(error).splitlines()[0][:120]}: {_CURE}") from None
     wrong = _errors(ifc)
     if wrong:
@@ -47,7 +49,7 @@ def elements(source: str) -> Nodes:
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
     shapes = _shaped(geometry, model, [e for e in products if e.Representation is not None])
     if not shapes:
-        raise HeaderError(f"none of its {len(products)} elements has a shape: {_CURE} with bodies")
+        raise HeaderError(f"all of its {len(products)} elements lack a shape: {_CURE} with bodies")
     nodes = _Collected()
     for element in products:
         shape = shapes.get(element.id())
@@ -65,7 +67,7 @@ def _errors(ifc: Any) -> list[dict[str, str]]:
     for line in ifc.get_log().splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:  # a line that is not of the log
+        except ValueError:  # a line of another source
             continue
         if entry.get("level") == "error":
             errors.append(entry)
@@ -73,14 +75,14 @@ def _errors(ifc: Any) -> list[dict[str, str]]:
 
 
 def _line(error: dict[str, str]) -> str:
-    """Return the message of an error in one line, with the entity that it is about: "Failed to convert #64=Ifc..."."""
+    """Return the message of an error with its entity as one line, for example "Failed to convert #64=Ifc..."."""
     message = ". ".join(part.strip() for part in error["message"].splitlines())
     entity = error.get("instance", "").partition("(")[0]
     return f"{message.rstrip(':')} {entity}" if entity else message
 
 
 def _named(model: Any, error: dict[str, str]) -> str:
-    """Return the line of an error, preceded by the elements it is about if they are known."""
+    """Return the line of an error, with its elements before it if they are known."""
     number = (error.get("product") or error.get("instance", "")).partition("=")[0].removeprefix("#")
     elements = _elements_of(model, int(number)) if number.isdigit() else []
     if not elements:
@@ -90,7 +92,7 @@ def _named(model: Any, error: dict[str, str]) -> str:
 
 
 def _elements_of(model: Any, number: int) -> list[Any]:
-    """Return the elements whose shape uses an entity, or the entity itself; none if too many other entities use it."""
+    """Return the elements whose shape uses an entity, or the entity itself. Empty if too many entities use it."""
     waiting, visited, elements = [model.by_id(number)], {number}, []
     while waiting:
         entity = waiting.pop()
@@ -106,19 +108,18 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
-    """Return a note on objects with a shape that are not parts; openings are not mentioned, since they were cut out."""
+    """Return a note on objects with a shape that are not parts. Openings are not named, because they were cut out."""
     part_ids = {product.id() for product in products}
     omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
     counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))
     if not counts:
         return []
-    return [f"left out, being no matter: {', '.join(f'{many} {kind}' for kind, many in sorted(counts.items()))}"]
+    return [f"left out, because not matter: {', '.join(f'{many} {kind}' for kind, many in sorted(counts.items()))}"]
 
 
 def _shaped(geometry: Any, model: Any, products: list[Any]) -> dict[int, Any]:
-    """Return the existing shapes by the number of their element."""
     settings = geometry.settings()
-    settings.set("apply-default-materials", False)  # a colour is one of the file
+    settings.set("apply-default-materials", False)  # only colours of the file are used
     shape_of: dict[int, Any] = {}
     if products:
         shapes = geometry.iterator(settings, model, os.cpu_count() or 1, include=products)
@@ -138,17 +139,17 @@ def _has_body(element: Any) -> bool:
 
 
 class _Collected:
-    """The nodes of a file; mapped elements share the shape of their map."""
+    """The nodes of a file. Mapped elements share the shape of their map."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
         self.shapes: list[Shape] = []
         self._known: dict[int, str] = {}
-        self._taken = {"world"}  # trimesh's name of the root
+        self._taken = {"world"}  # the name of the root in trimesh
         self._number: dict[str, int] = {}
 
     def add(self, element: Any, triangulation: Any, matrix: Any) -> None:
-        """Add an element below its container; ``triangulation`` is its shape from ifcopenshell."""
+        """Add an element below its container. ``triangulation`` is its shape from ifcopenshell."""
         shape = None
         if triangulation is not None:
             if triangulation.id not in self._number:
@@ -156,7 +157,7 @@ class _Collected:
                 self.shapes.append(_triangles(triangulation))
             shape = self._number[triangulation.id]
         parent = self._parent(element, 0)
-        reason = "" if shape is not None else "ifcopenshell made no shape of it"
+        reason = "" if shape is not None else "ifcopenshell could not create its shape"
         self.all.append(self._node(element, parent, shape, matrix, reason))
 
     def _parent(self, element: Any, depth: int) -> str | None:
@@ -181,7 +182,7 @@ class _Collected:
 
 
 def _triangles(triangulation: Any) -> Shape:
-    """Return the triangles of a shape, with the colour that most of them have."""
+    """Return the triangles of a shape, with the colour of most of them."""
     which = np.asarray(triangulation.material_ids, dtype=np.int64)
     counts = np.bincount(which[which >= 0], minlength=1)
     colour = None
@@ -193,7 +194,8 @@ def _triangles(triangulation: Any) -> Shape:
 
 
 def _welded(vertices: Any, faces: Any) -> tuple[Any, Any]:
-    """Join corners that differ by rounding only: elements with openings have copies of them, some ulps apart."""
+    """Return vertices and faces with merged vertices that differ only by rounding."""
+    # elements with openings have copies of vertices that are a few ulps apart
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree

@@ -1,4 +1,4 @@
-"""Reading model files: trimesh parses, this file checks, bakes the transforms and names the parts."""
+"""Reading of model files. trimesh parses a file, and this module checks it, applies transforms and names the parts."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ from gjk3d.files.obj import unfolded
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
+from gjk3d.wording import kind_of
 
-#: Bytes of the largest file that is read.
+#: The largest number of bytes of a file.
 MAX_BYTES = 4 << 30
 
 _quiet_lock = threading.Lock()
 
 
 _STILL = np.eye(4)
-#: Name of a part: its geometries, each with its transform; several for several materials.
+#: The geometries of each part by its name, with their transforms. A part with several materials has several geometries.
 Pieces = dict[str, list[tuple[Any, Any]]]
 
 
 class _Format(NamedTuple):
     check: Callable[[bytes], tuple[bytes, int]]
-    reader: str  #: trimesh's name of the format, or `ARRAYS` or `ARCHIVE`
+    reader: str  #: the name of the format in trimesh, or `ARRAYS` or `ARCHIVE`
     unit: str | None = None
     needs: tuple[str, ...] = ()
     extra: str = "io"
-    process_reader: str = ""  #: the reader of `gjk3d.files.process` that has the file first
-    drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit that was drawn in, where the reader's differs
+    process_reader: str = ""  #: the reader of `gjk3d.files.process` that converts the file first
+    drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit of the drawing, if the reader converts it
     states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
-    faceted: bool = False  #: whether the reader tells of its triangles how far they may be from curved faces
+    faceted: bool = False  #: whether the reader returns the error of its triangles on curved faces
 
 
-ARRAYS, ARCHIVE = "arrays", "archive"  #: what readers in a process of their own give back; a zip of other files
+ARRAYS, ARCHIVE = "arrays", "archive"  #: the output of a reader in a separate process, and a zip archive of models
 
 _STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of, faceted=True)
 #: Every extension that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
@@ -97,39 +98,39 @@ FORMATS = {
 
 
 def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
-    """Load a model file.
+    """Return the mesh in a model file.
 
-    STL, OBJ, PLY, OFF, GLB, glTF, VTK's ``.vtp`` and ``.vtk``; 3MF, STEP, 3DXML and XAML with ``gjk3d[io]``, IFC with
-    ``gjk3d[ifc]``, Collada with ``gjk3d[robot]``; a ``.zip`` of any of these, all its models joined. Every transform of
-    the file is baked into the vertices, scale and mirroring included. Nothing is fetched, and a glTF reads its buffers
-    from its own folder only.
+    The formats are STL, OBJ, PLY, OFF, GLB, glTF, and ``.vtp`` and ``.vtk`` of VTK. 3MF, STEP, 3DXML and XAML need
+    ``gjk3d[io]``, IFC needs ``gjk3d[ifc]``, and Collada needs ``gjk3d[robot]``. A ``.zip`` archive of such files
+    returns all its models as one mesh. All transforms in the file are applied to the vertices, including scale and
+    reflection. The network is never used, and a glTF reads buffers only from its folder.
 
     Parameters
     ----------
     path : str or path
-        The file; its extension says what it is, in upper or lower case.
+        The file. Its extension, in upper or lower case, is the format.
     part : str, optional
-        The name of the one part to return.
+        The name of the part to return. The default returns all parts.
     unit : str, optional
-        What unit the numbers of the file are in, whatever it or its format says; no number is changed.
+        The unit of the numbers in the file. It replaces the unit of the file and of its format, and changes no number.
 
     Returns
     -------
     Mesh
-        All parts joined; ``.parts`` has them one by one, in the order of their names, ``.unit`` the unit of length
-        where the format has one (STEP comes in meters, curved faces as triangles about 0.01 mm off; IFC in meters, its
-        elements without what openings cut out, curved faces within 1 mm; of VTK's volumes the surface is taken).
+        The union of all parts. ``.parts`` are the parts in the order of their names, and ``.unit`` is the unit of
+        length, if the format has one. STEP is read in meters, with an error of about 0.01 mm on curved faces. IFC is
+        read in meters, with openings cut out of its elements and an error of up to 1 mm on curved faces. A volume of
+        VTK is read as its surface.
 
     Raises
     ------
     FileError
-        There is no such file, or it is a folder.
+        If the file does not exist, or is a folder.
     ParseError
-        The file is damaged, holds no triangles, is of an unknown format, or has no part of that name; or ``unit`` is
-        no unit of length. A file that has many more parts, or places many more copies, than its size lets expect is
-        refused as well; the message has the limit.
+        If the file is damaged, contains no triangles, has an unknown format, lacks the part, or has too many parts or
+        copies for its size. Also if ``unit`` is not a unit of length. The message states the limit.
     ImportError
-        An optional reader is not installed; the message has the pip line.
+        If an optional reader is not installed. The message contains the pip command.
 
     Examples
     --------
@@ -153,22 +154,22 @@ class Content(NamedTuple):
     file: Path
     kind: _Format
     size: int  #: in bytes
-    scene: Any  #: trimesh's
-    promised: int  #: faces that the header counts
-    unit: str | None  #: of length, where the format has one
-    drawn: str | None = None  #: the unit that the file was drawn in, where the reader brought it to another
-    stated: bool = False  #: whether the file itself states its unit, and not its format alone
+    scene: Any  #: a scene of trimesh
+    promised: int  #: the number of faces in the header
+    unit: str | None  #: the unit of length, if the format has one
+    drawn: str | None = None  #: the unit of the drawing, if the reader converted it to another unit
+    stated: bool = False  #: whether the file itself states its unit, and not only its format
 
 
 def read(path: str | os.PathLike[str]) -> Content:
-    """Read and check a file; it raises what `load` raises."""
+    """Return the checked content of a file. It raises the errors of `load`."""
     file = existing(path)
     kind = _format(file)
     size = file.stat().st_size
     if size == 0:
         raise ParseError(f"{file} is empty: it has 0 triangles (0 bytes)")
     if size > MAX_BYTES:
-        raise ParseError(f"{file} has {size} bytes, more than the {MAX_BYTES} that are read: split it")
+        raise ParseError(f"{file} has {size} bytes, expected at most {MAX_BYTES}. Split the file.")
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -183,7 +184,7 @@ def read(path: str | os.PathLike[str]) -> Content:
         scene = _read(content, kind.reader, file.parent)
         if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in content):
             _unfold(scene, promised)
-    if not kind.faceted:  # only our own readers are believed, not extras of a GLB
+    if not kind.faceted:  # only the reader of gjk3d is trusted, and not the extras of a GLB
         for geometry in scene.geometry.values():
             geometry.metadata.pop("facets", None)
     if not kind.process_reader:
@@ -194,7 +195,7 @@ def read(path: str | os.PathLike[str]) -> Content:
 
 
 def states_unit(file: Path | None) -> bool:
-    """Return whether a model file itself states its unit, and not its format alone."""
+    """Return whether a model file itself states its unit, and not only its format."""
     if file is None:
         return False
     kind, data = _format(file), file.read_bytes()
@@ -202,18 +203,18 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return the greatest distance of a geometry's triangles from its curved faces, in its unit."""
+    """Return the error of the triangles of a geometry on curved faces, in its unit."""
     return float(geometry.metadata.get("facets", 0.0))
 
 
 def _unpacked(archive: Content, data: bytes) -> Content:
-    """Return all models of an archive as one; nested archives are skipped."""
+    """Return all models of an archive as one content. Nested archives are skipped."""
     import trimesh
 
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             headers.refuse_parts(sum(map(_is_model, map(Path, packed.namelist()))), len(data))
-            packed.extractall(folder)  # which keeps within the folder, whatever the names say
+            packed.extractall(folder)  # zipfile writes only in the folder, for any names
         root = Path(folder)
         contents = []
         for file in sorted(path for path in root.rglob("*") if path.is_file() and _is_model(path.relative_to(root))):
@@ -222,11 +223,11 @@ def _unpacked(archive: Content, data: bytes) -> Content:
             except (FileError, ParseError) as error:
                 raise headers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
     if not contents:
-        raise headers.HeaderError(f"holds no model in it: {' '.join(FORMATS)} are read, but no archive in another")
+        raise headers.HeaderError(f"contains no model. The formats are {' '.join(FORMATS)}, without nested archives.")
     units = {content.unit for _, content in contents}
     if len(units) > 1:
         listing = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in contents[:8])
-        raise headers.HeaderError(f"its models are in several units ({listing}): unpack it and load them one by one")
+        raise headers.HeaderError(f"its models have different units ({listing}). Unpack it and load each model.")
     promised = sum(content.promised for _, content in contents)
     drawn = {content.drawn for _, content in contents}
     archive = archive._replace(
@@ -247,7 +248,6 @@ def _unpacked(archive: Content, data: bytes) -> Content:
 
 
 def _is_model(path: Path) -> bool:
-    """Return whether a file of an archive is a model; the companion files of macOS are not."""
     kind = FORMATS.get(path.suffix.lower())
     return (
         kind is not None and kind.reader != ARCHIVE and not path.name.startswith(".") and "__MACOSX" not in path.parts
@@ -255,7 +255,7 @@ def _is_model(path: Path) -> bool:
 
 
 def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str, str]]:
-    """Read a file and sort its content into parts with `read` and `pieces_of`; errors name the file."""
+    """Return the content, the parts and the omitted nodes of a file. Errors name the file."""
     content = read(path)
     with _blamed_on(content.file, content.kind):
         pieces, omitted = pieces_of(content)
@@ -265,56 +265,54 @@ def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str
 @contextlib.contextmanager
 def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     try:
-        with np.errstate(all="ignore"):  # numbers that overflow are refused, and need no warning of numpy
+        with np.errstate(all="ignore"):  # an overflow raises an error below, so a numpy warning is not needed
             yield
     except (headers.HeaderError, ShapeError) as error:
         raise ParseError(f"{file}: {error}") from None
-    except Exception as error:  # whatever a reader dies of, MemoryError and RecursionError too, the file is at fault
+    except Exception as error:  # any error of a reader is a fault of the file, even a MemoryError
         raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_first_line(error)}") from error
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
-    """Return the path of an existing file; FileError describes any other path."""
+    """Return the path of an existing file. Raise a FileError for any other path."""
     try:
         file = Path(path)
     except TypeError:
-        raise TypeError(f"load takes the path of a file, got {type(path).__name__}") from None
+        raise TypeError(f"load needs the path of a file, not {kind_of(path)}") from None
     if path == "":
-        raise FileError("'' names no file, expected a path")
+        raise FileError("the path is '', expected the path of a file")
     try:
         if file.is_file():
             return file
         if file.is_dir():
-            raise FileError(f"{file} is a folder: name a file in it")
+            raise FileError(f"{file} is a folder. Name a file in it.")
         if file.exists():
-            raise FileError(f"{file} is no regular file")
+            raise FileError(f"{file} is not a regular file")
         if file.is_symlink():
-            raise FileError(f"{file} is a link to {os.readlink(file)}, and no file is there")
+            raise FileError(f"{file} is a link to {os.readlink(file)}, which does not exist")
         folder = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
-    except (OSError, ValueError) as error:  # no permission, a name too long, a NUL in it
+    except (OSError, ValueError) as error:  # no permission, a long name, or a NUL in the name
         if isinstance(error, FileError):
             raise
         raise FileError(f"{path!r} cannot be read: {error}") from error
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
-        raise FileError(f"there is no file {file}: a part is named by load({file_part!r}, part={part!r})")
+        raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")
     near = difflib.get_close_matches(file.name, folder, n=3)
-    hint = f": did you mean {' or '.join(near)}?" if near else "; only files on this machine are read"
-    raise FileError(f"there is no file {file}{hint}")
+    hint = f": did you mean {' or '.join(near)}?" if near else ". Only local files can be read."
+    raise FileError(f"the file {file} does not exist{hint}")
 
 
 def _format(file: Path) -> _Format:
     kind = FORMATS.get(file.suffix.lower())
     if kind is None:
         extensions = " ".join(FORMATS)
-        raise ParseError(
-            f"{file} has the unknown extension {file.suffix!r}: {extensions} are read; convert it to one of these"
-        )
+        raise ParseError(f"{file} has the unknown extension {file.suffix!r}. Convert it to one of {extensions}.")
     missing = [name for name in kind.needs if importlib.util.find_spec(name) is None]
     if missing:
         needs = " and ".join(missing)
         raise ImportError(
-            f'reading {file.suffix} files needs {needs}, not installed: pip install "gjk3d[{kind.extra}]"'
+            f'{file.suffix} files need {needs}, which is not installed. Run pip install "gjk3d[{kind.extra}]".'
         )
     return kind
 
@@ -322,13 +320,13 @@ def _format(file: Path) -> _Format:
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
-    if isinstance(error, StopIteration | LookupError):  # a reader looked for something
-        return f"it lacks something that it refers to ({summary}): damaged"
+    if isinstance(error, StopIteration | LookupError):  # a reader did not find an element
+        return f"a referenced element is missing ({summary}), so the file is damaged"
     return summary
 
 
 class _FolderResolver:
-    """Resolver of the files that a glTF names: only in the folder of the file, never the network."""
+    """A resolver for the files that a glTF names. It reads only files in the folder of the glTF."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -336,7 +334,7 @@ class _FolderResolver:
     def get(self, name: str) -> bytes:
         wanted = (self.folder / urllib.parse.unquote(name)).resolve()
         if not wanted.is_relative_to(self.folder) or not os.path.isfile(wanted):
-            raise headers.HeaderError(f"names {name[:80]!r}, which is no file in its folder")
+            raise headers.HeaderError(f"names {name[:80]!r}, which is not a file in its folder")
         return wanted.read_bytes()
 
     __getitem__ = get
@@ -360,7 +358,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
         colour_gltf(scene, data)
     elif reader == "obj":
         colour_obj(scene, data, _FolderResolver(folder).get)
-    if reader == "dae":  # axes stay as they are in the file, as in glTF, and as robots have them
+    if reader == "dae":  # the axes of the file are used, as in glTF and for robots
         scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
             scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
@@ -368,7 +366,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
 
 
 def _unfold(scene: Any, promised: int) -> None:
-    """Triangulate polygons again that trimesh splits as if all were convex; files of triangles only have none."""
+    """Triangulate non-convex polygons again, because trimesh splits all polygons as if they were convex."""
     import trimesh
 
     meshes = [mesh for mesh in scene.geometry.values() if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)]
@@ -383,7 +381,7 @@ def _unfold(scene: Any, promised: int) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence trimesh's log, and turn numpy's warning about text that is no number into an error."""
+    """Silence the log of trimesh, and raise an error for text that numpy cannot read as numbers."""
     log = logging.getLogger("trimesh")
     with _quiet_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -399,7 +397,7 @@ def _quiet() -> Iterator[None]:
 def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
     """Return the parts of a file by name, and its other nodes with their types.
 
-    A file with fewer triangles than it declares, with none, or with too many raises an error.
+    A file without triangles, with too many triangles, or with fewer triangles than it declares raises an error.
     """
     import trimesh
 
@@ -420,10 +418,10 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
     if total == 0:
         count = Counter(omitted.values())
         summary = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
-        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}): a mesh of triangles is needed")
+        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}), expected a triangle mesh")
     if total < content.promised:
         raise headers.HeaderError(
-            f"promises {content.promised} faces, {total} triangles were read: truncated or damaged"
+            f"the header declares {content.promised} faces, but {total} triangles were read: truncated or damaged"
         )
     return pieces, omitted
 
@@ -431,12 +429,12 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
     """Yield each node with a geometry, its transform, and the name of the geometry.
 
-    The transforms have the bits of trimesh's `get`, whose time grows with the third power of the depth.
+    The transforms have the bits of `get` in trimesh, whose time grows with the third power of the depth.
     """
     from trimesh.transformations import fix_rigid
 
     parents, edges = graph.transforms.parents, graph.transforms.edge_data
-    moves: dict[Any, Array | None] = {graph.base_frame: None}  # None if a node does not move what is below it
+    moves: dict[Any, Array | None] = {graph.base_frame: None}  # None for the identity
     for node in graph.nodes_geometry:
         path = [node]
         while path[-1] != graph.base_frame:
@@ -475,25 +473,25 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
 
 def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
     if geometry.metadata.get("from_gltf_primitive") is True:
-        # a glTF mesh of several materials comes as one node each, randomly named, below the node with the name
+        # a glTF mesh with several materials has a randomly named node for each, below the node with the name
         node = scene.graph.transforms.parents.get(node, node)
     elif re.fullmatch(r"geometry(_\d+)?", str(node)) and len(scene.graph.nodes_geometry) == 1:
-        return file.stem  # trimesh's own name for what has none
+        return file.stem  # trimesh calls unnamed geometries so
     return str(node)
 
 
 def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Path) -> Part:
-    """Return one part in the frame of the whole; ShapeError if its numbers are not a mesh."""
+    """Return a part in the frame of the model. Raise a ShapeError if its arrays are not a mesh."""
     vertices, faces, start, rounding = [], [], 0, 0.0
     for geometry, matrix in pieces:
         points, triangles = np.asarray(geometry.vertices, np.float64), np.asarray(geometry.faces, np.int64)
         if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(points)):
-            Mesh(points, triangles)  # names the bad face, before joining shifts the numbers
+            Mesh(points, triangles)  # raises an error with the number of the face in its geometry
         rounding = max(rounding, corner_rounding(points) * float(stretch(matrix[:3, :3])))
         if not np.array_equal(matrix, np.eye(4)):
             points = points @ matrix[:3, :3].T + matrix[:3, 3]
             if np.linalg.det(matrix[:3, :3]) < 0.0:
-                triangles = triangles[:, ::-1]  # a mirrored part would be inside out
+                triangles = triangles[:, ::-1]  # a reflection reverses the orientation
         vertices.append(points)
         faces.append(triangles + start)
         start += len(points)
@@ -511,8 +509,8 @@ def _unit(scene: Any) -> str | None:
 
 
 def natural(name: str) -> list[str | int]:
-    """Return a sort key with 'bolt 2' before 'bolt 10', and capitals next to their small letters."""
-    words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every other one is a number
+    """Return the sort key of a name. 'bolt 2' is before 'bolt 10', and case is ignored."""
+    words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every second item is a number
     words[1::2] = map(int, words[1::2])
     return words
 
@@ -525,4 +523,4 @@ def _selected(mesh: Mesh, name: str) -> Mesh:
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
     hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    raise ParseError(f"{mesh.source} has no part {name!r}{hint} It has {shown}")
+    raise ParseError(f"{mesh.source} does not contain the part {name!r}{hint} Its parts are {shown}.")

@@ -1,4 +1,4 @@
-"""Nodes of a model as a reader process returns them: numpy arrays and their tree, with the colours of glTF and OBJ."""
+"""The nodes of a model from a reader process, as numpy arrays and a tree, and the colours of glTF and OBJ."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Red, green and blue, 0 to 1, as screens take them (sRGB).
+#: Red, green and blue in sRGB, from 0 to 1.
 Colour = tuple[float, float, float]
 _TREE = "tree"
 
 
 class Shape(NamedTuple):
-    """Triangles that nodes may share: vertices (n, 3), faces (m, 3), and their colour where the file has one."""
+    """Triangles that nodes may share: vertices (n, 3), faces (m, 3), and the colour in the file or None."""
 
     vertices: Any
     faces: Any
@@ -28,22 +28,22 @@ class Shape(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A place in the tree of a model.
+    """A node in the tree of a model.
 
     Attributes
     ----------
     key : str
-        Its own, unlike all others.
+        The unique key of the node.
     parent : str or None
-        The key of the node that it is below.
+        The key of the parent.
     shape : int or None
-        Which of the shapes it has.
+        The number of the shape.
     matrix : (4, 4) float, or None
-        Of the shape in the frame of the whole.
+        The transform from the frame of the shape to the frame of the model.
     label, guid : str
-        What people call it, and its GlobalId, in IFC.
+        The name, and the GlobalId in IFC.
     reason : str
-        Why it has no triangles, though it should.
+        The reason why the triangles of the node are missing.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Node(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """All of a model, and what its reader remarks."""
+    """The shapes and nodes of a model, and the notes of its reader."""
 
     shapes: tuple[Shape, ...]
     nodes: tuple[Node, ...]
@@ -79,7 +79,7 @@ def write(model: Nodes, target: str | Path) -> None:
 
 
 def scene_of(data: bytes) -> Any:
-    """Return the model of such a file as a scene of trimesh; its metadata contains the rest."""
+    """Return the model in a file of arrays as a scene of trimesh. Its metadata contains labels, GlobalIds and notes."""
     import trimesh
 
     scene = trimesh.Scene()
@@ -104,7 +104,7 @@ def scene_of(data: bytes) -> Any:
     return scene
 
 
-_READ = (0, 1, 4, 5)  #: modes of primitives that trimesh makes something of: points, lines, triangles, strips
+_READ = (0, 1, 4, 5)  #: the modes of primitives that trimesh reads: points, lines, triangles, strips
 
 
 def colour_gltf(scene: Any, data: bytes) -> None:
@@ -123,7 +123,7 @@ def colour_gltf(scene: Any, data: bytes) -> None:
         for primitive in mesh["primitives"]:
             if primitive.get("mode", 4) not in _READ:
                 continue
-            name = unique_name(mesh.get("name", "GLTF"), names, counts=counts)  # as trimesh names them
+            name = unique_name(mesh.get("name", "GLTF"), names, counts=counts)  # the name in trimesh
             names[name] = None
             colour = materials[primitive["material"]] if "material" in primitive else None
             if colour is not None and name in scene.geometry:
@@ -141,15 +141,15 @@ def _colour(material: dict[str, Any]) -> Colour | None:
 
 
 def _screen(light: float) -> float:
-    """Return the sRGB value of a linear light value: the transfer function of IEC 61966-2-1."""
+    """Return the sRGB value of a linear light value, by the transfer function of IEC 61966-2-1."""
     light = min(1.0, max(0.0, light))
     return 12.92 * light if light <= 0.0031308 else 1.055 * light ** (1.0 / 2.4) - 0.055
 
 
 def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
-    """Set the colours of an OBJ scene: each object has the diffuse colour of the material of most of its faces.
+    """Set the colour of each object of an OBJ scene to the diffuse colour of the material of most of its faces.
 
-    ``read_neighbour`` reads a file of the same folder. A missing library of materials gives no colours.
+    ``read_neighbour`` reads a file of the same folder. A missing library of materials is ignored.
     """
     text = data.decode(errors="replace")
     palette: dict[str, Colour] = {}
@@ -175,7 +175,6 @@ def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) 
 
 
 def _library(text: str) -> dict[str, Colour]:
-    """Return the diffuse colours of the materials of an MTL."""
     colours: dict[str, Colour] = {}
     name = ""
     for line in text.splitlines():

@@ -1,8 +1,8 @@
-"""Conversion of an OBJ to the few forms that trimesh reads correctly; other lines are refused by number.
+"""Conversion of an OBJ to the few forms that trimesh reads correctly. Errors name the line of other forms.
 
-Trimesh 5.2 skips a vertex with an unknown line, so that all later indices are off by one. It confuses the corners of
-faces in a file with several forms of them. It counts relative indices from the end of the file instead of from their
-own line.
+trimesh 5.2 skips a vertex with an unknown line, so that all later indices are off by one. It confuses the corners of
+faces in a file with several forms of corners. It counts relative indices from the end of the file instead of from
+their line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gjk3d.bodies.conversions import triangulated
 from gjk3d.files.headers import HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 from gjk3d.typing import Array, Ints
 
-#: how the lines of an OBJ begin, free-form curves and surfaces included
+#: The words at the begin of lines of an OBJ, including free-form curves and surfaces.
 _WORD = (
     rb"(?:#|(?:vt?|vn|vp|fo?|l|p|o|g|s|mg|usemtl|usemap|mtllib|maplib|shadow_obj|trace_obj|bevel|c_interp|d_interp|lod"
     rb"|deg|bmat|step|cstype|curv2?|surf|parm|trim|hole|scrv|sp|end|con|csh|call|ctech|stech|res|cdc|cdp|bzp|bsp)"
@@ -28,15 +28,15 @@ _LINE = re.compile(_WORD)
 _UNKNOWN = re.compile(rb"^[ \t]*(?!%s)[^ \t\n][^\n]*" % _WORD, re.MULTILINE)
 _CONTINUED = re.compile(rb"^(?:[^\n]*\\\n)+[^\n]*", re.MULTILINE)
 _REMARK = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
-#: names may have a hash
+#: Comments after vertices and faces. In other lines, a hash may belong to a name.
 _REMARK_AFTER = re.compile(rb"^([ \t]*(?:v|fo?)[ \t][^\n#]*)(?<=[ \t])#[^\n]*", re.MULTILINE)
-#: a vertex or face whose line begins with blanks, or has a tab or several blanks after the word; fo is an old f
+#: A vertex or face with blanks before the word, or with a tab or several blanks after it. fo is an old form of f.
 _ODD = re.compile(rb"^(?:[ \t]+(?=(?:v|fo?)[ \t])|(?=(?:v|f)(?:\t|[ \t]{2}))|(?=fo[ \t]))(v|f)o?[ \t]+", re.MULTILINE)
-_TEXTURE_NORMAL = re.compile(rb"/[^ \t\n]*")  #: of a corner: its texture and its normal
+_TEXTURE_NORMAL = re.compile(rb"/[^ \t\n]*")  #: the texture and the normal of a corner
 _UNUSED = re.compile(rb"^[ \t]*v[tn][ \t][^\n]*", re.MULTILINE)
 _VERTEX, _FACE = (re.compile(rb"^%s (?=[^\n])[^\n]*" % word, re.MULTILINE) for word in (b"v", b"f"))
 _OBJECT = re.compile(rb"^o [^\n]*", re.MULTILINE)
-_FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: as many as follow each other
+_FACES = re.compile(rb"^(?:f [^\n]*\n?)+", re.MULTILINE)  #: consecutive faces
 _NO_VERTEX, _NO_FACE = (
     re.compile(rb"^%s(?! (?:%s)(?:[ \t]+(?:%s)){2,}[ \t]*$)(?:[ \t][^\n]*)?$" % (word, item, item), re.MULTILINE)
     for word, item in ((b"v", _NUMBER), (b"f", _CORNER))
@@ -44,24 +44,24 @@ _NO_VERTEX, _NO_FACE = (
 
 
 def check_obj(data: bytes) -> tuple[bytes, int]:
-    """Return an OBJ of vertices, names and faces with absolute vertex indices only, and the number of its faces."""
+    """Return an OBJ with only vertices, names and faces with absolute vertex indices, and the number of its faces."""
     refuse_nul(data, "OBJ")
     size = len(data)
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     matched, lines, odd = share_of_lines(data, _LINE)
     if 2 * matched < lines:
-        raise HeaderError(f"{lines - matched} of {lines} lines looked at begin with no word of OBJ: {shown(odd)}")
+        raise HeaderError(f"{lines - matched} of {lines} examined lines do not begin with a word of OBJ: {shown(odd)}")
     data = _plain(data)
     starts = [line.start() for line in _VERTEX.finditer(data)]
     if not starts or _FACE.search(data) is None:
         what = "faces ('f 1 2 3')" if starts else "vertices ('v x y z')"
-        raise HeaderError(f"has 0 triangles ({size} bytes, no line of {what}): a mesh of triangles is needed")
+        raise HeaderError(f"has 0 triangles ({size} bytes, no lines of {what}), expected a triangle mesh")
     refuse_parts(len(set(_OBJECT.findall(data))), size)
     return _with_faces(data, starts)
 
 
 def _plain(data: bytes) -> bytes:
-    """Return the lines of an OBJ in one form each, with unused lines emptied; line numbers stay the same."""
+    """Return the lines of an OBJ in a uniform form. Unused lines are empty, so line numbers are unchanged."""
     if b"#" in data:
         data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
     if b"\\\n" in data:
@@ -69,29 +69,28 @@ def _plain(data: bytes) -> bytes:
     data = _ODD.sub(rb"\1 ", _UNKNOWN.sub(_without_digits, _UNUSED.sub(b"", data)))
     wrong = _NO_VERTEX.search(data)
     if wrong is not None:
-        cure = "; decimals have a point, no comma" if b"," in wrong[0] else ""
-        raise HeaderError(f"{_where(wrong)}: a vertex has three coordinates ('v x y z'){cure}")
+        cure = ", with a decimal point instead of a comma" if b"," in wrong[0] else ""
+        raise HeaderError(f"{_where(wrong)}: expected a vertex with three coordinates ('v x y z'){cure}")
     wrong = _NO_FACE.search(data)
     if wrong is not None:
-        raise HeaderError(f"{_where(wrong)}: a face has three vertices or more, by number ('f 1 2 3', 'f 1/1 2/2 3/3')")
+        raise HeaderError(f"{_where(wrong)}: expected a face with three or more vertices ('f 1 2 3', 'f 1/1 2/2 3/3')")
     return data
 
 
 def _without_digits(line: re.Match[bytes]) -> bytes:
-    """Drop a line of an unknown word, unless it may be a vertex or a face."""
+    """Return an empty line for a line with an unknown word. Raise an error if it may be a vertex or a face."""
     if re.search(rb"\d", line[0]):
-        raise HeaderError(f"{_where(line)}: begins with no word of OBJ, and may be a vertex or face: mend or remove it")
+        raise HeaderError(f"{_where(line)}: does not begin with a word of OBJ. Correct or remove the line.")
     return b""
 
 
 def _where(line: re.Match[bytes]) -> str:
-    """Return the number and the content of a line."""
     row = line.string.count(b"\n", 0, line.start()) + 1
     return f"line {row}, {shown(line[0])}"
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Shorten the corners of all faces to absolute vertex indices; ``starts`` are the positions of vertices."""
+    """Return an OBJ whose faces have only absolute vertex indices. ``starts`` are the positions of its vertices."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")
@@ -103,29 +102,29 @@ def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
 def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     indices = [int(word) for word in _TEXTURE_NORMAL.sub(b"", line[0])[2:].split()]
     if max(indices) > len(starts):
-        raise HeaderError(f"{_where(line)}: there are at most {len(starts)} vertices")
+        raise HeaderError(f"{_where(line)}: the file has {len(starts)} vertices")
     if 0 in indices:
-        raise HeaderError(f"{_where(line)}: OBJ counts vertices from 1")
+        raise HeaderError(f"{_where(line)}: expected indices from 1")
     after = bisect(starts, line.start()) + 1
     if min(indices) + after < 1:
-        raise HeaderError(f"{_where(line)}: refers to before the first one")
+        raise HeaderError(f"{_where(line)}: a relative index is before the first vertex")
     return b"f " + b" ".join(b"%d" % (index if index > 0 else after + index) for index in indices)
 
 
-#: cosine between the planes of triangles that may be of one polygon, whose corners a file rounds
+#: The smallest cosine between the planes of triangles of one polygon, whose corners are rounded.
 _FLAT = 0.999
 
 
 def unfolded(vertices: Array, faces: Ints) -> Ints:
-    """Return triangles in which polygons with overlapping triangles are triangulated again.
+    """Return the triangles after a new triangulation of polygons with overlapping triangles.
 
     Raises
     ------
     HeaderError
-        Such a polygon crosses itself.
+        If such a polygon intersects itself.
     """
     if faces.min() < 0 or faces.max() >= len(vertices):
-        return faces  # the mesh says which
+        return faces  # `Mesh` raises an error with the number of the face
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     across = np.cross(b - a, c - a)
     length = np.linalg.norm(across, axis=1)
@@ -140,8 +139,8 @@ def unfolded(vertices: Array, faces: Ints) -> Ints:
         cut = triangulated(vertices, polygon)
         if cut is None:
             raise HeaderError(
-                f"has a polygon of {len(polygon)} corners that crosses itself, at {vertices[polygon[0]].tolist()}: "
-                "triangulate it"
+                f"has a polygon of {len(polygon)} corners that intersects itself, at {vertices[polygon[0]].tolist()}."
+                " Triangulate it."
             )
         fresh.append(cut)
     return np.concatenate([np.delete(faces, replaced, axis=0), *fresh])

@@ -1,6 +1,6 @@
-"""Readers that may crash, hang or exhaust the memory on a damaged file: each runs in a separate process.
+"""Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
 
-The result returns as bytes: GLB for STEP, otherwise arrays of numpy and a tree in the format of `gjk3d.files.nodes`.
+The output is GLB for STEP, and arrays with a tree in the format of `gjk3d.files.nodes` for all other formats.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from gjk3d.files import gltf, ifc, nodes
 from gjk3d.files.headers import HeaderError
 from gjk3d.files.step import KINDS, TOLERANCE, leave_out_curves, name_products, name_shapes, write_facets
 
-#: Time limit of a reader: seconds for any file, and seconds for each megabyte.
+#: The time limit of a reader in seconds: for any file, and for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
 _RUN = ("-P", "-m", "gjk3d.files.process")
-_ON_DEATH_OF_PARENT = 1  #: prctl's PR_SET_PDEATHSIG
-#: Seconds of CPU and bytes that a reader may take for a file below `SMALL` that refers to no other file.
+_ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
+#: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
-_REPORTED = 3  #: what the other process exits with if its message is all that there is to say
+_REPORTED = 3  #: the exit code of a process whose output is a complete error message
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
-    """Return the output of a reader for a file; the reader may print anything, and crash.
+    """Return the output of a reader for a file. Anything that the reader prints is ignored.
 
     ``alone`` means that the file refers to no other file, so that its size limits the work.
     """
@@ -54,15 +54,15 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
         if completed.returncode == _REPORTED:
             raise HeaderError(output.decode("utf-8"))
         if completed.returncode != 0 or not output:
-            message = output[:200].decode("utf-8", "replace").strip() or "refused it"
-            how = f"died of signal {-completed.returncode}" if completed.returncode < 0 else message
+            message = output[:200].decode("utf-8", "replace").strip() or "failed without a message"
+            how = f"ended with signal {-completed.returncode}" if completed.returncode < 0 else message
             if few:
-                how += f"; it may take {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB"
-            raise HeaderError(f"no {reader} file, or a damaged one: the reader {how}")
+                how += f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB)"
+            raise HeaderError(f"is not a {reader} file, or is damaged: the reader {how}")
         return output
 
 
-# --- in the other process -------------------------------------------------------------------------------------------
+# --- in the separate process ----------------------------------------------------------------------------------------
 
 
 def _step(source: str, target: str) -> None:
@@ -79,11 +79,11 @@ def _step(source: str, target: str) -> None:
 
 
 def _trimesh(source: str, target: str) -> None:
-    """Read a file with trimesh, with every instance placed."""
+    """Write the arrays of a file that trimesh reads, with a part for each instance."""
     import trimesh
 
     parts = []
-    with open(source, "rb") as file:  # unnamed, as what is read from memory
+    with open(source, "rb") as file:  # without a name, as data in memory
         scene: Any = trimesh.load_scene(file, file_type=Path(source).suffix.lower()[1:], process=False)
     for node in scene.graph.nodes_geometry:
         matrix, name = scene.graph.get(node)
@@ -96,19 +96,19 @@ def _trimesh(source: str, target: str) -> None:
 
 
 def _pyvista(source: str, target: str) -> None:
-    """Read a VTK data set: a surface unchanged, the surface of a volume."""
+    """Write the arrays of a VTK data set, which is a surface, or a volume that is replaced by its surface."""
     import pyvista
 
     from gjk3d.bodies.conversions import arrays_of
 
-    with pyvista.VtkErrorCatcher(raise_errors=True):  # a file that ends early is an error, not half a model
+    with pyvista.VtkErrorCatcher(raise_errors=True):  # a truncated file is an error
         data = pyvista.read(source)
     try:
         _write([("", *arrays_of(data))], target)
     except ShapeError as error:
         words = str(error).removeprefix("from_pyvista: ")
         Path(target).write_text(
-            f"no mesh is in it, or it was cut short: with data = pyvista.read(file), {words}", encoding="utf-8"
+            f"contains no mesh, or is truncated: with data = pyvista.read(file), {words}", encoding="utf-8"
         )
         raise SystemExit(_REPORTED) from None
 
@@ -123,19 +123,19 @@ def _mjcf(source: str, target: str) -> None:
 
 
 def _mjcf_text(source: str, target: str) -> None:
-    """Read a text whose files are in the working folder instead of next to ``source``."""
+    """Compile a text whose files are in the working folder instead of next to ``source``."""
     mujoco: Any = importlib.import_module("mujoco")
     _compile(mujoco.MjSpec.from_string, Path(source).read_text(encoding="utf-8"), target)
 
 
 def _compile(read: Callable[[str], Any], source: str, target: str) -> None:
-    """Compile an MJCF, and write the model as MuJoCo's binary file."""
+    """Compile an MJCF, and write the model as a binary file of MuJoCo."""
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda text: None)  # MuJoCo would write a log file into the working folder
     try:
         model = read(source).compile()
-    except Exception as reason:  # ValueError, FatalError, of its parser and its compiler
-        Path(target).write_text(f"MuJoCo says: {reason}", encoding="utf-8")
+    except Exception as reason:  # ValueError or FatalError of the parser and the compiler
+        Path(target).write_text(f"MuJoCo reports: {reason}", encoding="utf-8")
         raise SystemExit(_REPORTED) from None
     mujoco.mj_saveModel(model, target)
 
@@ -144,7 +144,7 @@ def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
     items = []
     keys: set[str] = set()
     for number, (name, _, _) in enumerate(parts):
-        key = name or "geometry"  # trimesh's name for what has none
+        key = name or "geometry"  # the name of unnamed geometries in trimesh
         if key in keys:
             key = f"{key}_{number}"
         keys.add(key)
@@ -159,7 +159,8 @@ READERS: dict[str, Callable[[str, str], None]] = {
 
 
 def _die_with(parent: int) -> None:
-    """Make the system end this process with its parent, which may be killed before it can stop a reader."""
+    """Let the system end this process when its parent ends."""
+    # a killed parent cannot stop its reader
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
@@ -175,14 +176,14 @@ def _main(reader: str, source: str, target: str, parent: str, few: str) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         if int(few):
             resource.setrlimit(resource.RLIMIT_CPU, (SMALL_SECONDS, SMALL_SECONDS))
-    except (ImportError, OSError, ValueError):  # Windows, or a lower limit that holds already
+    except (ImportError, OSError, ValueError):  # Windows, or a lower limit is already set
         pass
     try:
         READERS[reader](source, target)
     except Exception as error:
         lines = [line for line in str(error).splitlines() if line.strip()]
         what = "" if isinstance(error, HeaderError) else f"{type(error).__name__}: "
-        Path(target).write_text(f"says {what}{lines[-1] if lines else 'nothing'}", encoding="utf-8")
+        Path(target).write_text(f"reports {what}{lines[-1] if lines else 'no message'}", encoding="utf-8")
         raise SystemExit(1) from None
 
 

@@ -1,4 +1,4 @@
-"""Data that the STEP reader omits: names of products, units, curves that are not parts, and the facet error."""
+"""Data that the STEP reader omits: names of products, units, and the errors of facets. Curves are removed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ENTITY = re.compile(
     + rb")(?:_WITH_SPECIFIED_SOURCE|_WITH_ASSOCIATED_DOCUMENTS)?\s*\(((?:" + _STRING + rb"|[^';])*+);"
 )  # fmt: skip
 _TOKEN = re.compile(rb"(" + _STRING + rb")|#(\d+)|\$")
-_MACHINE = re.compile(r"(NAUO)?\d*")  #: what programs call an occurrence
-REFERENCE = re.compile(r"=>\[[\d:]+\]")  #: what Open CASCADE calls a shape without a name
+_MACHINE = re.compile(r"(NAUO)?\d*")  #: names of occurrences that programs write
+REFERENCE = re.compile(r"=>\[[\d:]+\]")  #: names of unnamed shapes in Open CASCADE
 
 
 class _Occurrence(NamedTuple):
     name: str
-    definition: int  #: of the product it is one of
+    definition: int  #: the definition of its product
 
 
 class _Products:
@@ -52,13 +52,14 @@ class _Products:
         self._names = {key: names.get(formations.get(formation, -1), "") for key, formation in definitions.items()}
 
     def called(self, name: str) -> list[int]:
-        """Return the definitions of products of that name."""
+        """Return the definitions of the products with a name."""
         return [definition for definition, its in self._names.items() if its == name.strip()]
 
     def occurrence(self, wholes: list[int], node: str, before: int) -> tuple[list[int], str]:
-        """Return the product definition of a node below one of these products, and its name.
+        """Return the product definition of a node below some products, and its name.
 
-        Occurrences with one name are in the order of the file. ``before`` is the number of earlier nodes with the name.
+        Occurrences with equal names are in the order of the file. ``before`` is the number of earlier nodes with the
+        name.
         """
         for parent in wholes:
             if used := self._used.get((parent, node.strip())):
@@ -69,7 +70,7 @@ class _Products:
 
 
 def _text(string: bytes) -> str:
-    r"""Return a string of a STEP file: quotes doubled, and ``\X2\..\X0\``, ``\X\..`` and ``\S\.`` for other letters."""
+    r"""Return the text of a STEP string, with doubled quotes and the codes ``\X2\..\X0\``, ``\X\..`` and ``\S\.``."""
     try:
         text = string[1:-1].decode()
     except UnicodeDecodeError:
@@ -81,14 +82,14 @@ def _text(string: bytes) -> str:
 
 
 def name_products(tree: dict[str, Any], step: bytes) -> None:
-    """Call the nodes of a glTF that was made of a STEP file as their products, where they have no name.
+    """Set the names of unnamed nodes of a glTF to the names of their products in the STEP file.
 
     Parameters
     ----------
     tree : dict
-        The glTF.
+        The glTF. Its nodes are changed.
     step : bytes
-        The file.
+        The STEP file.
     """
     nodes = tree.get("nodes", [])
     if not any(node.get("children") for node in nodes):
@@ -109,7 +110,7 @@ def name_products(tree: dict[str, Any], step: bytes) -> None:
 
 
 def name_shapes(tree: dict[str, Any]) -> None:
-    """Name unnamed shapes below a product by their number, or as the product if it has only one shape."""
+    """Set the names of unnamed shapes to their numbers, or to the name of the product if it has only one shape."""
     nodes = tree.get("nodes", [])
     for parent in nodes:
         children = parent.get("children", [])
@@ -121,17 +122,17 @@ def name_shapes(tree: dict[str, Any]) -> None:
             nodes[child]["name"] = str(number)
 
 
-_TRIANGLES = 4  #: the mode of a primitive of triangles; lower modes are points and lines
-_NAMED = 5  #: names in a note
+_TRIANGLES = 4  #: the mode of a primitive of triangles. Lower modes are points and lines.
+_NAMED = 5  #: the largest number of names in a note
 
 
 def leave_out_curves(tree: dict[str, Any]) -> None:
-    """Take points and lines out of a glTF that was made of a STEP file, and note the nodes that were nothing else.
+    """Remove points and lines from a glTF, and add a note on the nodes without triangles.
 
     Parameters
     ----------
     tree : dict
-        The glTF. Its first scene gets the note, in ``extras["notes"]``.
+        The glTF. The note is in ``extras["notes"]`` of its first scene.
     """
     meshes, nodes, scenes = (tree.get(key, []) for key in ("meshes", "nodes", "scenes"))
     for mesh in meshes:
@@ -142,7 +143,7 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
     removed = {number: node.get("name", "") for number, node in enumerate(nodes) if node.get("mesh") in empty}
     if not removed:
         return
-    for parent in nodes:  # a shape without a name is one of several of its product
+    for parent in nodes:  # an unnamed shape is one of several shapes of its product
         unnamed = [child for child in parent.get("children", []) if REFERENCE.fullmatch(removed.get(child, ""))]
         removed |= dict.fromkeys(unnamed, parent.get("name", ""))
     for owner, key in (*((node, "children") for node in nodes), *((scene, "nodes") for scene in scenes)):
@@ -150,27 +151,27 @@ def leave_out_curves(tree: dict[str, Any]) -> None:
             owner[key] = [child for child in owner[key] if child not in removed]
     names = list(removed.values())
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    note = f"left out, since curves and points are not matter: {', '.join(names[:_NAMED])}{more}"
+    note = f"left out, because curves and points are not matter: {', '.join(names[:_NAMED])}{more}"
     scenes[0]["extras"] = {"notes": [note]}
 
 
-#: Tolerance of the mesher of Open CASCADE at curved faces, in millimetres.
+#: The tolerance of the mesher of Open CASCADE on curved faces, in millimetres.
 TOLERANCE = 0.01
-#: Times that it may be: of round bodies with circles across it keeps to it, spheres it was seen to miss by 2.1 times.
+#: The largest error relative to the tolerance, by the kind of face. A measured error on spheres was 2.1.
 _MISSED = {"plane": 0.0, "cylinder": 1.0, "cone": 1.0, "torus": 1.0}
 _MOST_MISSED = 2.5
-#: The kinds of faces that the reader reports.
+#: The kinds of faces that the reader returns.
 KINDS = frozenset(_MISSED)
 _FACES = "TM_brep_faces"
 
 
 def write_facets(tree: dict[str, Any]) -> None:
-    """Write to each mesh of a glTF how far its triangles may be from its faces, in metres, as ``extras["facets"]``.
+    """Set ``extras["facets"]`` of each mesh of a glTF to the error of its triangles on curved faces, in metres.
 
     Parameters
     ----------
     tree : dict
-        As cascadio makes it, with the kinds of all faces; these are taken out.
+        The glTF of cascadio with the kinds of all faces. The kinds are removed.
     """
     for mesh in tree.get("meshes", []):
         error = 0.0
@@ -191,14 +192,14 @@ _CONVERTED = re.compile(rb"CONVERSION_BASED_UNIT\s*\(\s*'([^']*)'")
 _PREFIXES = {
     b"": "m", b"NANO": "nm", b"MICRO": "um", b"MILLI": "mm", b"CENTI": "cm", b"DECI": "dm", b"KILO": "km"
 }  # fmt: skip
-_MOST, _AROUND = 4096, 500  #: units and contexts that are looked at, and bytes before and behind where one is named
+_MOST, _AROUND = 4096, 500  #: the limit of units and contexts, and the bytes before and after the name of a unit
 
 
 def unit_of(step: bytes) -> str | None:
-    """Return the unit of most representations of a STEP file, the first of several; None where it is not known.
+    """Return the unit of most representations of a STEP file, or None if it is unknown.
 
-    ISO 10303-21 has no one place for it: each GLOBAL_UNIT_ASSIGNED_CONTEXT refers to a LENGTH_UNIT, which is an SI_UNIT
-    or a CONVERSION_BASED_UNIT with a name. What these are based on is a LENGTH_UNIT, too, and in no context.
+    In ISO 10303-21 each GLOBAL_UNIT_ASSIGNED_CONTEXT refers to a LENGTH_UNIT. It is an SI_UNIT or a
+    CONVERSION_BASED_UNIT with a name. The base of a CONVERSION_BASED_UNIT is a LENGTH_UNIT that no context refers to.
     """
     units: dict[bytes, str] = {}
     for match in islice(_UNIT.finditer(step), _MOST):

@@ -1,7 +1,7 @@
-"""STL, PLY and OFF: their headers, checked against the bytes that follow, also bytes at the end.
+"""Checks of the headers of STL, PLY and OFF against the bytes of the file.
 
-Each check returns the bytes for the reader and the number of triangles that it must return. It raises `HeaderError` if
-a header and its file disagree.
+Each check returns the bytes for the reader and the number of triangles that it must return. It raises a `HeaderError`
+if a header contradicts its file.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gjk3d.files.headers import (
     without_comments,
 )
 
-MAX_SAME = 5000  #: solids of one name in an STL
-#: Remarks of an OFF.
+MAX_SAME = 5000  #: the limit of solids with one name in an STL
+#: The limit of comments in an OFF.
 MAX_REMARKS = 10_000_000
 _PLY_SIZES = {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "float": 4, "double": 8}
 _PLY_SIZES |= {f"{kind}{bits}": bits // 8 for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
@@ -35,7 +35,7 @@ _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:
-    """Check a binary STL by its length, and count the facets of a text one."""
+    """Check the length of a binary STL, or the facets of a text STL."""
     if len(data) >= 84:
         count = struct.unpack_from("<I", data, 80)[0]
         if len(data) == 84 + 50 * count:
@@ -44,10 +44,10 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
     if b"\0" not in head and b"solid" in head:
         return _check_stl_text(data)
     if len(data) < 84:
-        raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and it is no text STL")
+        raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and the file is not a text STL")
     raise HeaderError(
-        f"the header promises {count} triangles ({84 + 50 * count} bytes), the file has {len(data)} bytes,"
-        f" room for {(len(data) - 84) // 50}: truncated, or no STL"
+        f"the header declares {count} triangles ({84 + 50 * count} bytes), but the file has {len(data)} bytes"
+        f" for {(len(data) - 84) // 50} triangles: truncated, or not an STL"
     )
 
 
@@ -57,9 +57,9 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
         data = data.replace(b"\r", b"\n")
     matched, lines, odd = share_of_lines(data, _STL_LINE)
     if 2 * matched < lines:
-        raise HeaderError(f"{lines - matched} of {lines} lines looked at begin with no word of STL: {shown(odd)}")
+        raise HeaderError(f"{lines - matched} of {lines} examined lines do not begin with a word of STL: {shown(odd)}")
     lower = data.lower()
-    # trimesh splits at these words anywhere, so a solid with one of them in its name loses the name
+    # trimesh splits the text at these words, so a name with one of them is removed
     if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
         data = re.sub(rb"(?mi)^[ \t]*((end)?solid)\b[^\n]*", rb"\1", data)
         lower = data.lower()
@@ -67,26 +67,25 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
     if facets != ends or solids != closed or corners != 3 * facets:
         raise HeaderError(
-            f"{facets} facets begin and {ends} end, with {corners} vertices, {solids} solids begin and {closed} end:"
+            f"{facets} facets begin and {ends} end, with {corners} vertices; {solids} solids begin and {closed} end:"
             " truncated or damaged"
         )
-    if solids > MAX_SAME:  # trimesh numbers equal names in a time that grows with their square
+    if solids > MAX_SAME:  # the time of trimesh for equal names grows with the square of their number
         names = Counter(re.findall(rb"(?m)^[ \t]*solid\b[ \t]*([^\n]*)", lower))
         name, count = names.most_common(1)[0]
         if count > MAX_SAME:
             raise HeaderError(
-                f"{count} of its solids have the name {shown(name)}, more than the {MAX_SAME} that are read: give them"
-                " different names, or join them"
+                f"{count} of its solids have the name {shown(name)}, expected at most {MAX_SAME}. Rename or join them."
             )
     refuse_parts(solids, len(data))
     return data, facets
 
 
 def check_ply(data: bytes) -> tuple[bytes, int]:
-    """Check that a PLY has bytes enough for the elements its header counts."""
+    """Check that a PLY has enough bytes for the elements in its header."""
     end = data.find(b"end_header", 0, 1 << 20)
     if not data.startswith(b"ply") or end < 0:
-        raise HeaderError("no PLY header that begins with 'ply' and ends with 'end_header'")
+        raise HeaderError("has no PLY header, which begins with 'ply' and ends with 'end_header'")
     header = data[:end].decode("latin-1")
     ascii_rows = "format ascii" in header
     counts: dict[str, int] = {}
@@ -97,29 +96,30 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
         if len(words) == 3 and words[0] == "element":
             count = int(words[2])
             if count < 0:
-                raise HeaderError(f"the header promises {count} of {words[1]!r}")
+                raise HeaderError(f"the header declares {count} of {words[1]!r}, expected 0 or more")
             element = words[1]
             counts[element] = count
             bare.add(element)
         elif len(words) >= 3 and words[0] == "property":
             bare.discard(element)
-            # a list takes at least its own length, that of a face three more numbers; in text all take a digit and a
-            # separator
+            # a list contains at least its length, and a face three more numbers; in text a number has at least a digit
+            # and a separator
             kinds = words[2:3] if words[1] == "list" else words[1:2]
             if words[-1] in _PLY_FACES:
                 kinds += words[3:4] * 3
             least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
     if bare:
-        raise HeaderError(f"its header gives the element {min(bare)[:40]!r} no property: each element has at least one")
+        raise HeaderError(f"the element {min(bare)[:40]!r} of the header has no property, expected at least one")
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(
-            f"the header promises {promise}, at least {least} bytes; {len(data) - end} are there: truncated or damaged"
+            f"the header declares {promise}, at least {least} bytes, but the file has {len(data) - end}: truncated or"
+            " damaged"
         )
     if ascii_rows:
         list_last = header.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
         begin = data.find(b"\n", end) + 1
-        if begin == 0:  # the lines of old Macs
+        if begin == 0:  # line ends of old Macs
             data = data.replace(b"\r", b"\n")
             begin = data.find(b"\n", end) + 1 or len(data)
         data = data[: _rows(data, begin, sum(counts.values()), list_last=list_last, empty=True)]
@@ -127,36 +127,38 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
 
 
 def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
-    """Return the end of the promised rows of numbers.
+    """Return the end of the declared rows of numbers.
 
-    ``list_last``: the last row begins with the count of its numbers. ``empty``: rows without a number count.
+    ``list_last`` means that the last row begins with the count of its numbers. ``empty`` means that empty rows count.
     """
     end, rows_found = rows_end(data, begin, promised, empty=empty)
     last = data[data.rfind(b"\n", begin, end - 1) + 1 : end].split() if rows_found else []
     refuse_words(data, begin, end, "rows of vertices and faces")
     complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
     if rows_found < promised or not complete:
-        raise HeaderError(f"the header promises {promised} rows, {rows_found} are there: truncated or damaged")
+        raise HeaderError(
+            f"the header declares {promised} rows, and {rows_found} are in the file: truncated or damaged"
+        )
     return end
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
-    """Check that an OFF has bytes enough for the counts on its first line."""
+    """Check that an OFF has enough bytes for the counts in its first line."""
     refuse_nul(data, "OFF")
     if data.count(b"#") > MAX_REMARKS:
-        raise HeaderError(f"has {data.count(b'#')} remarks, more than the {MAX_REMARKS} that are read")
+        raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     data = without_comments(data)
     header = _OFF_HEADER.match(data)
     if header is None:
-        raise HeaderError("does not begin with OFF (or COFF, NOFF) and its counts of vertices and faces")
+        raise HeaderError("does not begin with OFF (or COFF, NOFF) and the counts of vertices and faces")
     vertices, faces = int(header[2]), int(header[3])
     least = 6 * vertices + 8 * faces  # "0 0 0\n" and "3 0 1 2\n"
     if least > len(data) + 2:
         raise HeaderError(
-            f"the header promises {vertices} vertices and {faces} faces, at least {least} bytes;"
-            f" the file has {len(data)}: truncated or damaged"
+            f"the header declares {vertices} vertices and {faces} faces, at least {least} bytes, but the file has"
+            f" {len(data)}: truncated or damaged"
         )
     begin = data.find(b"\n", header.end()) + 1 or len(data)
     end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
@@ -164,17 +166,15 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     if remainder:
         row = data.count(b"\n", 0, len(data) - len(remainder)) + 1
         raise HeaderError(
-            f"the header promises {vertices} vertices and {faces} faces, and more follows,"
+            f"the header declares {vertices} vertices and {faces} faces, but they are followed by"
             f" line {row}, {shown(remainder.splitlines()[0])}: damaged"
         )
     return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
 
 
 def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
-    """Return an OFF whose polygons are fans of triangles, or None if no polygon has more than four corners.
-
-    trimesh 5.2 joins corners as text if a file has such polygons.
-    """
+    """Return an OFF whose polygons are fans of triangles, or None if no polygon has more than four corners."""
+    # trimesh 5.2 joins the corners of such polygons as text
     lines = [row for row in rows.split(b"\n") if row.strip()]
     corners = [row[1 : 1 + int(row[0])] for row in map(bytes.split, lines[vertices:])]
     _refuse_beyond(corners, vertices)
@@ -186,7 +186,7 @@ def _with_fans(rows: bytes, vertices: int, faces: int) -> bytes | None:
 
 
 def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
-    """Raise an error for a face with a missing vertex; words that are not whole numbers are left to the reader."""
+    """Raise an error for a face with a missing vertex. Words that are not integers are left to the reader."""
     try:
         numbers = np.fromiter(map(int, chain.from_iterable(corners)), np.int64)
     except (ValueError, OverflowError):
@@ -196,6 +196,6 @@ def _refuse_beyond(corners: list[list[bytes]], vertices: int) -> None:
         face = int(np.searchsorted(np.cumsum([len(row) for row in corners]), wrong[0], side="right"))
         text = ", ".join(corner.decode() for corner in corners[face])
         raise HeaderError(
-            f"faces[{face}] is {shown(text.encode())}, but there are {vertices} vertices, 0 to {vertices - 1}:"
-            " indices count from 0"
+            f"faces[{face}] is {shown(text.encode())}, but there are {vertices} vertices, with the indices 0 to"
+            f" {vertices - 1}"
         )

@@ -1,6 +1,6 @@
-"""3MF: objects of triangles, objects of other objects to any depth, and what is built of them.
+"""Reading of 3MF: objects with triangles, objects with components at any depth, and the build.
 
-After the core specification 1.3 and the production extension 1.2, which divides a model over several files.
+The module follows the core specification 1.3 and the production extension 1.2, which splits a model into several files.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from gjk3d.files.nodes import Colour
 from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")
-DEEPEST = 100  #: levels of components
-#: Supported extensions that a file may require; they are implemented, or do not change the geometry.
+DEEPEST = 100  #: the largest depth of components
+#: Extensions that a file may require. They are implemented, or do not change the geometry.
 _SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
 _READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
 _TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
 _HEX = re.compile(r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?")
 
 
-Count = tuple[int, int]  #: placed objects, and their triangles
+Count = tuple[int, int]  #: the numbers of placed objects and of their triangles
 
 
 class _Use(NamedTuple):
-    """An object at a place in another, or in the build."""
+    """A use of an object in another object or in the build, with its transform."""
 
     file: str
     ident: str
@@ -40,12 +40,12 @@ class _Use(NamedTuple):
 
 class _Object(NamedTuple):
     name: str
-    mesh: Any  #: trimesh's, or None
+    mesh: Any  #: a mesh of trimesh, or None
     uses: tuple[_Use, ...]
 
 
 class _Model(NamedTuple):
-    """One file of the archive."""
+    """The content of a file of the archive."""
 
     unit: str
     objects: dict[str, _Object]
@@ -53,7 +53,7 @@ class _Model(NamedTuple):
 
 
 def scene_of(data: bytes) -> Any:
-    """Return the build of a 3MF as a scene of trimesh, with a node for every use of an object below its user."""
+    """Return the build of a 3MF as a scene of trimesh, with a node for each use of an object."""
     import trimesh
     from trimesh.util import unique_name
 
@@ -82,11 +82,11 @@ def scene_of(data: bytes) -> Any:
 
 
 class _Package:
-    """The models of an archive, each read on first access."""
+    """The models of an archive. Each is read on its first access."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        self._names = {name.lower(): name for name in archive.namelist()}  # which are equal in any case
+        self._names = {name.lower(): name for name in archive.namelist()}  # case is ignored
         self._models: dict[str, _Model] = {}
         self._counted: dict[tuple[str, str], Count] = {}
         self.root = next(name for key, name in self._names.items() if key.endswith("3d/3dmodel.model"))
@@ -94,22 +94,22 @@ class _Package:
     def model(self, file: str) -> _Model:
         name = self._names.get(file.strip("/").lower())
         if name is None:
-            raise HeaderError(f"refers to the model {shown(file.encode())}, which is not in it")
+            raise HeaderError(f"refers to the model {shown(file.encode())}, which is not in the archive")
         if name not in self._models:
             self._models[name] = _read(name, self._archive.read(name))
             if self._models[name].unit != self._models[self.root].unit:
                 units = f"{self._models[name].unit}, and {self.root} in {self._models[self.root].unit}"
-                raise HeaderError(f"its {name} is in {units}: all models of a 3MF must be in one unit")
+                raise HeaderError(f"its {name} is in {units}, expected one unit for all models of a 3MF")
         return self._models[name]
 
     def object(self, use: _Use) -> _Object:
         item = self.model(use.file).objects.get(use.ident)
         if item is None:
-            raise HeaderError(f"places the object {use.ident[:40]!r}, which {use.file} has not: a part would be lost")
+            raise HeaderError(f"places the object {use.ident[:40]!r}, which is missing in {use.file}: damaged")
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
-        """Return the number of placed objects and of their triangles, before any object is placed."""
+        """Return the numbers of placed objects and of their triangles."""
         counts = [self._count(use, above) for use in uses]
         return sum(placed for placed, _ in counts), sum(triangles for _, triangles in counts)
 
@@ -118,7 +118,7 @@ class _Package:
         if key in above:
             raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
         if len(above) >= DEEPEST:
-            raise HeaderError(f"nests its components more than {DEEPEST} deep: flatten it")
+            raise HeaderError(f"nests its components more than {DEEPEST} deep. Flatten it.")
         if key not in self._counted:
             thing = self.object(use)
             placed, triangles = self.count(thing.uses, (*above, key))
@@ -152,16 +152,16 @@ def _read(file: str, text: bytes) -> _Model:
 
 
 def _unit(model: Any, file: str) -> str:
-    """Return the unit of a model by its root element, and refuse unsupported content."""
+    """Return the unit of a model from its root element. Raise an error for unsupported content."""
     if model.getroottree().docinfo.doctype:
-        raise HeaderError(f"its {file} has a DOCTYPE; 3MF allows none, and it is refused: remove it")
+        raise HeaderError(f"its {file} has a DOCTYPE, which 3MF does not allow: remove it")
     for prefix in model.get("requiredextensions", "").split():
         space = model.nsmap.get(prefix, prefix)
         if not space.startswith(_READ):
-            raise HeaderError(f"requires the extension {space[:80]}, which is not read: export without it")
+            raise HeaderError(f"requires the extension {space[:80]}, which is not supported: export without it")
     unit: str = model.get("unit", "millimeter")
     if unit not in UNITS:
-        raise HeaderError(f"its {file} is in the unit {unit[:40]!r}; in 3MF there are {', '.join(UNITS)}")
+        raise HeaderError(f"its {file} is in the unit {unit[:40]!r}, expected one of {', '.join(UNITS)}")
     return unit
 
 
@@ -178,12 +178,12 @@ def _object(element: Any, file: str, groups: dict[str, list[str]]) -> _Object:
             mesh.metadata["colour"] = colour
     uses = tuple(_use(component, file) for component in element.iterfind("{*}components/{*}component"))
     if mesh is None and not uses:
-        mesh = trimesh.Trimesh(process=False, metadata={"reason": "an object of neither a mesh nor components"})
+        mesh = trimesh.Trimesh(process=False, metadata={"reason": "an object without a mesh and components"})
     return _Object(element.get("name") or ident, mesh, uses)
 
 
 def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
-    """Return the numbers of all vertices, or triangles, of a mesh, (n, 3)."""
+    """Return the numbers of all vertices or triangles of a mesh, (n, 3)."""
     keys = names.split()
     try:
         words = (element.get(key) for element in mesh.iter(f"{{*}}{tag}") for key in keys)
@@ -212,12 +212,14 @@ def _use(element: Any, file: str, name: str = "") -> _Use:
         try:
             matrix[:3] = np.array(words.split(), dtype=np.float64).reshape(4, 3).T
         except ValueError:
-            raise HeaderError(f"places the object {ident[:40]!r} by {words[:60]!r}, expected 12 numbers") from None
+            raise HeaderError(
+                f"places the object {ident[:40]!r} with the transform {words[:60]!r}, expected 12 numbers"
+            ) from None
     return _Use(path.strip("/"), ident, matrix, name)
 
 
 def _colour(row: list[str], index: str) -> Colour | None:
-    """Return the colour that an object refers to as a whole, not that of single triangles."""
+    """Return the colour of a whole object, or None. Colours of single triangles are ignored."""
     at = int(index) if index.isdecimal() else -1
     hexes = _HEX.fullmatch(row[at] if 0 <= at < len(row) else "")
     if hexes is None:

@@ -16,7 +16,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
-from gjk3d.poses import STANDING, as_matrices, is_plain
+from gjk3d.poses import STANDING, as_matrices, plainly
 from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
@@ -26,7 +26,7 @@ from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.contact import Touching
+    from gjk3d.bodies.contact import ContactPair, Touching
     from gjk3d.results import Each
 
 
@@ -314,8 +314,10 @@ def contact(
     answers, flags = empty_answers(rows.total)
     mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
     find("solve", a, b)(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
-    result = _lazy_distance(a, b, pose_a, pose_b, rows, within)
-    touching = list(contact_points(a, b, rows, answers, within, max_points))
+    # copies, because the caller may overwrite the poses
+    poses = tuple(None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b))
+    result = _lazy_distance(a, b, poses, within, workers)
+    touching = list(contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b)))
     columns = None if max_points is None or not rows.stacked else int(max_points)
     points, count, normals = pad_points(touching, rows.total, columns)
     if rows.stacked:
@@ -328,6 +330,8 @@ MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the r
 
 def check_patches(within: Any, max_points: Any) -> None:
     """Raise unless both are arguments that `contact` accepts."""
+    if type(within) is float and within >= 0.0 and (type(max_points) is int and 0 < max_points <= MAX_POINTS):
+        return
     if not isinstance(within, Real) or not float(within) >= 0.0:
         raise ShapeError(f"contact: within is {within!r}, expected one number, at least 0")
     if max_points is not None and (
@@ -365,17 +369,26 @@ def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
 
 
 def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most: int | None) -> Contact[float] | None:
-    """Return the contact of a prepared pair at two plain matrices; None if the general path has to compute it."""
+    """Return the contact of a prepared pair at two single poses; None if the general path has to compute it."""
     pair = prepared(a, b)
-    if not (pair.words is not None and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b))):
+    ma, mb = STANDING if pose_a is None else plainly(pose_a), STANDING if pose_b is None else plainly(pose_b)
+    if ma is None or mb is None:
         return None
+    if pair.words is None:
+        contacts = _contact_pair(pair, a, b)
+        rows = None if contacts is None else contacts.points(a, b, ma, mb, within, most)
+        if rows is None:
+            return None
+        # copies, because the caller may overwrite the poses, and the rows may be a part of a large array
+        poses = None if pose_a is None else ma.copy(), None if pose_b is None else mb.copy()
+        points, normals = rows[:, : manifold.POINT].copy(), rows[:, manifold.POINT :].copy()
+        return Contact(_lazy_distance(a, b, poses, within, 1), points, len(rows), normals)
     packed = _pack(pair, a, b)
     width = packed.capacity if most is None or most > packed.capacity else most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
-        PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), STANDING if pose_a is None else pose_a,
-        STANDING if pose_b is None else pose_b, manifold.PatchLimits(within, width), scratch.workspace, out,
-        scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
+        PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), ma, mb, manifold.PatchLimits(within, width),
+        scratch.workspace, out, scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -383,9 +396,19 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     result: Distance[float] = object.__new__(Distance)
     result._row = (
         out, marks, a, b, (narrow.SIGNED, within, None, False),
-        None if pose_a is None else pose_a.tobytes(), None if pose_b is None else pose_b.tobytes(),
+        None if pose_a is None else ma.tobytes(), None if pose_b is None else mb.tobytes(),
     )  # fmt: skip
     return Contact(result, points[: count * manifold.POINT].reshape(count, manifold.POINT), count)
+
+
+def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
+    """Return the prepared contacts of a pair with a body; None if only the general path supports it."""
+    if pair.quick is None:
+        return None
+    contacts: ContactPair | None = pair.extras.get("contact")
+    if contacts is None:
+        contacts = pair.extras["contact"] = find("prepare_contact", a, b)(a, b)
+    return contacts
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
@@ -393,16 +416,15 @@ def depth_comes_later(a: Any, b: Any) -> bool:
     return not (a._kind | b._kind) & Kind.PLANES
 
 
-def _lazy_distance(a: Any, b: Any, pose_a: Any, pose_b: Any, rows: Rows, within: float) -> LazyDistance:
-    """Return the lazy signed distance of two shapes; it copies the poses, because the caller may overwrite them."""
-    poses = [None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b)]
+def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, workers: int) -> LazyDistance:
+    """Return the lazy signed distance of two shapes at copies of the caller's poses."""
 
     def find(index: int | None) -> Distance[Any]:
         first, second = poses
         if index is not None:
             first, second = (None if m is None else m if m.ndim == 2 else m[index if len(m) > 1 else 0] for m in poses)
         pair = prepared_for_builtins(a, b)
-        return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=rows.workers)
+        return distance_prepared(pair, a, b, narrow.SIGNED, first, second, within, workers=workers)
 
     return find
 
@@ -413,11 +435,13 @@ def pad_points(touching: list[Touching], total: int, columns: int | None) -> tup
     for group in touching:
         count[group.which] = group.counts
     width = int(count.max(initial=0)) if columns is None else columns
-    points, normals = np.full((total, width, manifold.POINT), np.nan), np.full((total, width, 3), np.nan)
+    points, normals = np.empty((total, width, manifold.POINT)), np.empty((total, width, 3))
+    points.fill(np.nan)
+    normals.fill(np.nan)
     for group in touching:
-        ends = np.cumsum(group.counts)
-        row, column = np.repeat(group.which, group.counts), np.arange(len(group.points))
-        column -= np.repeat(ends - group.counts, group.counts)
+        counts = group.counts
+        row, column = group.which.repeat(counts), np.arange(len(group.points))
+        column -= (counts.cumsum() - counts).repeat(counts)
         points[row, column] = group.points[:, : manifold.POINT]
         normals[row, column] = group.points[:, manifold.POINT :]
     return points, count, normals

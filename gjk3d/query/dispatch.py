@@ -149,6 +149,7 @@ TABLE = {
         (BODIES, PLANES, lambda: _planes().collide, True),
     ),
     "prepare": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _distance().prepare)),
+    "prepare_contact": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _contact().ContactPair)),
     "contact": _row((SHAPES, SHAPES, None), (BODIES, ANY, lambda: _contact().contact_points)),
     "impact": _row(
         (BOUNDED, BOUNDED, lambda: _convex_impact().impacts),

@@ -9,7 +9,6 @@ poses of these two in one call.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from math import inf
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from gjk3d.convex.pairs import PairDistance, pair_distance
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.manifold import POINT
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
 from gjk3d.query.dispatch import find
@@ -50,7 +50,8 @@ class Candidates:
         self.within_one = theirs is None
         self.theirs = mine if theirs is None else theirs
         mine.settle()
-        self.theirs.settle()
+        if theirs is not None:
+            theirs.settle()
         self.bits = mine.bits if theirs is None else mine.translated(theirs)
 
     def blocks(self, within: float, block_size: int = 65536) -> Iterator[Ints]:
@@ -201,13 +202,16 @@ class PairPoses:
         return matrices(self._rows[at])
 
 
+_MOST_CACHED = 8  #: results of `Narrow.by_bodies`
+
+
 class BodyPairs(NamedTuple):
     """Pairs of one body and convex shapes of a shelf, see `gjk3d.bodies.contact.contact_points_beside`."""
 
     body: Any
     shelf: Any
     members: Ints
-    rows: Rows
+    at: Ints  #: pose rows of the body and of the shape
     swapped: NDArray[np.bool_]  #: whether the shape is A of the pair
     which: Ints
 
@@ -230,7 +234,9 @@ class Narrow:
 
     def shapes(self, pairs: Ints) -> Ints:
         """Return the numbers of the shapes of pairs of slots."""
-        return np.column_stack([self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]])
+        shapes = np.empty((len(pairs), 2), dtype=np.int64)
+        shapes[:, 0], shapes[:, 1] = self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]
+        return shapes
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
@@ -252,8 +258,9 @@ class Narrow:
         if not mixed.any():
             return self._convex_collide(pairs, margin)
         answer = np.empty(len(pairs), dtype=bool)
-        answer[~mixed] = self._convex_collide(pairs[~mixed], margin)
-        for some, hits in self._mixed_collide(pairs, np.flatnonzero(mixed), margin):
+        if not mixed.all():
+            answer[~mixed] = self._convex_collide(pairs[~mixed], margin)
+        for some, hits in self._mixed_collide(pairs, mixed.nonzero()[0], margin):
             answer[some] = hits
         return answer
 
@@ -270,15 +277,16 @@ class Narrow:
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Yield the results of groups of pairs."""
-        which, separated = self._meshes_apart(pairs, which, max(margin, 0.0))
-        if len(separated):
-            yield separated, np.zeros(len(separated), dtype=bool)
         if margin >= 0.0:
             from gjk3d.bodies.distance import collide_beside  # loaded where there is a mesh or the like
 
             body_pairs, which = self.by_bodies(pairs, which)
             for x in body_pairs:
-                yield x.which, collide_beside(x.body, x.shelf, x.members, x.rows, margin)
+                yield x.which, collide_beside(x.body, x.shelf, x.members, self.rows_of(x), margin)
+        if not len(which):
+            return
+        which, separated = self._meshes_apart(pairs, which, max(margin, 0.0))
+        yield separated, np.zeros(len(separated), dtype=bool)
         for a, b, some, rows in self.by_shapes(pairs, which):
             yield some, find("collide", a, b)(a, b, rows, margin)
 
@@ -310,11 +318,26 @@ class Narrow:
     def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[BodyPairs], Ints]:
         """Return the pairs of each body with convex shapes, and the pairs that remain.
 
-        The pairs of two bodies, with half-spaces, and with users' functions remain.
+        The pairs of two bodies, with half-spaces, and with users' functions remain. The last results are cached, since
+        the near pairs often stay the same in the next step.
         """
+        shapes, cache = self.shapes(pairs[which]), self.pairs._cache.setdefault("body pairs", {})
+        key = shapes.tobytes(), pairs[which].tobytes(), which.tobytes(), self.shift
+        if key not in cache:
+            if len(cache) >= _MOST_CACHED:
+                cache.clear()
+            cache[key] = self._by_bodies(pairs, which, shapes)
+        groups: tuple[list[BodyPairs], Ints] = cache[key]
+        return groups
+
+    def rows_of(self, x: BodyPairs) -> Rows:
+        """Return the poses of a body and of convex shapes."""
+        return Rows(self.rows[x.at[:, 0]], self.rows[x.at[:, 1]], len(x.at), True, self.workers)
+
+    def _by_bodies(self, pairs: Ints, which: Ints, shapes: Ints) -> tuple[list[BodyPairs], Ints]:
         from gjk3d.bodies.shelf import Shelf  # loaded where there is a mesh or the like
 
-        shapes, solids = self.shapes(pairs[which]), self.pairs
+        solids = self.pairs
         convex = ~(solids.mixed | solids._singly)
         solvable = convex[shapes].any(axis=1)
         for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
@@ -338,13 +361,9 @@ class Narrow:
         order = np.argsort(body, kind="stable")
         begins = np.flatnonzero(np.diff(body[order], prepend=-1))
         return [
-            BodyPairs(
-                solids.shapes[body[some[0]]], shelf, members[some],
-                Rows(self.rows[at[some, 0]], self.rows[at[some, 1]], len(some), True, self.workers),
-                swapped[some], which[some],
-            )
+            BodyPairs(solids.shapes[body[some[0]]], shelf, members[some], at[some], swapped[some], which[some])
             for some in np.split(order, begins[1:])
-        ], left  # fmt: skip
+        ], left
 
     # --- distances -----------------------------------------------------------------------------------------------
 
@@ -360,13 +379,14 @@ class Narrow:
         if not mixed.any():
             return self._convex_distances(pairs, max_distance)
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
-        convex = self._convex_distances(pairs[~mixed], max_distance)
-        answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
+        if not mixed.all():
+            convex = self._convex_distances(pairs[~mixed], max_distance)
+            answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
         if mode == narrow.UNSIGNED and overlapping:
             at_once = mixed & ~self.pairs.planes[self.shapes(pairs)].any(axis=1)
             answers.out[at_once], answers.flags[at_once] = 0.0, _OVERLAPPING
             mixed &= ~at_once
-        for a, b, some, rows in self.by_shapes(pairs, np.flatnonzero(mixed)):
+        for a, b, some, rows in self.by_shapes(pairs, mixed.nonzero()[0]) if mixed.any() else ():
             pair_mode = mode if depth_comes_later(a, b) else narrow.SIGNED
             answers.out[some], answers.flags[some] = _solved(a, b, rows, pair_mode, max_distance)
         return answers
@@ -510,34 +530,37 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
 
     result = _unread(narrow, answers, mixed & (answers.out[:, 1] <= 0.0), within)
-    convex = np.flatnonzero(~mixed)
-    shapes, table = narrow.table(answers.pairs[convex])
-    out = answers.out[convex]
-    flat, counts = patch_points(narrow.pairs, shapes, table, narrow.rows, out, within, most, narrow.workers)
-    body_pairs, left = narrow.by_bodies(answers.pairs, np.flatnonzero(mixed))
+    convex = (~mixed).nonzero()[0]
+    out, flat, counts = answers.out[convex], np.empty((0, most or 0, POINT)), convex
+    if len(convex):
+        shapes, table = narrow.table(answers.pairs[convex])
+        flat, counts = patch_points(narrow.pairs, shapes, table, narrow.rows, out, within, most, narrow.workers)
+    body_pairs, left = narrow.by_bodies(answers.pairs, mixed.nonzero()[0])
     touches = [
         touching._replace(which=x.which[touching.which])
         for x in body_pairs
         for touching in contact_points_beside(
-            x.body, x.shelf, x.members, x.rows, answers.out[x.which], x.swapped, within, most
+            x.body, x.shelf, x.members, narrow.rows_of(x), answers.out[x.which], x.swapped, within, most
         )
     ]
     touches += [
         touching._replace(which=which[touching.which])
-        for a, b, which, rows in narrow.by_shapes(answers.pairs, left)
+        for a, b, which, rows in (narrow.by_shapes(answers.pairs, left) if len(left) else ())
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
     columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in touches)])
     points, count, normals = pad_points(touches, len(answers), columns)
-    points[convex, : flat.shape[1]], count[convex] = flat, counts
-    which, column = np.nonzero(np.arange(columns) < counts[:, None])
-    normals[convex[which], column] = out[which, 3:6]
+    if len(convex):
+        points[convex, : flat.shape[1]], count[convex] = flat, counts
+        which, column = (np.arange(columns) < counts[:, None]).nonzero()
+        normals[convex[which], column] = out[which, 3:6]
     return Contact(result, points, count, normals)
 
 
 def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> LazyDistance:
     """Return the distances of pairs. Those of ``deep`` pairs are computed when they are read."""
-    snapshot = copy(narrow)  # the objects and poses at the time of the query
+    snapshot: Narrow = object.__new__(Narrow)  # the objects and poses at the time of the query
+    snapshot.__dict__.update(narrow.__dict__)
     snapshot.rows, snapshot.which_a, snapshot.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
 
     def find(index: int | None) -> Any:

@@ -294,7 +294,8 @@ class Objects:
         self._pack()
         slots = self._swept
         if self._moved:
-            slots = np.union1d(slots, np.array(list(self._moved), dtype=np.int64))
+            moved = np.array(sorted(self._moved), dtype=np.int64)
+            slots = np.union1d(slots, moved) if len(slots) else moved
         if self._fresh:
             slots = slots[~np.isin(slots, list(self._fresh))]
             self._settle_fresh()

@@ -636,4 +636,4 @@ def _ranks(candidates: Candidates, pairs: Any) -> tuple[Any, Any]:
 
 def _by_name(candidates: Candidates, pairs: Any) -> Any:
     first, second = _ranks(candidates, pairs)
-    return np.argsort((first << 31) | second, kind="stable")
+    return ((first << 31) | second).argsort(kind="stable")

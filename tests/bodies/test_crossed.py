@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.meetings import MESHES, Listed, list_meeting
+from gjk3d.bodies.meetings import MESHES, Listed, PosedShapes, list_meeting, listing_of
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.narrow.solve import SIGNED
@@ -29,7 +29,9 @@ def listed(corners: Any, others: Any, poses: Any) -> Listed:
     first, second = gk.Mesh(corners, [(0, 1, 2)]), gk.Mesh(others, [(0, 1, 2)])
     each = np.zeros(len(rows), dtype=np.int64)
     same = np.repeat(IDENTITY, len(rows), axis=0)
-    return list_meeting(first._as_parts(), Shelf([second]), each, same, rows, MESHES, 0.0)
+    shelf = Shelf([second])
+    x = PosedShapes(first, first._as_parts(), shelf, each, same, rows)
+    return list_meeting(listing_of(x.ours, shelf, MESHES), x, 0.0)
 
 
 def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:

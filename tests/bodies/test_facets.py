@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.bodies.facets import solids_of, with_scratch
-from gjk3d.bodies.meetings import FACES, Listed, list_meeting
+from gjk3d.bodies.meetings import FACES, Listed, PosedShapes, list_meeting, listing_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.poses import IDENTITY
@@ -37,7 +37,9 @@ def listed(corners: Any, shape: Any, poses: Any) -> Listed:
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
     mesh = gk.Mesh(corners, [(0, 1, 2)])
     first, each = np.repeat(IDENTITY, len(rows), axis=0), np.zeros(len(rows), dtype=np.int64)
-    return list_meeting(mesh._as_parts(), Shelf([shape]), each, first, rows, FACES, 0.0)
+    shelf = Shelf([shape])
+    x = PosedShapes(mesh, mesh._as_parts(), shelf, each, first, rows)
+    return list_meeting(listing_of(x.ours, shelf, FACES), x, 0.0)
 
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), straight=st.booleans())

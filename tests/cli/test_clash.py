@@ -92,9 +92,9 @@ def test_lengths_have_units(run, boxes):
 
 def test_a_bare_length_is_told_what_it_is_taken_in(run):
     said = run("clash", GEARBOX, "--clearance", "0.0005", "--tolerance", "1e-6", "--a", "*/nut_1", "--fail-on", "none")
-    assert_names(said.err, "note: --clearance 0.0005 and --tolerance 1e-6", f"{sentences.TAKEN_IN} m,", "0.5mm")
+    assert_names(said.err, "note: --clearance 0.0005 and --tolerance 1e-6", f"{sentences.READ_IN} m,", "0.5mm")
     said = run("clash", GEARBOX, "--clearance", "0.5mm", "--tolerance", "0", "--a", "*/nut_1", "--fail-on", "none")
-    assert sentences.TAKEN_IN not in said.err
+    assert sentences.READ_IN not in said.err
 
 
 @pytest.mark.parametrize(("level", "code"), [("hard", 0), ("clearance", 1), ("touch", 1), ("none", 0)])

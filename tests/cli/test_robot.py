@@ -93,14 +93,14 @@ def test_what_looks_wrong_is_said(run, tmp_path):
         '<disable_collisions link1="a" link2="b" reason="Adjacent"/></robot>'
     )
     plain = run("robot", "info", tmp_path / "r.urdf").err
-    assert "no --srdf" in plain
+    assert "without --srdf" in plain
     assert_names(plain, "link c", "100 m", "scale")
-    assert re.search(r"\ba-c; gjk3d robot pairs ", plain)
+    assert re.search(r"\ba-c \(gjk3d robot pairs ", plain)
     assert re.search(r"adjacent.* a-b, b-c$", plain, re.M)
     read = run("robot", "info", tmp_path / "r.urdf", "--srdf", tmp_path / "r.srdf").err
     assert "a-ghost" in read
     assert re.search(r"\ba-c, b-c\b", read)
-    assert "no --srdf" not in read
+    assert "without --srdf" not in read
 
 
 # --- configurations ---------------------------------------------------------------------------------------------------
@@ -569,7 +569,7 @@ def test_the_old_form_answers_and_says_what_replaces_it(run, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     said = run("robot", URDF, *old)
     hint, *rest = said.err.splitlines()
-    line = hint.removeprefix(sentences.NOW_WRITTEN)
+    line = hint.removeprefix(sentences.USE_INSTEAD)
     assert line == shlex.join(["gjk3d", "robot", *map(str, new)])
     again = run(*shlex.split(line)[1:])
     assert (said.code, said.out, rest) == (again.code, again.out, again.err.splitlines())

@@ -205,7 +205,6 @@ def check_assembly(assembly: object, of: str) -> None:
 
 
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tuple[str, ...]:
-    """Return a note if the size of the assembly suggests another unit."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
@@ -303,7 +302,6 @@ class File:
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
 
     def _split(self, parts: list[AssemblyPart]) -> list[AssemblyPart]:
-        """Return the parts, with each solid of a part with several solids as a part."""
         result = []
         for part, bodies in zip(parts, _solids(parts), strict=True):
             if len(bodies) < 2:
@@ -315,7 +313,6 @@ class File:
         return result
 
     def _faceted(self, parts: list[AssemblyPart]) -> list[str]:
-        """Return the note on curved faces that were read as triangles."""
         error = max((part.facets for part in parts), default=0.0)
         if not error:
             return []
@@ -352,14 +349,12 @@ class File:
 
 
 def _solids(parts: list[AssemblyPart]) -> list[list[Mesh]]:
-    """Return the solids of each part. They are computed once for each shape."""
     shapes = {id(part.shape): part.shape for part in parts}
     bodies = {key: [] if shape is None else solids(shape) for key, shape in shapes.items()}
     return [bodies[id(part.shape)] for part in parts]
 
 
 def _several(parts: list[AssemblyPart]) -> list[str]:
-    """Return the note on parts with several solids."""
     counts = [(part.name, len(bodies)) for part, bodies in zip(parts, _solids(parts), strict=True) if len(bodies) > 1]
     if not counts:
         return []
@@ -421,7 +416,6 @@ def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:
 
 
 def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
-    """Return the colour of the largest area of a part."""
     areas: dict[Colour | None, float] = {}
     for geometry, _ in pieces:
         colour = geometry.metadata.get("colour")

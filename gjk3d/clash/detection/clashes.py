@@ -91,14 +91,9 @@ class Clash:
         The identifier of the finding. It is equal in all runs while the two parts have the same names (in IFC the same
         GlobalIds) and the finding has the same kind.
     kind : {"hard", "touch", "clearance", "contained", "duplicate", "unchecked"}
-        The kind of the finding:
-
-        - "hard" is an overlap deeper than the tolerance.
-        - "touch" is an overlap or a gap up to the tolerance.
-        - "clearance" is a gap below clearance - tolerance.
-        - "contained" is a part inside of the other part whose surfaces are apart.
-        - "duplicate" is a pair of equal parts at one place.
-        - "unchecked" is a part or pair that could not be checked.
+        The kind of the finding. "hard" is an overlap deeper than the tolerance, "touch" an overlap or gap up to the
+        tolerance, and "clearance" a gap below clearance - tolerance. "contained" is a part inside the other without a
+        contact of surfaces, "duplicate" a pair of equal parts at one place, and "unchecked" a failed check.
     severity : int
         The rank in the report, where 1 is the worst. Findings are sorted by kind, then by `penetration` (or `depth` if
         it is unknown), then by gap.
@@ -360,7 +355,6 @@ class Clashes(LazyRows[Clash]):
         return map(Clash, *(self._field_values(name, self.columns[name][rows]) for name in _FIELDS))
 
     def _field_values(self, name: str, values: NDArray[Any]) -> list[Any]:
-        """Return a column as a list of field values of `Clash`."""
         if name in ("a", "b"):
             return list(self.parts.names[values])
         items: list[Any] = values.tolist()

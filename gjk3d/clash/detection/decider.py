@@ -194,7 +194,6 @@ class Decider:
         return clash
 
     def _any(self, pair: BodyPair, hulls: Distance) -> Clash | None:
-        """Decide a pair by its triangles."""
         trees = pair.trees
         if trees.surfaces_meet():
             return self._meeting(pair)
@@ -303,7 +302,6 @@ class Decider:
 
 
 def _of_hulls(kind: str, hulls: Distance) -> Clash:
-    """Return the finding for the distance of the hulls."""
     distance = float(hulls.distance)
     depth = max(0.0, -distance)
     normal = np.asarray(hulls.normal)

@@ -169,7 +169,6 @@ class Findings:
         return result
 
     def _cut(self, most: int | None) -> None:
-        """Join the stored columns, and drop the findings above a limit."""
         clashes = Clashes.all(self._parts, self._many)
         if most is not None and len(clashes) > most:
             order = clashes.worst_first()

@@ -309,7 +309,6 @@ def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: 
 
 
 def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
-    """Widen bounds by the slack of each pair."""
     wide = slacks > 0.0
     penetration, error = columns["penetration"], columns["error_bound"]
     columns["penetration"] = np.where(wide, np.maximum(0.0, penetration - slacks), penetration)

@@ -230,7 +230,6 @@ def _row(turn: Array, shift: Array) -> Array:
 
 
 def _slack(vertices: Array, error: Array) -> float:
-    """Return the largest displacement of vertices by an error of the matrix."""
     away = vertices @ error.T
     return float(np.sqrt((away * away).sum(axis=1).max(initial=0.0)))
 

@@ -241,7 +241,6 @@ class Run:
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
-        """Return the number of selected pairs of some parts."""
         in_a, in_b = self.in_a[places], self.in_b[places]
         a, b, in_both = int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum())
         return a * b - in_both - in_both * (in_both - 1) // 2
@@ -372,7 +371,6 @@ class Run:
                     self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
-        """Return the findings of a range of decided pairs, and whether each pair has a finding."""
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
         reported, decisions, which = twins.decisions(start, stop)
         numbers = start + np.flatnonzero(reported)

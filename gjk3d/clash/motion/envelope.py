@@ -251,7 +251,6 @@ def convex_pieces(solid: Any, most: int) -> list[Array]:
 
 
 def _cut(piece: Any) -> list[Any]:
-    """Return the pieces after the best cut of a piece, or the piece alone."""
     plane = _plane(piece)
     if plane is None:
         return [piece]

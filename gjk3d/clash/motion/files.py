@@ -240,7 +240,6 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
 
 
 def _csv_path(folder: Path, name: str, where: str) -> Path:
-    """Return the path of a CSV file in a folder."""
     # an untrusted motion file must not read other files of this machine
     file = folder / name
     try:
@@ -396,7 +395,6 @@ def _is_number(cell: str) -> bool:
 
 
 def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
-    """Return the numbers of a line."""
     odd = next((cell for cell in cells if not _is_number(cell)), None)
     if odd is not None:
         raise ParseError(f"{where}: expected numbers between commas, not {odd[:40]!r}")

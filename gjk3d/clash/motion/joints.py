@@ -121,7 +121,6 @@ class Joint:
         return pose
 
     def _poses(self, values: Array) -> Array:
-        """Return the displacement, (n, 4, 4), of each row of values."""
         coordinates = dict(zip(KINDS[self.kind], values.T, strict=True))
         along = np.asarray(self.axis, dtype=np.float64)
         along = np.ldexp(along, -np.frexp(np.abs(along).max())[1])  # avoids overflow and underflow of its square
@@ -369,7 +368,6 @@ class Linkage:
             self._unknown(time)
 
     def _unknowns(self, times: Array) -> Array:
-        """Return the unknowns at each time, (n, k)."""
         if not self.closing:
             return np.zeros((len(times), 0))
         new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
@@ -379,7 +377,6 @@ class Linkage:
         return np.stack([self._unknown(t) for t in times.tolist()])
 
     def _guesses(self, times: Array) -> Array:
-        """Return estimates of the unknowns at times between the solved times."""
         solved_times = sorted(self._solved)
         columns = np.array([self._solved[t] for t in solved_times]).T
         return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
@@ -427,7 +424,6 @@ class Linkage:
         return first
 
     def _check_closed(self, time: float, unknown: Array) -> None:
-        """Raise an error if the loops cannot be closed at a time."""
         left = float(np.abs(self._open(np.array([time]), unknown[None])).max())
         if left > _CLOSED * self.size:
             names = ", ".join(repr(joint.name) for joint in self.closing)

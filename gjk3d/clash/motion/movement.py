@@ -219,7 +219,6 @@ def _times(times: Any) -> tuple[float, float]:
 
 
 def _all(values: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
-    """Return a sequence of one type as a tuple."""
     if not isinstance(values, Iterable):
         raise TypeError(f"Movement: {name} is {kind_of(values)}, expected a list of {kind.__name__}")
     items = tuple(values)

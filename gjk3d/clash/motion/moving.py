@@ -288,7 +288,6 @@ class Moving:
 
 
 def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Array | None]:
-    """Return the finding of two meshes in one frame, and the vertices of their intersection."""
     a, b = meshes
     a._hush()  # a note of the report replaces the warning of an open mesh
     b._hush()

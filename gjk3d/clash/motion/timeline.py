@@ -301,7 +301,6 @@ class Timeline:
         return Passage(spans, least, when, self.sample(when).inside, tuple(sorted(self._samples.values())))
 
     def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
-        """Return the intervals of the clash, each between two free intervals."""
         spans: list[Span] = []
         for begin, end in clash:
             after = max((last for _, last in free if last <= begin), default=self.begin)

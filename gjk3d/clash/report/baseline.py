@@ -143,7 +143,6 @@ def read_record(row: Any, where: str) -> MotionRecord | None:
 
 
 def _track(row: Any, where: str) -> tuple[list[str], Track]:
-    """Return the names of the parts that move on a track, and the track."""
     values = _checked_fields(row, _TRACK, where)
     times, rows = (np.array(values.get(name, []), dtype=float) for name in ("times", "rows"))
     fits = "parts" in values and rows.ndim == 2 and len(times) == len(rows) + 1

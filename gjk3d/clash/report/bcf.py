@@ -226,7 +226,6 @@ def _project(report: Report) -> Element:
 
 
 def _extensions() -> Element:
-    """Return the schema extension with the types, statuses, labels and priorities of topics."""
     xs = "xs:"
     root = Element(f"{xs}schema", {"xmlns:xs": "http://www.w3.org/2001/XMLSchema"})
     words = SubElement(root, f"{xs}redefine", schemaLocation="markup.xsd")
@@ -250,7 +249,6 @@ def _created(issue: Issue, now: str) -> str:
 
 
 def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tuple[str, str, str]]) -> Element:
-    """Return the markup of a topic, with its elements in the order of the schema."""
     root = Element("Markup")
     files = list(dict.fromkeys(file for file in (clash.a_file, clash.b_file) if file))
     if files:
@@ -346,7 +344,6 @@ def _view(clash: Clash, report: Report, scale: float, section: bool) -> Element 
 
 
 def _saved_view(view: View, clash: Clash, report: Report) -> Element:
-    """Return a saved view as a viewpoint, with its camera and its section planes."""
     scale = conversion(view.unit or report.unit or "m", "m") or 1.0
     root = Element("VisualizationInfo", Guid=as_guid(view.id))
     components = SubElement(root, "Components")
@@ -377,7 +374,6 @@ def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float
 
 
 def _components(selection: Element, clash: Clash, report: Report) -> None:
-    """Add the parts of a finding to a selection, with their GlobalIds if known."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     for name in filter(None, (clash.a, clash.b)):
         ifc_guid = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
@@ -548,7 +544,6 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
 
 
 def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
-    """Return the findings by the GlobalIds of their two elements, if these have a single finding."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     by_pair: dict[frozenset[str], list[Clash]] = {}
     for clash in report.clashes:
@@ -558,7 +553,6 @@ def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
 
 
 def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
-    """Return the GlobalIds that the first viewpoint of a topic selects."""
     item = root.find("Viewpoints")
     name = "" if item is None else item.findtext("Viewpoint") or ""
     file = f"{folder}/{name}"

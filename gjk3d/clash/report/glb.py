@@ -93,7 +93,6 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
 
 
 def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, Any] | None:
-    """Return vertices and faces of the overlap volume of two parts, or None."""
     if clash.overlap_volume is None:
         return None
     first, second = (solid(union_of(meshes[name]).mesh) for name in (clash.a, clash.b))

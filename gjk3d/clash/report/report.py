@@ -248,7 +248,6 @@ class Report:
         return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
 
     def _counts(self) -> Counter[tuple[str, str]]:
-        """Return the number of findings of each status and kind, including those left out."""
         counts = Clashes.of(self.clashes).counts()
         counts.update({(status, kind): n for status, kinds in self.left_out.items() for kind, n in kinds.items()})
         return counts

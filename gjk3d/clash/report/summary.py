@@ -79,7 +79,6 @@ def summary(run: Run, complete: bool, elapsed: float) -> Report:
 
 
 def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
-    """Return the notes of the report. ``examined`` are the numbers of the examined shapes."""
     notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
     if run.moving is not None:
         notes += run.moving.notes
@@ -93,7 +92,6 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
 
 
 def _of_facets(run: Run) -> tuple[str, ...]:
-    """Return the note on overlaps within the estimated error of triangles on curved faces."""
     clashes = run.findings.clashes
     if not run.default or not len(clashes):
         return ()
@@ -142,7 +140,6 @@ def _surfaces(run: Run, examined: Collection[int]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names and the number of the remaining names as text."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
 

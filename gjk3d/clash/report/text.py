@@ -145,7 +145,6 @@ def to_markdown(report: Report, top: int = 20) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text with escaped Markdown and HTML."""
     text = "".join(c if c.isprintable() else " " for c in text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "".join(f"\\{c}" if c in r"\`*_[]|#~!" else c for c in text)

@@ -104,7 +104,6 @@ def when(clash: Clash, report: Report) -> str:
 
 
 def _span(after: float, before: float, extremes: Collection[float]) -> str:
-    """Return two times as text. They are rounded outward, except the begin and the end of the motion."""
     first = wording.number if after in extremes else wording.below
     last = wording.number if before in extremes else wording.above
     return f"{first(after)} to {last(before)}"

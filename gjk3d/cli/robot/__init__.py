@@ -1,4 +1,4 @@
-"""``gjk3d robot``: each command has its file; the old flags are here, and print the command that replaces them.
+"""``gjk3d robot``, with a module for each command. The old flags are here, and print the command that replaces them.
 
 The commands share `cell` (options, printing, the robot and its surroundings) and `configurations`.
 """
@@ -25,7 +25,7 @@ from gjk3d.cli.terminal import note
 @Parameter(name="*", show=False)
 @dataclass(frozen=True)
 class OldOptions:
-    """All options of the old form; help does not show them."""
+    """The options of the old form, which help does not show."""
 
     check: str | None = None
     random: int | None = None
@@ -43,24 +43,22 @@ class OldOptions:
     output: Run = RUN
 
     def refuse(self) -> None:
-        """Refuse what does not go together."""
+        """Raise an error for options that contradict each other."""
         modes_given = {"--check": self.check, "--random": self.random, "--path": self.path, "--acm": self.acm}
         modes = [name for name, value in modes_given.items() if value is not None]
         if len(modes) > 1:
-            raise UsageError(f"{' and '.join(modes)}: one of them at a time")
+            raise UsageError(f"{' and '.join(modes)} cannot be combined. Use one of them.")
         mode = modes[0] if modes else ""
         if self.look.certify and mode != "--path":
-            raise UsageError("--certify proves a path: name one with --path")
+            raise UsageError("--certify needs a path. Name it with --path.")
         if self.animation is not None and mode != "--path":
-            raise UsageError("--animation shows a path: name one with --path")
+            raise UsageError("--animation needs a path. Name it with --path.")
         if self.clearance and mode not in ("--check", "--random"):
-            raise UsageError(
-                "--clearance tells how far configurations are from touching: --check or --random names them"
-            )
+            raise UsageError("--clearance needs configurations. Name them with --check or --random.")
         if self.output.csv and mode in ("", "--acm"):
-            raise UsageError("--csv prints configurations or a path: --check, --random or --path names them")
+            raise UsageError("--csv needs configurations or a path. Name them with --check, --random or --path.")
         if self.picture is not None and mode == "--acm":
-            raise UsageError("--picture shows configurations or a path, and --acm asks about neither")
+            raise UsageError("--picture shows configurations or a path, and --acm has neither. Leave it out.")
         at_least(samples=self.samples, top=self.top, seed=self.seed)
 
 
@@ -73,9 +71,11 @@ def old(
     *more: Annotated[str, Parameter(show=False)],
     options: OldOptions = _NOTHING,
 ) -> int:
-    """Run the command that replaces the old options, and print it; options that it does not have are ignored."""
+    """Run and print the command that replaces the old options. Options that the command lacks are ignored."""
     if more:
-        raise UsageError(f"{str(urdf)!r} is no command of gjk3d robot; info, check, path, safety and pairs are")
+        raise UsageError(
+            f"{str(urdf)!r} is not a command of gjk3d robot. Use one of info, check, path, safety and pairs."
+        )
     options.refuse()
     if options.acm is not None:
         return _run(pairs, options, urdf)
@@ -94,12 +94,12 @@ def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) ->
             options[name] = getattr(values, name)
             typed += _typed(name, options[name], parameter.default)
     if not values.output.quiet:
-        note(shlex.join(["gjk3d", "robot", command.__name__, *typed]), "now written")
+        note(shlex.join(["gjk3d", "robot", command.__name__, *typed]), "use instead")
     return command(*words, **options)
 
 
 def _typed(name: str, value: Any, default: Any) -> list[str]:
-    """Return an option as it is typed; nothing where it is not needed."""
+    """Return the words of an option. They are empty for its default."""
     if is_dataclass(value):
         return [word for x in fields(default) for word in _typed(x.name, getattr(value, x.name), x.default)]
     option = f"--{name.replace('_', '-')}"
@@ -110,10 +110,10 @@ def _typed(name: str, value: Any, default: Any) -> list[str]:
     return [word for item in (value if isinstance(value, tuple) else (value,)) for word in (option, str(item))]
 
 
-_HELP = """Tell what a robot is, and whether its configurations and paths are free.
+_HELP = """Describe a robot, and check whether its configurations and paths are free.
 
-Exits with 0 if all is free, with 1 if something collides or stays unresolved, with 2 if the input is bad, with 130
-after Ctrl-C; then what was found so far is still printed.
+The exit code is 0 if all is free, 1 for a collision or an unresolved path, 2 for bad input, and 130 after Ctrl-C, which
+prints the results so far.
 """
 
 robot = App(name="robot", help=_HELP, usage="gjk3d robot COMMAND URDF [OPTIONS]")

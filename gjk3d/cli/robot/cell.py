@@ -1,4 +1,4 @@
-"""Options of the commands of ``gjk3d robot``, and the cell that they describe: a robot and the objects around it."""
+"""Options of the commands of ``gjk3d robot``, and the cell that they describe, a robot with objects around it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ _Several = Parameter(negative=(), show_default=False)
 @Parameter(name="*", group=Group("Robot", sort_key=1))
 @dataclass(frozen=True)
 class Model:
-    """How a robot is read.
+    """Options for reading a robot.
 
     Parameters
     ----------
     srdf
-        Which pairs of links need no check, and named poses; without one, links that share a joint need none.
+        The SRDF with the pairs of links that need no check, and with named poses. Without it, links that share a joint
+        are not checked.
     package_dir
-        A folder of packages, or that holds some, for meshes named package://; may be given several times.
+        A package, or a folder of packages, for meshes named package://. The option can be repeated.
     geometry
-        What a mesh becomes: a hull for each connected body, one hull, convex parts (needs coacd), its triangles.
+        The geometry for a mesh: a hull for each connected body, one hull, convex parts (needs coacd), or its triangles.
     collision
-        Which geometry is checked: what is meant for it, or, of links that have none, what is drawn.
+        The geometry to check: the collision geometry, or the visual geometry for links without collision geometry.
     """
 
     srdf: Path | None = None
@@ -63,29 +64,29 @@ class Model:
         )
 
     def files(self, *more: Path | str | None) -> tuple[Path, ...]:
-        """Return the files that are read, these others among them."""
+        """Return the input files, including others."""
         return tuple(Path(file) for file in (self.srdf, *more) if file is not None)
 
 
 @Parameter(name="*", group=Group("Surroundings", sort_key=2))
 @dataclass(frozen=True)
 class Surroundings:
-    """What stands around a robot.
+    """Options for the objects around a robot.
 
     Parameters
     ----------
     scene
-        What stands around: a URDF, each link of it an object, or models (GLB, STL, ...), each part an object.
+        The files of the objects: a URDF, whose links are objects, or models (GLB, STL, ...), whose parts are objects.
     scene_geometry
-        What a mesh of them becomes; by default its triangles, where a path is certified a hull for each body of it.
+        The geometry for a mesh of an object. The default is its triangles, and in proofs a hull for each body.
     unit
-        The unit of models that state none, such as STL: mm, cm, m, in.
+        The unit of models that state no unit, such as STL: mm, cm, m, in.
     scene_up
-        Which axis points up in models; that of a robot is z, that of glTF files y.
+        The up axis of models. It is z for robots, and y for glTF files.
     touching
-        A link and an object that may touch, as LINK:OBJECT; may be given several times.
+        A link and an object that may touch, as LINK:OBJECT. The option can be repeated.
     margin
-        How close is too close, such as 5mm; 0 by default.
+        The distance below which a pair collides, for example 5mm. The default is 0.
     """
 
     scene: Annotated[tuple[Path, ...], Parameter(consume_multiple=True), _Several] = ()
@@ -107,7 +108,7 @@ class Surroundings:
         for text in self.touching:
             link, mark, name = text.partition(":")
             if not (link and mark and name):
-                raise UsageError(f"--touching {text!r}: expected LINK:OBJECT, such as base:table")
+                raise UsageError(f"--touching {text!r}: expected LINK:OBJECT, for example base:table")
             links_and_objects.append((link, name))
         return links_and_objects
 
@@ -115,14 +116,14 @@ class Surroundings:
 @Parameter(name="*", group=Group("Output", sort_key=3))
 @dataclass(frozen=True)
 class Output:
-    """How an answer is printed.
+    """Options for the output.
 
     Parameters
     ----------
     json
-        Print one JSON document.
+        Print a JSON document.
     quiet
-        No progress and no notes.
+        Print no progress and no notes.
     """
 
     json: Flag = False
@@ -132,31 +133,31 @@ class Output:
 @Parameter(name="*", group=Group("Output", sort_key=3))
 @dataclass(frozen=True)
 class Run(Output):
-    """How many questions are answered and printed.
+    """Options for the output and the threads of a check.
 
     Parameters
     ----------
     csv
-        Print CSV: a row for each configuration, or one for a path.
+        Print CSV, with a row for each configuration, or a row for a path.
     jobs
-        How many threads.
+        The number of threads.
     """
 
     csv: Flag = False
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1
 
     def check(self) -> None:
-        """Refuse two forms at once."""
+        """Raise an error for two forms of output."""
         if self.csv and self.json:
-            raise UsageError("--json and --csv: one of them at a time")
+            raise UsageError("--json and --csv cannot be combined. Use one of them.")
 
 
-#: where no option is given
+#: The defaults of the options.
 MODEL, NO_SURROUNDINGS, OUTPUT, RUN = Model(), Surroundings(), Output(), Run()
 
 
 def at_least(**options: int | None) -> None:
-    """Refuse numbers below 1, and below 0 for a seed."""
+    """Raise an error for numbers below 1, or below 0 for a seed."""
     for name, value in options.items():
         least = 0 if name == "seed" else 1
         if value is not None and value < least:
@@ -194,10 +195,10 @@ def document(cell: Cell, **results: Any) -> Document:
 
 
 def title(cell: Cell) -> str:
-    """Return the first line of an answer."""
+    """Return the first line of a result."""
     things = f", {count(len(cell.things), 'object')} around it" if cell.things else ""
     margin = f", margin {number(cell.margin)} m" if cell.margin else ""
-    numbers = count(cell.robot.dof, "joint number")
+    numbers = count(cell.robot.dof, "joint coordinate")
     return f"{safe(cell.robot.name)}: {numbers}, {sum(cell.pair_counts())} pairs{things}{margin}"
 
 
@@ -212,12 +213,12 @@ def new_table(*titles: str) -> Table:
 
 
 def write_csv(rows: Iterable[Iterable[Any]]) -> None:
-    """Print rows for programs."""
+    """Print rows as CSV."""
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
 
 
 def notes(cell: Cell, texts: Iterable[str], hit: bool = False) -> None:
-    """Print notes on problems, and on what a hit means if hulls or parts replace meshes."""
+    """Print notes on problems, and on the error if hulls or convex parts replace meshes."""
     for text in texts:
         note(text)
     robot = cell.robot
@@ -226,14 +227,17 @@ def notes(cell: Cell, texts: Iterable[str], hit: bool = False) -> None:
     }
     if hit and kinds & {"bodies", "hull"}:
         what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"
-        note(f"meshes stand as {what}: free is free, a hit may be of a hull only (--geometry mesh tells)")
+        note(f"meshes are replaced by {what}, so a collision may be a collision of hulls only (try --geometry mesh)")
     if "parts" in kinds:
         error = max((geometry.error for geometry in robot.geometries if geometry.error), default=0.0)
-        note(f"meshes stand as convex parts, which are up to {above(error, 3)} m off: a graze may be missed")
+        note(
+            f"meshes are replaced by convex parts with an error of up to {above(error, 3)} m,"
+            " so a shallow contact may be missed"
+        )
 
 
 def save_picture(cell: Cell, q: NDArray[np.float64], names: str, target: Path, quiet: bool) -> None:
-    """Draw one configuration."""
+    """Draw a configuration."""
     from gjk3d.viz import show
 
     show(cell.pictured(), q=q, path=target, names=names)
@@ -246,27 +250,27 @@ def wrote(target: Path, quiet: bool) -> None:
         note(target, "wrote")
 
 
-UNIT = "m"  # of a URDF, by its standard
+UNIT = "m"  # the unit of URDF by its standard
 _ROBOT_FILES = (".urdf", ".xacro", ".xml")
 _Y_TO_Z = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
 
 
 class Thing(NamedTuple):
-    """One object: its name, its file, and the shapes that it is made of, each at its pose in the world."""
+    """An object with its name, its file, and its shapes with their poses in the world."""
 
     name: str
     source: Path
-    way: str  #: what the shapes are to the file: exact, bodies, hull, parts or mesh
+    way: str  #: the geometry of the shapes: exact, bodies, hull, parts or mesh
     pieces: tuple[tuple[Any, NDArray[np.float64]], ...]
 
 
 def read_scene(
     around: Surroundings, geometry: str, package_dirs: Sequence[Path], taken_names: Sequence[str] = ()
 ) -> tuple[Thing, ...]:
-    """Return the objects of all files in metres, with names of their own, none of them one of ``taken_names``.
+    """Return the objects of all files in metres, with unique names that are not in ``taken_names``.
 
-    A link of a URDF is an object, and so is a part of a model; boxes, cylinders and spheres of a URDF stay exact, and
-    ``way`` says what becomes of a mesh, as in `gjk3d.robot.Robot.from_urdf`.
+    A link of a URDF is an object, and a part of a model is an object. Boxes, cylinders and spheres of a URDF are exact.
+    ``geometry`` is the geometry for a mesh, as in `gjk3d.robot.Robot.from_urdf`.
     """
     things: list[Thing] = []
     for file in around.scene:
@@ -292,7 +296,7 @@ def _cell(file: Path, geometry: str, package_dirs: Sequence[Path]) -> list[Thing
 
     robot = Robot.load(file, geometry=geometry, package_dirs=package_dirs)
     if robot.dof:
-        note(f"{file} has {len(robot.columns)} joints that move: its links stand where all of them are 0")
+        note(f"{file} has {len(robot.columns)} joints that move. Its links are in the pose where all of them are 0.")
     poses = robot.link_poses(np.zeros(robot.dof))
     things = []
     for k, name in enumerate(robot.links):
@@ -301,7 +305,7 @@ def _cell(file: Path, geometry: str, package_dirs: Sequence[Path]) -> list[Thing
         if pieces:
             things.append(Thing(name, file, " and ".join(sorted(kinds)), pieces))
     if not things:
-        raise UsageError(f"--scene {file} has no collision geometry")
+        raise UsageError(f"--scene {file} lacks collision geometry, expected links with collision shapes")
     return things
 
 
@@ -314,21 +318,21 @@ def _model(file: Path, geometry: str, unit: str | None, up: str) -> list[Thing]:
 
     if file.suffix.lower() not in FORMATS:
         extensions = " ".join((*_ROBOT_FILES, *FORMATS))
-        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}: {extensions} are read")
+        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}. Use one of {extensions}.")
     mesh = gk.load(file)
     length_unit = symbol(mesh.unit) or symbol(unit)
     if length_unit is None:
         raise UsageError(
-            f"--scene {file.name} has no unit of length, and a robot is in metres\n"
-            "say which it is in: --unit mm (or m, cm, in, ...)"
+            f"--scene {file.name} does not state a unit of length, and a robot is in metres."
+            " Set the unit with --unit mm (or m, cm, in, ...)."
         )
     factor = conversion(length_unit, UNIT)
     if factor is None:
         raise UsageError(
-            f"--scene {file.name} is in {length_unit!r}, which is no unit of length; mm, cm, m, in and ft are"
+            f"--scene {file.name} is in {length_unit!r}, which is not a unit of length such as mm, cm, m, in or ft"
         )
     if up == "z" and file.suffix.lower() in (".glb", ".gltf"):
-        note(f"{file.name}: axes are taken as they are, z up, though glTF says y up; --scene-up y turns it")
+        note(f"{file.name}: the axes are not changed, with z up, but glTF has y up. --scene-up y rotates the model.")
     pose = np.eye(4)
     if up == "y":
         pose[:3, :3] = _Y_TO_Z
@@ -362,17 +366,18 @@ Pair = tuple[str, str]
 
 
 class Cell:
-    """A robot and its surroundings; pairs are named by object, not by its pieces.
+    """A robot and the objects around it. Pairs have the names of objects, and not of their pieces.
 
     Parameters
     ----------
     urdf : Path
+        The file of the robot.
     model, around : Model, Surroundings
-        What the command line says of both.
+        The options of the command line.
     workers : int
-        Threads.
+        The number of threads.
     scene_geometry : str
-        What a mesh of the surroundings becomes, unless ``around`` says so.
+        The default geometry for a mesh of an object.
     """
 
     def __init__(
@@ -388,12 +393,12 @@ class Cell:
         pieces: dict[str, Any] = {}
         for thing in self.things:
             for k, piece in enumerate(thing.pieces):
-                name = thing.name if len(thing.pieces) == 1 else f"{thing.name}\n{k}"  # no file has such a name
+                name = thing.name if len(thing.pieces) == 1 else f"{thing.name}\n{k}"  # not a name in a file
                 self.owner[name] = thing.name
                 pieces[name] = piece
         shaped = {geometry.link for geometry in robot.geometries}
         still = [robot.links[k] for k in sorted(shaped) if robot.rigid[k] == robot.rigid[0]]
-        #: links and objects neither of which moves: no configuration changes what is between them
+        #: static links with all objects, whose distance is constant
         self.still = [(link, thing.name) for link in still for thing in self.things]
         self.touching = self._checked_pairs(touching)
         may = {*self.still, *self.touching}
@@ -404,29 +409,29 @@ class Cell:
         objects = [thing.name for thing in self.things]
         for link, name in touching:
             if link not in self.robot.links:
-                raise UsageError(f"--touching {link}:{name}: there is no link {link!r}; links are "
-                                 + ", ".join(self.robot.links))  # fmt: skip
+                links = ", ".join(self.robot.links)
+                raise UsageError(f"--touching {link}:{name}: the robot lacks the link {link!r}. Its links are {links}.")
             if name not in objects:
-                choices = f"objects are {', '.join(objects)}" if objects else "--scene names files with objects"
-                raise UsageError(f"--touching {link}:{name}: there is no object {name!r}; {choices}")
+                choices = f"The objects are {', '.join(objects)}." if objects else "Add files with --scene."
+                raise UsageError(f"--touching {link}:{name}: the scene lacks the object {name!r}. {choices}")
         return list(touching)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Name of each number of a configuration."""
+        """The names of the coordinates of a configuration."""
         return columns(self.robot)
 
     def pair_counts(self) -> tuple[int, int]:
-        """Return how many pairs of links are checked, and how many of a link with an object."""
+        """Return the number of checked pairs of links, and of checked pairs of a link and an object."""
         shaped = {geometry.link for geometry in self.robot.geometries}
         return len(self.robot.pairs), len(shaped) * len(self.things) - len({*self.still, *self.touching})
 
     def name(self, pair: Pair | None) -> Pair | None:
-        """Name the object where a pair has one of its pieces."""
+        """Return a pair with the name of an object instead of the name of its piece."""
         return None if pair is None else (pair[0], self.owner.get(pair[1], pair[1]))
 
     def pictured(self) -> Checker:
-        """Return a checker that has each object as one, to be drawn."""
+        """Return a checker for pictures, in which each object is one shape."""
         from gjk3d.bodies.compound import Compound
         from gjk3d.robot import Checker
 

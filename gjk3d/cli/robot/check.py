@@ -1,4 +1,4 @@
-"""``gjk3d robot check URDF CONFIGURATIONS``: which configurations are free, and what collides in the others."""
+"""``gjk3d robot check URDF CONFIGURATIONS``, which lists the colliding pairs of configurations."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from gjk3d.cli.robot.cell import Cell, Pair
     from gjk3d.robot import Robot, RobotCollision
 
-_AT_ONCE = 512  #: configurations between two looks at the keyboard
-_SHOWN = 3  # pairs of one configuration in a table
+_AT_ONCE = 512  #: the number of configurations between two tests for Ctrl-C
+_SHOWN = 3  # the largest number of pairs of a configuration in a table
 
 
 def check(
@@ -58,29 +58,30 @@ def check(
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
 ) -> int:
-    """Tell which configurations are free, and what collides in the others.
+    """Check which configurations are free, and list the colliding pairs of the others.
 
-    Exits with 0 if all are free, else with 1.
+    The exit code is 0 if all configurations are free, else 1.
 
     Parameters
     ----------
     urdf
         The robot.
     configurations
-        A CSV file, a row each, in radians and metres, with or without names of joints above; or a pose of the SRDF.
+        A CSV file with a row for each configuration, in radians and metres, with an optional first row of joint names.
+        It can also be the name of a pose in the SRDF.
     random
-        In place of a file: so many configurations, drawn evenly within the limits.
+        The number of random configurations within the limits, instead of a file.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     clearance
-        Also tell the closest pair of each configuration, and how far apart or how deep it is.
+        Also compute the closest pair of each configuration, and its distance or depth.
     top
-        Most rows of a table.
+        The largest number of rows of a table.
     picture
-        Draw the first one that collides, or where all are free the closest one, to a .png, .jpg or .html file.
+        Draw the first colliding configuration, or the closest one if all are free, to a .png, .jpg or .html file.
     """
     if (configurations is None) == (random is None):
-        raise UsageError("name configurations, a CSV file or a pose of the SRDF, or --random: one of them at a time")
+        raise UsageError("expected either configurations (a CSV file or a pose of the SRDF) or --random")
     at_least(random=random, seed=seed, top=top)
     output.check()
     check_output(picture, "--picture", IMAGES, model.files(urdf, configurations, *around.scene))
@@ -107,7 +108,7 @@ def check(
 
 
 class Nearest(NamedTuple):
-    """The closest pair of one configuration."""
+    """The closest pair of a configuration."""
 
     distance: float
     lower: float
@@ -118,17 +119,17 @@ class Nearest(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The result of one configuration."""
+    """The result of a configuration."""
 
-    number: int  #: from 0
+    number: int  #: the row, from 0
     q: NDArray[np.float64]
-    meetings: list[RobotCollision]  #: the deepest first, each pair once; none where all is free
+    meetings: list[RobotCollision]  #: the colliding pairs, the deepest first
     nearest: Nearest | None
     beyond: list[str]
 
     @property
     def free(self) -> bool:
-        """Whether no pair is too close."""
+        """Whether no pair collides."""
         return not self.meetings
 
 
@@ -142,11 +143,11 @@ class Rows:
 
     @property
     def hits(self) -> int:
-        """How many configurations collide."""
+        """The number of colliding configurations."""
         return sum(not row.free for row in self.rows)
 
     def pairs(self) -> list[tuple[Pair, int]]:
-        """Return the colliding pairs and their numbers of configurations, the most frequent pair first."""
+        """Return the colliding pairs and the number of configurations of each, the most frequent pair first."""
         return Counter(collision.pair for row in self.rows for collision in row.meetings).most_common()
 
 
@@ -155,7 +156,6 @@ def _read(robot: Robot, file: str | None, random: int | None, seed: int) -> NDAr
 
 
 def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
-    """Check configurations, some at a time; Ctrl-C keeps the results so far."""
     result = Rows(len(q))
     try:
         for start in range(0, len(q), _AT_ONCE):
@@ -171,12 +171,11 @@ def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
 
 
 def _meetings(cell: Cell, q: NDArray[np.float64]) -> list[list[RobotCollision]]:
-    """Return the pairs that are too close of n configurations, computed in full only for those that are not free."""
     collisions: list[list[RobotCollision]] = [[] for _ in q]
     hit = [k for k, free in enumerate(cell.checker.free(q, workers=cell.workers)) if not free]
     for k, all_collisions in zip(hit, cell.checker.collisions(q[hit]), strict=True):
         deepest: dict[Pair, RobotCollision] = {}
-        for collision in all_collisions:  # the deepest comes first
+        for collision in all_collisions:  # the deepest is first
             named = collision._replace(b=cell.owner.get(collision.b, collision.b))
             deepest.setdefault(named.pair, named)
         collisions[k] = list(deepest.values())
@@ -184,7 +183,6 @@ def _meetings(cell: Cell, q: NDArray[np.float64]) -> list[list[RobotCollision]]:
 
 
 def _nearest(cell: Cell, q: NDArray[np.float64]) -> list[Nearest | None]:
-    """Return the closest pairs of n configurations."""
     x = cell.checker.clearance(q, workers=cell.workers)
     distance, lower, upper, point_a, point_b = (
         column.tolist() for column in (x.distance, x.lower, x.upper, x.point_a, x.point_b)
@@ -194,7 +192,6 @@ def _nearest(cell: Cell, q: NDArray[np.float64]) -> list[Nearest | None]:
 
 
 def _worst(cell: Cell, result: Rows) -> Row:
-    """Return the first configuration that collides, else the one that comes closest."""
     import numpy as np
 
     for row in result.rows:
@@ -246,7 +243,6 @@ def _write_csv(cell: Cell, result: Rows) -> None:
 
 
 def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
-    """Print counts, a row for each configuration unless they are random ones, and the pairs that collide."""
     tested = len(result.rows)
     print_line(title(cell))
     part = "" if result.complete else f" (of {result.total}: interrupted)"

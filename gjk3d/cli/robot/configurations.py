@@ -1,4 +1,4 @@
-"""Configurations as the commands of ``gjk3d robot`` take them: CSV files, poses by name, or drawn at random."""
+"""Configurations of the commands of ``gjk3d robot``, from CSV files, named poses or random numbers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gjk3d.typing import Rows
 
 _LARGEST = 1 << 30
-TIME = "t"  #: the column of times, where no joint has that name
+TIME = "t"  #: the name of the column of times, unless a joint has this name
 
 
 def columns(robot: Robot) -> tuple[str, ...]:
-    """Return the name of each number of q: that of the joint, with [0], [1] and so on where it has several."""
+    """Return the name of each coordinate of q, which is the name of the joint, with [0], [1], ... for several."""
     names: list[str] = []
     for name, indices in robot.columns.items():
         size = indices.stop - indices.start
@@ -31,29 +31,29 @@ def columns(robot: Robot) -> tuple[str, ...]:
 
 
 def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
-    """Return the configurations of a CSV file, (n, dof), or the pose of that name in the SRDF.
+    """Return the configurations in a CSV file, (n, dof), or the pose with this name in the SRDF.
 
-    Cells stand between commas, semicolons or spaces; ``#`` begins a comment. Where the first row has the names of the
-    joints, columns may stand in any order; a column of times, ``t``, is left out.
+    Cells are separated by commas, semicolons or spaces, and ``#`` begins a comment. If the first row contains the names
+    of the joints, the columns may have any order. A column of times, ``t``, is ignored.
 
     Raises
     ------
     FileError, ParseError
-        Naming the file, the line, the joint and the value seen.
+        If the file cannot be read. The message has the file, the line, the joint and the value.
     """
     return _read(text, robot)[:, : robot.dof]
 
 
 def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
-    """Return what `read_configurations` does as a motion over time.
+    """Return the trajectory in a CSV file.
 
-    Times are those of a column ``t``; without one the fastest joint has the speed, in radians or metres a second, and
-    without that waypoints are a second apart.
+    The times are in a column ``t``. Without this column, the fastest joint has the speed in radians or metres per
+    second. Without a speed, two rows are one second apart.
 
     Raises
     ------
     FileError, ParseError
-        As there, and where times do not increase.
+        As in `read_configurations`, or if the times do not increase.
     """
     import numpy as np
 
@@ -63,7 +63,7 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     path, times = table[:, :-1], table[:, -1]
     if np.isnan(times).any():
         steps = np.ones(len(path) - 1)
-        if speed is not None:  # what stands still for a moment is no motion, but times increase
+        if speed is not None:  # equal rows have no motion, but times must increase
             with np.errstate(over="ignore"):
                 steps = np.maximum(np.abs(np.diff(path, axis=0)).max(axis=1, initial=0.0) / speed, 1e-3)
         times = np.concatenate([[0.0], np.cumsum(steps)])
@@ -72,12 +72,12 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     late = np.flatnonzero(~(np.diff(times) > 0.0))
     if len(late):
         k = int(late[0])
-        raise ParseError(f"{text}: t is {times[k]:g} in row {k} and {times[k + 1]:g} in the next, expected it to grow")
+        raise ParseError(f"{text}: t is {times[k]:g} in row {k} and {times[k + 1]:g} in the next, expected ascending")
     return Trajectory(path, times)
 
 
 def _read(text: str, robot: Robot) -> NDArray[np.float64]:
-    """Return configurations with the times in the last column, NaN for missing times."""
+    """Return the configurations with the times in the last column. Missing times are NaN."""
     import numpy as np
 
     path = Path(text)
@@ -86,14 +86,14 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
             return np.append(robot.state(text), np.nan)[None]
         if os.path.exists(path):
             raise FileError(f"{text!r} is a folder, a device or a pipe, expected a CSV file")
-        states = f"; the SRDF has the poses {', '.join(robot.states)}" if robot.states else ""
-        raise FileError(f"there is no file {text!r} (looked for {path.absolute()}){states}")
+        states = f". The SRDF has the poses {', '.join(robot.states)}." if robot.states else ""
+        raise FileError(f"the file {text!r} ({path.absolute()}) does not exist{states}")
     if path.stat().st_size > _LARGEST:
-        raise UsageError(f"{text}: {path.stat().st_size} bytes, more than the {_LARGEST} that are read")
+        raise UsageError(f"{text} has {path.stat().st_size} bytes, expected at most {_LARGEST}")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as reason:
-        raise ParseError(f"{path} is no text: {reason}") from None
+        raise ParseError(f"{path} is not a text in UTF-8: {reason}") from None
     rows = [(k, _cells(line)) for k, line in enumerate(lines, 1)]
     rows = [(k, cells) for k, cells in rows if cells]
     names = *columns(robot), TIME
@@ -102,7 +102,7 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
         order = _order(rows[0][1], names, f"{path}, line {rows[0][0]}", robot)
         rows = rows[1:]
     if not rows:
-        raise ParseError(f"{path} has 0 configurations, expected at least a configuration: {', '.join(names[:-1])}")
+        raise ParseError(f"{path} has 0 configurations, expected rows of {', '.join(names[:-1])}")
     values = np.full((len(rows), len(names)), np.nan)
     for row, (line, cells) in zip(values, rows, strict=True):
         where = f"{path}, line {line}"
@@ -131,7 +131,8 @@ def _is_number(cell: str) -> bool:
 
 def _number(cell: str, where: str) -> float:
     if not _is_number(cell):
-        raise ParseError(f"{where}: {cell!r} is no number" + (": angles are in radians" if "deg" in cell else ""))
+        cure = ", and angles are in radians" if "deg" in cell else ""
+        raise ParseError(f"{where}: {cell!r} is not a number{cure}")
     value = float(cell)
     if not math.isfinite(value):
         raise ParseError(f"{where}: {cell}, expected a finite number")
@@ -139,20 +140,21 @@ def _number(cell: str, where: str) -> float:
 
 
 def _order(header: list[str], names: tuple[str, ...], where: str, robot: Robot) -> list[int]:
-    """Return the column of q for each cell of a header."""
     for cell in header:
         if cell not in names:
-            raise ParseError(f"{where}: {cell!r} is no joint of robot {robot.name!r}; expected {', '.join(names[:-1])}")
+            raise ParseError(
+                f"{where}: {cell!r} is not a joint of the robot {robot.name!r}, expected {', '.join(names[:-1])}"
+            )
         if header.count(cell) > 1:
-            raise ParseError(f"{where}: joint {cell!r} stands there twice")
+            raise ParseError(f"{where}: the joint {cell!r} occurs twice. Remove one of its columns.")
     missing = [name for name in names[:-1] if name not in header]
     if missing:
-        raise ParseError(f"{where}: no column for joint {missing[0]!r}; expected {', '.join(names[:-1])}")
+        raise ParseError(f"{where}: the column of {missing[0]!r} is missing, expected {', '.join(names[:-1])}")
     return [names.index(cell) for cell in header]
 
 
 def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
-    """Say which numbers of one configuration are outside the limits, which are not enforced."""
+    """Return texts on the coordinates of a configuration that are outside of their limits."""
     names = columns(robot)
     return [
         f"{names[k]} {q[k]:g} is {'below' if q[k] < robot.lower[k] else 'above'} "
@@ -163,7 +165,7 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
 
 
 def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
-    """Return a note on the number of rows outside the limits and on the first one, nothing if all are inside."""
+    """Return a note on the rows outside of the limits, with their number and the first one."""
     import numpy as np
 
     q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)
@@ -172,18 +174,18 @@ def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
         return []
     first = int(outside[0])
     return [
-        f"{name}{len(outside)} of {len(q)} configurations are outside the limits of joints, which are not enforced; "
-        f"row {first}: {beyond_limits(robot, q[first])[0]} (angles are in radians)"
+        f"{name}{len(outside)} of {len(q)} configurations are outside of the joint limits, which are not enforced. "
+        f"In row {first}, {beyond_limits(robot, q[first])[0]} (angles are in radians)."
     ]
 
 
 def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.float64]:
-    """Return configurations drawn evenly within the limits; turns without limits from -pi to pi.
+    """Return random configurations with a uniform distribution within the limits. Unlimited angles are in [-pi, pi].
 
     Raises
     ------
     UsageError
-        A joint slides without limits.
+        If a joint slides without limits.
     """
     import numpy as np
     from scipy.spatial.transform import Rotation
@@ -199,14 +201,14 @@ def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.flo
             if np.isfinite(low[k]) and np.isfinite(high[k]):
                 continue
             if k < angles:
-                raise UsageError(f"--random: {columns(robot)[k]} slides without limits, so none can be drawn")
+                raise UsageError(f"--random: {columns(robot)[k]} slides without limits. Add limits to the joint.")
             low[k], high[k] = -np.pi, np.pi
         if joint.type == "floating":
             spun.append(slice(angles, indices.stop))
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
     if len(wide):
-        raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart to draw between")
+        raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart. Reduce them.")
     rng = np.random.default_rng(seed)
     q = rng.uniform(low, high, (count, robot.dof))
     for joint_columns in spun:

@@ -1,4 +1,4 @@
-"""``gjk3d robot info`` and ``gjk3d robot pairs``: the links and joints of a robot, and the pairs that are checked."""
+"""``gjk3d robot info``, which lists links and joints, and ``gjk3d robot pairs``, which finds pairs without a check."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gjk3d.robot import Robot
 
 
-_HUGE = 100.0  #: m: a link of this size is rather one whose millimetres were taken for metres
-_SHOWN = 6  # pairs in a note
+_HUGE = 100.0  #: m; a larger link probably has its lengths in millimetres
+_SHOWN = 6  # the largest number of pairs in a note
 
 
 def info(
@@ -47,16 +47,16 @@ def info(
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
 ) -> int:
-    """Give an overview of a robot: joints, limits, links, pairs, and what looks wrong.
+    """List the joints, limits, links and pairs of a robot, and possible errors in its files.
 
-    Angles are in radians, lengths in metres, as in the URDF.
+    Angles are in radians and lengths in metres, as in the URDF.
 
     Parameters
     ----------
     urdf
         The robot.
     picture
-        Draw it where all joints are 0, to a .png, .jpg or .html file.
+        Draw the robot with all joints at 0 to a .png, .jpg or .html file.
     """
     check_output(picture, "--picture", IMAGES, model.files(urdf, *around.scene))
     from gjk3d.cli.robot.cell import Cell
@@ -80,32 +80,32 @@ def _zero(robot: Robot) -> NDArray[np.float64]:
     return zero
 
 
-# what looks wrong -----------------------------------------------------------------------------------------------------
+# possible errors ------------------------------------------------------------------------------------------------------
 
 
 def _oddities(cell: Cell) -> list[str]:
-    """Return what looks wrong with a robot and its surroundings."""
     texts = []
     if not cell.robot.geometries:
-        texts.append("no link has collision shapes: nothing of it can be checked, and other commands refuse it")
+        texts.append("no link has collision shapes, so the robot cannot be checked, and other commands refuse it")
     huge = [cell.robot.links[x.link] for x in cell.robot.geometries if max(_size(x.hull.bounds)) > _HUGE]
     if huge:
-        texts.append(f'link {huge[0]} is more than {_HUGE:g} m long: a mesh in mm needs scale="0.001 0.001 0.001"')
+        texts.append(
+            f'link {huge[0]} is more than {_HUGE:g} m long. If its mesh is in mm, add scale="0.001 0.001 0.001".'
+        )
     unknown = [(pair.link_a, pair.link_b) for pair in cell.robot.allowed.unknown]
     if unknown:
-        texts.append(f"pairs of the SRDF name links that the robot lacks, and mean nothing: {_listed(unknown)}")
+        texts.append(f"the SRDF has pairs with links that the robot lacks, which are ignored: {_listed(unknown)}")
     bad = [name for name in cell.robot.states if _outside(cell.robot, cell.robot.state(name))]
     if bad:
-        texts.append(f"poses of the SRDF outside the limits: {', '.join(bad)}")
+        texts.append(f"the SRDF has poses outside of the limits: {', '.join(bad)}")
     texts += _overlaps(cell.robot, cell.model.srdf is not None)
     still = _still_touching(cell)
     if still:
-        texts.append(f"touch and never move against each other, so left unchecked: {_listed(still)}")
+        texts.append(f"not checked, because they touch and never move relative to each other: {_listed(still)}")
     return texts
 
 
 def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
-    """Say which links overlap where all joints are 0."""
     import numpy as np
 
     from gjk3d.robot.sampling import LinkPairs
@@ -117,20 +117,19 @@ def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
 
     texts = []
     if wrong := hits(robot.pairs):
-        cure = "" if has_srdf else "; gjk3d robot pairs finds those that always do"
-        texts.append(f"where all joints are 0, these collide: {_listed(wrong)}{cure}")
+        cure = "" if has_srdf else " (gjk3d robot pairs finds the pairs that always collide)"
+        texts.append(f"with all joints at 0, these pairs collide: {_listed(wrong)}{cure}")
     adjacent = [sorted((links.index(a), links.index(b))) for a, b, _ in robot.adjacent()]
     unchecked = [pair for pair in hits(np.array(adjacent, np.int64).reshape(-1, 2)) if pair in robot.allowed]
     if unchecked:
-        texts.append(f"overlap where all joints are 0, and are adjacent, so left unchecked: {_listed(unchecked)}")
+        texts.append(f"not checked, because they are adjacent and overlap with all joints at 0: {_listed(unchecked)}")
     if not has_srdf:
-        only = "only links that share a joint, or are fixed to such, are left unchecked"
-        texts.append(f"no --srdf: {only}; gjk3d robot pairs finds more")
+        only = "only links that share a joint, or are fixed to such links, are not checked"
+        texts.append(f"without --srdf, {only} (gjk3d robot pairs finds more pairs)")
     return texts
 
 
 def _still_touching(cell: Cell) -> list[Pair]:
-    """Return the links and objects that neither move nor are apart."""
     import gjk3d as gk
 
     if not cell.still:
@@ -160,12 +159,12 @@ def _listed(pairs: list[Pair]) -> str:
     return ", ".join(f"{a}-{b}" for a, b in pairs[:_SHOWN]) + more
 
 
-# what it is -----------------------------------------------------------------------------------------------------------
+# overview -------------------------------------------------------------------------------------------------------------
 
 
 def _print(cell: Cell) -> None:
     robot = cell.robot
-    links, numbers = count(len(robot.links), "link"), count(robot.dof, "joint number")
+    links, numbers = count(len(robot.links), "link"), count(robot.dof, "joint coordinate")
     print_line(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
     print_line()
     table = new_table("joint", "type", "from", "to", "parent", "child")
@@ -185,12 +184,12 @@ def _print(cell: Cell) -> None:
     print_line()
     of_links, with_objects = cell.pair_counts()
     counts = ", ".join(f"{many} {safe(reason)}" for reason, many in robot.allowed.counts().items()) or "none"
-    print_line(f"pairs of links: {of_links} checked, left unchecked: {counts}")
+    print_line(f"pairs of links: {of_links} checked, not checked: {counts}")
     if cell.things:
         unchecked = len({*cell.still, *cell.touching})
-        print_line(f"pairs with objects: {with_objects} checked, {unchecked} left unchecked")
+        print_line(f"pairs with objects: {with_objects} checked, {unchecked} not checked")
     for name, joints in robot.groups.items():
-        print_line(f"group {safe(name)}: {', '.join(map(safe, joints)) or 'no joint that moves'}")
+        print_line(f"group {safe(name)}: {', '.join(map(safe, joints)) or 'no moving joint'}")
     if robot.states:
         print_line(f"poses: {', '.join(map(safe, robot.states))}")
 
@@ -258,22 +257,22 @@ def pairs(
     model: Model = MODEL,
     output: Output = OUTPUT,
 ) -> int:
-    """Find the pairs of links that need no check, to be written as an SRDF.
+    """Find the pairs of links that need no check, and write them as an SRDF.
 
-    Links that share a joint, that always collide, or that never do; of the last, as many as can be are proven.
+    These pairs share a joint, always collide, or never collide. The last are proven if possible.
 
     Parameters
     ----------
     urdf
         The robot.
     acm
-        Where to write them: an .srdf file, with the poses and all else of --srdf.
+        The .srdf file to write. It also gets the poses and all other elements of --srdf.
     samples
-        How many configurations are tried, drawn evenly within the limits.
+        The number of random configurations within the limits.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     top
-        Most rows of the table.
+        The largest number of rows of the table.
     """
     at_least(samples=samples, seed=seed, top=top)
     check_output(acm, "--acm", (".srdf", ".xml"), model.files(urdf))
@@ -314,7 +313,9 @@ def _document(robot: Robot, target: Path | None) -> Document:
 def _print_pairs(robot: Robot, top: int) -> None:
     allowed, proven = robot.allowed, set(robot.allowed.proven)
     counts = ", ".join(f"{count} {reason}" for reason, count in allowed.counts().items()) or "none"
-    print_line(f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} do")
+    print_line(
+        f"{safe(robot.name)}: {len(allowed)} pairs of links need no check ({counts}), {len(robot.pairs)} need a check"
+    )
     print_line()
     table = new_table("pair", "reason")
     for pair in list(allowed)[:top]:

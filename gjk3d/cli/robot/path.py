@@ -1,4 +1,4 @@
-"""``gjk3d robot path`` and ``gjk3d robot safety``: check a path, and the distances and speeds of a trajectory."""
+"""``gjk3d robot path``, which checks a path, and ``gjk3d robot safety``, which reports margins of a programme."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ if TYPE_CHECKING:
 
 
 _ANIMATIONS = (".gif", ".html", ".htm")
-_EDGES = 4  #: between two looks at the keyboard
+_EDGES = 4  #: the number of edges between two tests for Ctrl-C
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Sampling:
-    """How a path is looked at.
+    """Options for the check of a path.
 
     Parameters
     ----------
     certify
-        Prove that the path is free between samples too.
+        Prove that the whole path is free, also between samples.
     resolution
-        Of samples: the most that a joint moves between two.
+        The largest change of a joint between two samples.
     tolerance
-        Of a proof: parameters of an edge closer than this are not told apart.
+        The smallest interval of an edge that --certify examines, as a share of the edge.
     """
 
     certify: Flag = False
@@ -85,21 +85,21 @@ def path(
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
 ) -> int:
-    """Tell whether a path is free, at samples or proven all the way.
+    """Check whether a path is free, at samples or with a proof for the whole path.
 
-    Exits with 0 if it is, with 1 if it hits or if that stays unresolved.
+    The exit code is 0 if the path is free, and 1 for a collision or an unresolved path.
 
     Parameters
     ----------
     urdf
         The robot.
     waypoints
-        A CSV file, a row each and at least two, in radians and metres, with or without the names of the joints above:
-        the straight lines between them, in joint space, are asked about.
+        A CSV file with two or more rows, in radians and metres, with an optional first row of joint names. The path is
+        straight between the rows in joint space.
     picture
-        Draw the way up to where it hits, to a .png, .jpg or .html file.
+        Draw the path up to the first collision to a .png, .jpg or .html file.
     animation
-        The same as a .gif, or as an .html page to play it in, which needs no OpenGL.
+        Write an animation of the same path to a .gif file, or to an .html page, which needs no OpenGL.
     """
     inputs = model.files(urdf, waypoints, *around.scene)
     output.check()
@@ -113,7 +113,7 @@ def path(
         points = read_configurations(waypoints, cell.robot)
         if len(points) < 2:
             raise UsageError(
-                f"{waypoints} has one configuration, expected two or more: `gjk3d robot check` asks of one"
+                f"{waypoints} has one configuration, expected two or more. Use `gjk3d robot check` for a single one."
             )
         result = _check(cell, points, look, bar)
     if not output.quiet:
@@ -147,7 +147,7 @@ class PathResult(NamedTuple):
 
 
 def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) -> PathResult:
-    """Check edge by edge, up to the first that is not free; Ctrl-C keeps the result so far."""
+    """Return the result of a path up to its first edge that is not free. Ctrl-C returns the result so far."""
     edges = len(points) - 1
     checked = 0
     try:
@@ -165,7 +165,6 @@ def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) ->
 
 
 def _pieces(points: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Yield a few edges at a time, each piece with the number of its first."""
     for start in range(0, len(points) - 1, _EDGES):
         yield start, points[start : start + _EDGES + 1]
 
@@ -182,16 +181,16 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     print_line(title(cell))
     print_line(source)
     if not result.complete:
-        print_line(f"interrupted: {result.looked_at} of {result.edges} edges were free, the rest was not looked at")
+        print_line(f"interrupted: {result.looked_at} of {result.edges} edges are free, the others were not checked")
         return
     if result.edge is None:
         print_line("FREE, proven all the way" if certify else "FREE at every sample")
         return
     where = f"edge {result.edge}, from row {result.edge} to row {result.edge + 1}"
-    words = {"HIT": "collide", "UNRESOLVED": "are too close to tell"}[result.status]
+    words = {"HIT": "collide", "UNRESOLVED": "are too close to decide"}[result.status]
     print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
-    print_line(f"free up to {below(result.safe)} of it{end}")
+    print_line(f"free up to {below(result.safe)} of this edge{end}")
     if result.q is not None:
         print_line(f"q = {', '.join(number(value, 4) for value in result.q)}")
 
@@ -199,7 +198,6 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
 def _draw(
     cell: Cell, points: NDArray[np.float64], look: Sampling, picture: Path | None, animation: Path | None, quiet: bool
 ) -> None:
-    """Draw a path with ghosts, and as an animation."""
     if picture is None and animation is None:
         return
     from gjk3d.viz import motion
@@ -224,26 +222,26 @@ def safety(
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
 ) -> int:
-    """Tell which pairs come closer than the margin over a programme of paths, proven between samples too.
+    """List the pairs that come closer than the margin during a programme of paths, also between samples.
 
-    Exits with 0 if every pair keeps its margin in every path, with 1 if one does not or if that stays unresolved.
+    The exit code is 0 if every pair is proven to keep its margin on every path, and else 1.
 
     Parameters
     ----------
     urdf
         The robot.
     waypoints
-        CSV files as of path, one for each motion of the programme. A column t has the times of the rows.
+        A CSV file for each motion of the programme, as for path. A column t contains the times of the rows.
     report
-        Write both tables as an .html page too, which needs nothing but a browser.
+        Write both tables to an .html page for any browser.
     speed
-        Of the fastest joint where there is no column t, in radians or metres a second; without it rows are a second
-        apart.
+        The speed of the fastest joint in radians or metres per second, for files without a column t. The default is one
+        second between two rows.
     tolerance
-        How close the bounds of the distances are, in metres.
+        The width of the bounds of the distances in metres.
     """
     if not waypoints:
-        raise UsageError("safety: name a CSV file of waypoints, or several")
+        raise UsageError("safety: no waypoints are given. Name one or more CSV files.")
     if speed is not None and not 0.0 < speed < math.inf:
         raise UsageError(f"--speed {speed:g}: expected a number above 0")
     inputs = model.files(urdf, *waypoints, *around.scene)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, nextafter
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,10 +36,22 @@ from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
-from gjk3d.bodies.touch import BOUNDS, distance_rows
+from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.traversal import TriangleTree, crossings
 from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, borrow, give_back, tree_scratch, two_at
+from gjk3d.bodies.walk import (
+    APART,
+    HELD,
+    MEET,
+    PosedPair,
+    PoseRows,
+    TreePair,
+    TreeScratch,
+    borrow,
+    give_back,
+    tree_scratch,
+    two_at,
+)
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -225,12 +237,13 @@ class ContactPlan:
 class ContactPair:
     """The prepared contacts of a body and another object, without references to the two."""
 
-    __slots__ = ("_order", "_plans", "_trees")
+    __slots__ = ("_faces", "_order", "_plans", "_trees")
 
     def __init__(self, a: Any, b: Any) -> None:
         self._order = order_of(a, b)
         first, second = (b, a) if self._order == TURNED else (a, b)
-        self._trees = parts_of(first).given, parts_of(second).given, bool(a._kind & b._kind & Kind.MESH)
+        self._faces = bool(a._kind & b._kind & Kind.MESH)
+        self._trees = TreePair(parts_of(first).given, parts_of(second).given, self._order)
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
@@ -249,8 +262,8 @@ class ContactPair:
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
         codes, parts, (out, flags) = np.empty(1, dtype=np.int64), np.empty((1, 2), dtype=np.int64), empty_answers(1)
         code = distance_rows(
-            *self._trees, BOUNDS, ma, mb, row_a, row_b, within, nextafter(within, inf), self._order, 0, 1,
-            tree_scratch(), codes, out, flags, parts,
+            self._trees, distance_query(self._faces, BOUNDS, within), ma, mb, PoseRows(row_a, row_b, 0, 1),
+            tree_scratch(), out, Reports(codes, flags, parts),
         )  # fmt: skip
         if code not in (APART, MEET, HELD) or flags.item(3):
             return None

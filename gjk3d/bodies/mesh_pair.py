@@ -166,7 +166,6 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 
 @kernel
 def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
-    """Return whether any of the points, transformed by m, is in a box."""
     for k in range(points.shape[0]):
         u, v, w = place(m, row3(points, k))
         if (

@@ -36,7 +36,7 @@ from gjk3d.bodies.gaps import (
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -121,16 +121,6 @@ class Deep(NamedTuple):
     center: Vec3
 
 
-@inlined
-def _vec(row: Array, at: int) -> Vec3:
-    return (row[at], row[at + 1], row[at + 2])
-
-
-@inlined
-def _set_vec(row: Array, at: int, v: Vec3) -> None:
-    row[at], row[at + 1], row[at + 2] = v
-
-
 @kernel
 def _is_free(x: PosedPair, faces: bool, w: TreeScratch) -> bool:
     """Return whether two bodies are proven apart."""
@@ -170,7 +160,7 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
     upper = solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
-    return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), _vec(w.out[0], _POINT)
+    return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), vec_at(w.out[0], _POINT)
 
 
 @kernel
@@ -219,14 +209,14 @@ def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScr
 def _is_known(rows: Array, k: int) -> bool:
     """Return whether an earlier pair has the normal of pair k or the opposite normal."""
     for i in range(k):  # noqa: SIM110, a generator does not compile
-        if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
+        if abs(dot(vec_at(rows[i], _N), vec_at(rows[k], _N))) >= _SAME_NORMAL:
             return True
     return False
 
 
 @inlined
 def _touch_of(x: PosedPair, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
+    return Touch(touching, most, n, vec_at(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
 @kernel
@@ -254,14 +244,14 @@ def _best_of_pairs(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
     """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
-    best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
+    best, chosen, normal, tried, slack = inf, 0, vec_at(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
         # each normal is tested against all pairs, so the number of normals bounds the quadratic time
         if tried == _MOST_NORMALS or _is_known(rows, k):
             continue
         tried += 1
         for side in range(2):  # either side of two coplanar triangles may be the outside
-            n, limit = _vec(rows[k], _N), best
+            n, limit = vec_at(rows[k], _N), best
             if side == 1:
                 n, limit = neg(n), 2.0 * slack
             worst, gap = _gap_along(x, n, pairs, rows, count, limit, w)
@@ -287,7 +277,7 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
     """Return whether two parts overlap by no more than ``slack`` along one of the first normals or its opposite."""
     for k in range(count):
-        n = _vec(rows[k], _N)
+        n = vec_at(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
             return True
     return False
@@ -346,9 +336,9 @@ def _try_normals(
     Any number of pairs may intersect. The other values are whether no pair overlaps along its normal, and the number of
     known normals as in `_find_blocking`.
     """
-    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
+    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:
-        n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
+        n, slack = vec_at(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
         for _ in range(2):
             blocked, gap, normals = _find_blocking(x, n, slack, False, pairs, rows, normals, w)
             if not blocked:
@@ -375,7 +365,7 @@ def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tup
         moved = shifted(x, scale(far, unit(direction)))
         if _is_free(moved, faces, w):
             nearest_pair = nearest_faces(moved, inf, w) if faces else nearest(moved, inf, 0.0, 1.0, plain(-1), w)
-            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, _vec(w.out[1], _N)
+            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, vec_at(w.out[1], _N)
             return _keep_meeting(x, pair, plain(1), w.out, w) == 1, n
         if w.last[0] < 0:
             break
@@ -396,7 +386,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
     retained = _keep_meeting(x, pairs, plain(1), rows, w)
     if retained > 0:
-        more_pairs, n = pairs[1:], _vec(rows[0], _N)
+        more_pairs, n = pairs[1:], vec_at(rows[0], _N)
         count = list_faces(x, w, more_pairs) if faces else list_parts(x, 0.0, False, w, more_pairs)
         if count >= TOUCHES:  # more pairs than fit into the list
             best, settled, retained = _try_normals(x, faces, proven, pairs, rows, w)
@@ -415,7 +405,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     # a pair overlaps by more than rounding, or no pair intersects, so the bodies do not only touch
     if retained < 1:
         deep = max(0, -1 - retained)
-        return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
+        return _touch_of(x, rows[deep], False, inf, vec_at(rows[deep], _N))
     best, settled = _best_of_pairs(x, faces, proven, pairs, rows, retained, w)
     if settled:
         return best
@@ -454,7 +444,7 @@ def _past_walls(
     perceptron learning.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
-    _set_vec(walls[0], 0, divide(first, far))
+    set_vec(walls[0], 0, divide(first, far))
     walls[0, 3] = far
     by = along(first, divide(first, far), _STEP * x.error)
     for count in range(1, _MOST_WALLS):
@@ -467,7 +457,7 @@ def _past_walls(
             off = cross(n, outward)
             if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, nearest to an edge
                 n = unit(outward)
-            _set_vec(walls[count], 0, n)
+            set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
             # least-norm translation beyond all walls, as in cutting-plane methods
             by = past_all(walls, count + 1)
@@ -512,9 +502,9 @@ def put_bounds(
 ) -> None:  # fmt: skip
     """Write a distance with its bounds, a normal, a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
-    _set_vec(out[k], 3, n)
-    _set_vec(out[k], 6, point)
-    _set_vec(out[k], 9, along(point, n, bounds[0]))
+    set_vec(out[k], 3, n)
+    set_vec(out[k], 6, point)
+    set_vec(out[k], 9, along(point, n, bounds[0]))
     flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
     flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
 

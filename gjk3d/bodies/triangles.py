@@ -19,6 +19,18 @@ Nearest = tuple[float, Vec3, Vec3]
 
 
 @inlined
+def vec_at(row: Array, k: int) -> Vec3:
+    """Return three numbers of a row as a vector."""
+    return (row[k], row[k + 1], row[k + 2])
+
+
+@inlined
+def set_vec(row: Array, k: int, v: Vec3) -> None:
+    """Write a vector into a row."""
+    row[k], row[k + 1], row[k + 2] = v
+
+
+@inlined
 def read(corners: Array, k: int) -> Triangle:
     """Return a triangle of the array."""
     return (

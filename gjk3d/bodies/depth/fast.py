@@ -45,7 +45,6 @@ from gjk3d.bodies.depth.fast_steps import (
     query,
     set_plane,
     top_of_box,
-    vector_at,
 )
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL
 from gjk3d.bodies.depth.search import LEAST, MOST, NORMAL, PLACE
@@ -58,7 +57,7 @@ from gjk3d.bodies.part_tree import (
 )
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
-from gjk3d.bodies.triangles import common_of, placed_triangle, read
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -132,7 +131,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)
-    return FastDepth(least, most, vector_at(row, N), scale(0.5, add(vector_at(row, POINT), vector_at(row, POINT + 3))))
+    return FastDepth(least, most, vec_at(row, N), scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3))))
 
 
 # searches ----------------------------------------------------------------------------------------------------------
@@ -166,7 +165,7 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
     """Write the planes that start a search; return their number, a lower bound of the depth, and a common point."""
     x, planes = s.x, s.starts
     pairs, zero = w.last[2 : 2 + 2 * FEW].reshape(FEW, 2), (0.0, 0.0, 0.0)
-    count, least, common = plain(0), 0.0, vector_at(w.out[0], POINT)
+    count, least, common = plain(0), 0.0, vec_at(w.out[0], POINT)
     listed = 0
     if code == MEET:
         listed, _ = list_overlaps(s, x, planes, plain(0), plain(FIRST_WORK), w, pairs)

@@ -77,6 +77,29 @@ class Progress(NamedTuple):
     steps: int
 
 
+class RelativeMotion(NamedTuple):
+    """The motion of a body relative to the other body, in A's frame at half time."""
+
+    straight: Vec3
+    swing: Vec3
+    spin: Vec3  #: angular velocity of the body
+    observer_spin: Vec3  #: angular velocity of the other body
+    velocity: Vec3  #: velocity of its reference point relative to that of the other body
+    center: Vec3  #: its reference point
+    turned: float  #: rate of rotation of the body, and of the other body
+    turned_by: float
+
+
+class Passing(NamedTuple):
+    """The relative motion of two bodies between two times."""
+
+    begin: float
+    end: float
+    m: Rigid  #: the pose of B in A's frame at half time
+    a: RelativeMotion
+    b: RelativeMotion
+
+
 @kernel
 def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
     """Return the box of a node, and write its pose row in the body."""
@@ -308,29 +331,6 @@ def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Int
         out[k] = free, inf if code == FREE else free, inf if code in (FREE, UNRESOLVED) else hit
         flags[k] = code, steps
     raise_pending()
-
-
-class RelativeMotion(NamedTuple):
-    """The motion of a body relative to the other body, in A's frame at half time."""
-
-    straight: Vec3
-    swing: Vec3
-    spin: Vec3  #: angular velocity of the body
-    observer_spin: Vec3  #: angular velocity of the other body
-    velocity: Vec3  #: velocity of its reference point relative to that of the other body
-    center: Vec3  #: its reference point
-    turned: float  #: rate of rotation of the body, and of the other body
-    turned_by: float
-
-
-class Passing(NamedTuple):
-    """The relative motion of two bodies between two times."""
-
-    begin: float
-    end: float
-    m: Rigid  #: the pose of B in A's frame at half time
-    a: RelativeMotion
-    b: RelativeMotion
 
 
 @inlined

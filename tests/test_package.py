@@ -125,12 +125,36 @@ def test_kernels_fit_a_screen():
 
 @pytest.mark.full
 def test_kernels_take_few_arguments():
-    """Kernels take NamedTuples with named fields; some entries of the bodies still take flat arrays."""
+    """Kernels take NamedTuples with named fields; some entries of the depth search still take flat arrays."""
     found, _ = kernels()
     assert found["gjk3d.narrow.pairs.solve_many"].arguments == 10
     assert not found["gjk3d.narrow.gjk.gjk"].entry
     many = {name for name, each in found.items() if each.arguments > 10}
-    assert {name for name in many if not (found[name].entry and name.startswith("gjk3d.bodies."))} == set()
+    assert {name for name in many if not (found[name].entry and name.startswith("gjk3d.bodies.depth."))} == set()
+
+
+def _assigned(node: ast.stmt) -> set[str]:
+    """Return the name of a class, or the names that a statement assigns."""
+    if isinstance(node, ast.ClassDef):
+        return {node.name}
+    return {each.id for each in node.targets if isinstance(each, ast.Name)} if isinstance(node, ast.Assign) else set()
+
+
+def test_results_of_kernels_are_defined_before_them():
+    """Where numba compiles in this process, it needs the type of the result when a kernel is defined."""
+    late, count = [], 0
+    for path in PACKAGE.rglob("*.py"):
+        body = ast.parse(path.read_text()).body
+        missing = set().union(*map(_assigned, body))
+        for node in body:
+            missing -= _assigned(node)
+            marks = {d.id for d in getattr(node, "decorator_list", []) if isinstance(d, ast.Name)} & MARKS
+            if isinstance(node, ast.FunctionDef) and node.returns is not None and marks:
+                count += 1
+                used = {each.id for each in ast.walk(node.returns) if isinstance(each, ast.Name)}
+                late += [f"{path.name}: {node.name}" for _ in used & missing]
+    assert count > 500
+    assert late == []
 
 
 @pytest.mark.full

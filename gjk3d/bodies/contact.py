@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf, nextafter
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out, vec_at
+from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
@@ -21,11 +21,15 @@ from gjk3d.bodies.meetings import (
     FACES,
     MESHES,
     PARTS,
+    ContactTrees,
+    Listed,
     PosedShapes,
+    ShelfRows,
     face_each_other,
     keep_mutual,
     list_meeting,
     listing_of,
+    shelf_pair,
     sort_pairs,
     split,
 )
@@ -36,10 +40,21 @@ from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
-from gjk3d.bodies.touch import BOUNDS, distance_rows
+from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.traversal import TriangleTree, crossings
-from gjk3d.bodies.triangles import Triangle, crossing_segment, nearest, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import APART, HELD, MEET, PosedPair, TreeScratch, borrow, give_back, tree_scratch, two_at
+from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
+from gjk3d.bodies.walk import (
+    APART,
+    HELD,
+    MEET,
+    PosedPair,
+    PoseRows,
+    TreePair,
+    TreeScratch,
+    borrow,
+    give_back,
+    tree_scratch,
+)
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
@@ -61,14 +76,38 @@ _ALONE = np.zeros(1, dtype=np.int64)
 _POINT = Shelf([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
-#: the faces of the parts of one, their normals outwards, or one zero row, and see `_solidity`
-GivenSide = tuple[Faces, Array2, int]
-#: pairs of parts with their results, and where those of each pose begin, see `Listed`
-GivenList = tuple[Ints2, Array2, Array2, Ints1]
-#: trees of hulls, whether there are any, else whether depths are known, and how far something parts each two
-GivenOuter = tuple[PartTree, GivenShelf, bool, bool, Array1]
-#: scratch: room, noted and some of `PairContacts`, keys and an order, a pair of parts
-GivenNotes = tuple[Array3, Array2, Ints1, Array2, Ints1, Ints2]
+
+class Side(NamedTuple):
+    """The parts of a body, or of the bodies of a shelf."""
+
+    faces: Faces
+    outward: Array2  #: outward normals of the parts, or one zero row
+    solidity: int  #: see `_solidity`
+
+
+class Sides(NamedTuple):
+    """A body and the bodies of a shelf, in addition to `ContactTrees`."""
+
+    a: Side
+    b: Side
+    planes: tuple[Array2, Ints1]  #: see `Shelf.planes`
+    hull_a: PartTree
+    hulls_b: GivenShelf
+    of_hulls: bool  #: whether there are hulls
+    fixed: bool  #: whether depths are known instead
+    origin: PartTree  #: one point at the origin
+
+
+class ContactScratch(NamedTuple):
+    """Scratch of `point_rows`. The fields ``room``, ``noted`` and ``some`` are those of `PairContacts`."""
+
+    manifold: ManifoldScratch
+    room: Array3
+    noted: Array2
+    some: Ints1
+    keys: Array2  #: gaps of the selected pairs
+    order: Ints1  #: order of these
+    pair: Ints2  #: a pair of parts
 
 
 class Touching(NamedTuple):
@@ -173,7 +212,7 @@ def _points_of(
 class ContactPlan:
     """The arguments of the kernels of contacts that no pose changes, without references to the objects."""
 
-    __slots__ = ("_corners", "_listing", "_outer", "_planes", "_sides")
+    __slots__ = ("_corners", "_listing", "_sides")
 
     def __init__(self, a: Body, ours: Parts, shelf: Shelf) -> None:
         kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
@@ -183,54 +222,51 @@ class ContactPlan:
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
         outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
         outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
-        self._sides = (faces_a, outward_a, _solidity(ours)), (faces_b, outward_b, _solidity(first))
-        self._planes, self._corners = shelf.planes, (most_a, most_b)
+        self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
-        hull = None if kind == PARTS or any(listing.mapped) else ours.hull()
+        hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
         hulls = None if hull is None else shelf.hulls
-        self._outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
+        outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
-            self._outer = parts_of(hull).given, hulls, True, False
+            outer = parts_of(hull).given, hulls, True, False
+        side_a, side_b = Side(faces_a, outward_a, _solidity(ours)), Side(faces_b, outward_b, _solidity(first))
+        self._sides = Sides(side_a, side_b, shelf.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows one after another in world axes, and their numbers."""
-        listing, which = self._listing, x.shape_index
-        pairs, out, starts, lowest = list_meeting(listing, x, within)
-        many = starts[2::2] - starts[:-2:2]
-        longest = int(many.max())
-        notes = (
-            np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
+        trees, rows = self._listing.trees, ShelfRows(*x[3:])
+        listed = list_meeting(self._listing, x, within)
+        many = listed.begins[2::2] - listed.begins[:-2:2]
+        longest, manifold = int(many.max()), manifold_scratch(*self._corners)
+        scratch = ContactScratch(
+            manifold, np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
             np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
         )  # fmt: skip
-        scratch, begins = manifold_scratch(*self._corners), np.zeros(len(which) + 1, dtype=np.int64)
+        begins, most_deep = np.zeros(len(rows.which) + 1, dtype=np.int64), np.zeros(len(rows.which))
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
-        points = borrow("points", int((np.minimum(many, MOST) * scratch[4] + many).sum()), WIDTH)
-        most_deep = np.zeros(len(which))
-        if any(listing.mapped) and listing.kind != PARTS:  # kernels cannot search for a separating translation
+        points = borrow("points", int((np.minimum(many, MOST) * manifold.most + many).sum()), WIDTH)
+        if any(trees.mapped) and trees.kind != PARTS:  # kernels cannot search for a separating translation
             most_deep = depths(x.ours, x.shelf.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
-        point_rows(
-            listing.a, listing.b, *self._sides, self._planes, _POINT.given[0], listing.kind, listing.mapped, within,
-            which, x.rows_a, x.rows_b, (*self._outer, most_deep), (pairs, out, lowest, starts), tree_scratch(), scratch,
-            notes, points, begins,
-        )  # fmt: skip
+        point_rows(trees, self._sides, within, rows, most_deep, listed, tree_scratch(), scratch, points, begins)
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
         spread = spread_points(points[: begins[-1]], begins, answers, most)
         give_back(points=points)
-        if not any(listing.mapped):
-            give_back(pairs=pairs.base, out=out.base)
+        if not any(trees.mapped):
+            give_back(pairs=listed.pairs.base, out=listed.out.base)
         return spread
 
 
 class ContactPair:
     """The prepared contacts of a body and another object, without references to the two."""
 
-    __slots__ = ("_order", "_plans", "_trees")
+    __slots__ = ("_faces", "_order", "_plans", "_trees")
 
     def __init__(self, a: Any, b: Any) -> None:
         self._order = order_of(a, b)
         first, second = (b, a) if self._order == TURNED else (a, b)
-        self._trees = parts_of(first).given, parts_of(second).given, bool(a._kind & b._kind & Kind.MESH)
+        self._faces = bool(a._kind & b._kind & Kind.MESH)
+        self._trees = TreePair(parts_of(first).given, parts_of(second).given, self._order)
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
@@ -249,8 +285,8 @@ class ContactPair:
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
         codes, parts, (out, flags) = np.empty(1, dtype=np.int64), np.empty((1, 2), dtype=np.int64), empty_answers(1)
         code = distance_rows(
-            *self._trees, BOUNDS, ma, mb, row_a, row_b, within, nextafter(within, inf), self._order, 0, 1,
-            tree_scratch(), codes, out, flags, parts,
+            self._trees, distance_query(self._faces, BOUNDS, within), ma, mb, PoseRows(row_a, row_b, 0, 1),
+            tree_scratch(), out, Reports(codes, flags, parts),
         )  # fmt: skip
         if code not in (APART, MEET, HELD) or flags.item(3):
             return None
@@ -337,38 +373,35 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 
 @entry
 def point_rows(
-    a: PartTree, b: GivenShelf, side_a: GivenSide, side_b: GivenSide, planes: tuple[Array2, Ints1], origin: PartTree,
-    kind: int, mapped: tuple[bool, bool], within: float, which: Ints1, rows_a: Array2, rows_b: Array2,
-    outer: GivenOuter, listed: GivenList, w: TreeScratch, d: ManifoldScratch, notes: GivenNotes, points: Array2,
-    begins: Ints1,
+    trees: ContactTrees, sides: Sides, within: float, rows: ShelfRows, most_deep: Array1, listed: Listed,
+    w: TreeScratch, scratch: ContactScratch, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
 
     The points of row k begin at ``begins[k]``, and the arrays must have room for all. The results of pairs of faces
-    change if these push each other. Row k belongs to body ``which[k]`` of the shelf, whose planes are stored one after
-    another. ``mapped`` marks the bodies with functions of a user. ``origin`` is a body of one point at the origin.
+    change if these push each other. ``most_deep`` are the depths if these are known.
     """
-    first, hull_a, hulls_b = listed[3], outer[0], outer[1][0]
-    normals_a, normals_b, solid_a, solid_b = side_a[1], side_b[1], side_a[2], side_b[2]
-    for k in range(rows_a.shape[0]):
-        i, written = which[k], begins[k]
-        x = two_at(a, on_shelf(b[0], b[1], i), rows_a[k], rows_b[k])
+    first, kind, mapped, origin, order = listed.begins, trees.kind, trees.mapped, sides.origin, scratch.order
+    solid_a, solid_b = sides.a.solidity, sides.b.solidity
+    (planes, starts), (hulls_b, rims_reaches) = sides.planes, sides.hulls_b
+    for k in range(rows.a.shape[0]):
+        i, written, x = rows.which[k], begins[k], shelf_pair(trees, rows, k)
         f = PairContacts(
-            listed[0], listed[1], listed[2], normals_a, normals_b, solid_a > 0, solid_b > 0, max(solid_a, solid_b) > 1,
-            planes[0][planes[1][i] : planes[1][i + 1]], notes[0], notes[1], notes[2],
+            listed.pairs, listed.out, listed.lowest, sides.a.outward, sides.b.outward, solid_a > 0, solid_b > 0,
+            max(solid_a, solid_b) > 1, planes[starts[i] : starts[i + 1]], scratch.room, scratch.noted, scratch.some,
         )  # fmt: skip
-        hulls = Outer(hull_a, on_shelf(hulls_b, outer[1][1], i), outer[2], outer[3], outer[4][k])
+        hulls = Outer(sides.hull_a, on_shelf(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has already removed their pairs
         mutual = within > 0.0 and not (mapped[0] or mapped[1])
-        count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], notes[5], w)
-        _sort_by_gap(f, count, notes[3], notes[4])
-        split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, notes[4], w)
-        faces_b = (side_b[0][0], side_b[0][1], side_b[0][2][i:])
-        writing = Writing(x, side_a[0], faces_b, f, within, most, d, w)
+        count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)
+        _sort_by_gap(f, count, scratch.keys, order)
+        split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, order, w)
+        faces_b = (sides.b.faces[0], sides.b.faces[1], sides.b.faces[2][i:])
+        writing = Writing(x, sides.a.faces, faces_b, f, within, most, scratch.manifold, w)
         added = write_points(
             writing, split_count, split_count if mapped[0] or mapped[1] else count, origin, points[written:]
         )
-        _into_world(rows_a[k], points, written, written + added)
+        _into_world(rows.a[k], points, written, written + added)
         begins[k + 1] = written + added
 
 
@@ -396,9 +429,6 @@ def _depth_behind(n: Vec3, p: Triangle, q: Triangle) -> float:
 @kernel
 def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
     """Write a common point, a normal and a depth of two intersecting triangles, transformed by a pose row."""
-    length, x, y = crossing_segment(s, t)
-    if not length > 0.0:
-        _, x, y = nearest(s, t)
     u, v = normal_of(s), normal_of(t)
     n, depth = u, _depth_behind(u, s, t)
     depth_t = _depth_behind(v, t, s)
@@ -407,7 +437,7 @@ def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
         n, depth = (-v[0], -v[1], -v[2]), depth_t
     elif flat_a:
         n, depth = (1.0, 0.0, 0.0), 0.0
-    out[0], out[1], out[2] = at(row, (0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1]), 0.5 * (x[2] + y[2])))
+    out[0], out[1], out[2] = at(row, common_of(s, t))
     n = along(row, n)
     out[3], out[4], out[5], out[6] = n[0] + 0.0, n[1] + 0.0, n[2] + 0.0, depth
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from math import inf, nextafter
+from math import inf
 from typing import Any, NamedTuple, cast
 from weakref import ref
 
@@ -27,8 +27,8 @@ from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, distance_rows
-from gjk3d.bodies.walk import APART, HELD, MEET, TreeScratch, meet_each, meet_rows, tree_scratch
+from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
+from gjk3d.bodies.walk import APART, HELD, MEET, PoseRows, TreePair, TreeScratch, meet_each, meet_rows, tree_scratch
 from gjk3d.convex.checks import FAST
 from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
@@ -78,13 +78,11 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     part_sets = walked(a, b)
     if part_sets is not None:
         codes = np.empty(rows.total, dtype=np.int64)
-        tree_a, tree_b = (parts.given for parts in part_sets)
+        trees = TreePair(part_sets[0].given, part_sets[1].given, order)
 
         def run(start: int, stop: int) -> None:
-            meet_rows(
-                tree_a, tree_b, NO_POSE, NO_POSE, rows.a, rows.b, order, max(margin, 0.0), start, stop, tree_scratch(),
-                codes,
-            )  # fmt: skip
+            some = PoseRows(rows.a, rows.b, start, stop)
+            meet_rows(trees, NO_POSE, NO_POSE, some, max(margin, 0.0), tree_scratch(), codes)
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
         answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
@@ -196,20 +194,19 @@ def _solve_compiled(
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
     faces = bool(a._kind & b._kind & Kind.MESH)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
-    most, above = wanted.max_distance, float(np.nextafter(wanted.max_distance, inf))
+    query = distance_query(faces, level, wanted.max_distance)
+    trees = TreePair(first.given, second.given, order)
     fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
 
     def run(start: int, stop: int) -> None:
         if fast is not None:
             fast_rows(
-                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start, stop, tree_scratch(), codes,
+                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, *query[2:], order, start, stop, tree_scratch(), codes,
                 out, flags, parts,
             )  # fmt: skip
             return
-        distance_rows(
-            first.given, second.given, faces, level, NO_POSE, NO_POSE, rows.a, rows.b, most, above, order, start,
-            stop, tree_scratch(), codes, out, flags, parts,
-        )  # fmt: skip
+        some = PoseRows(rows.a, rows.b, start, stop)
+        distance_rows(trees, query, NO_POSE, NO_POSE, some, tree_scratch(), out, Reports(codes, flags, parts))
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     overlapping = ((codes == walk.MEET) | (codes == walk.HELD)) & (wanted.mode != FAST)
@@ -351,17 +348,7 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     flags[deep.which] = marks
 
 
-class _Scratch(NamedTuple):
-    """Scratch of a single query: pose rows, codes, flags and parts of the result, and scratch of the traversal."""
-
-    row_a: Array
-    row_b: Array
-    codes: Ints
-    flags: Ints
-    parts: Ints
-    tree_scratch: TreeScratch
-
-
+_Scratch = tuple[PoseRows, Reports, TreeScratch]
 _local = threading.local()
 
 
@@ -369,9 +356,9 @@ def _thread_scratch() -> _Scratch:
     try:
         scratch: _Scratch = _local.scratch
     except AttributeError:
-        row_a, row_b = np.empty((2, 1, WIDTH))
-        flags, parts = (np.empty((1, n), dtype=np.int64) for n in (narrow.INTS, 2))
-        scratch = _local.scratch = _Scratch(row_a, row_b, np.empty(1, dtype=np.int64), flags, parts, tree_scratch())
+        codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
+        rows, reports = PoseRows(np.empty((1, WIDTH)), np.empty((1, WIDTH)), 0, 1), Reports(codes, flags, parts)
+        scratch = _local.scratch = rows, reports, tree_scratch()
     return scratch
 
 
@@ -384,7 +371,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
     part_sets = (parts_of(first), parts_of(second)) if faces else walked(first, second)
     if part_sets is None or part_sets[1].endless:
         return None
-    tree_a, tree_b = (part_set.given for part_set in part_sets)
+    trees = TreePair(part_sets[0].given, part_sets[1].given, order)
+    queries = [distance_query(faces, level, inf) for level in (NORMALS, DEPTHS)]
     # made at the first query that needs it, since the hull of a large mesh takes a while; parts refer to their meshes
     fast: list[tuple[FastBody, FastBody]] = []
     references = [ref(part_set) for part_set in part_sets]
@@ -392,11 +380,8 @@ def prepare(a: Any, b: Any) -> Quick | None:
     def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
         if swap:
             ma, mb = mb, ma
-        scratch = _thread_scratch()
-        code = meet_rows(
-            tree_a, tree_b, ma, mb, scratch.row_a, scratch.row_b, order, margin, 0, 1, scratch.tree_scratch,
-            scratch.codes,
-        )  # fmt: skip
+        rows, reports, w = _thread_scratch()
+        code = meet_rows(trees, ma, mb, rows, margin, w, reports.codes)
         if code == APART:
             return False
         return True if code in (MEET, HELD) else None
@@ -404,10 +389,10 @@ def prepare(a: Any, b: Any) -> Quick | None:
     def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
         if swap:
             ma, mb = mb, ma
-        row_a, row_b, codes, flags, parts, w = _thread_scratch()
-        # the lower bound of a result beyond the limit is the next float
-        above = nextafter(most, inf)
+        rows, reports, w = _thread_scratch()
+        codes, flags, parts = reports
         signed = mode != narrow.UNSIGNED
+        query = queries[signed] if most == inf else distance_query(faces, queries[signed].level, most)
         if mode == FAST:
             if not fast:
                 parts_a, parts_b = (reference() for reference in references)
@@ -415,16 +400,12 @@ def prepare(a: Any, b: Any) -> Quick | None:
                     return -1
                 fast.append((fast_body(parts_a), fast_body(parts_b)))
             code = fast_rows(
-                *fast[0], faces, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags, parts
+                *fast[0], faces, ma, mb, rows.a, rows.b, *query[2:], order, 0, 1, w, codes, out, flags, parts
             )  # fmt: skip
             if code in (MEET, HELD):
                 code = ANSWERED
         else:
-            level = DEPTHS if signed else NORMALS
-            code = distance_rows(
-                tree_a, tree_b, faces, level, ma, mb, row_a, row_b, most, above, order, 0, 1, w, codes, out, flags,
-                parts,
-            )  # fmt: skip
+            code = distance_rows(trees, query, ma, mb, rows, w, out, reports)
         if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
             return -1
         status, _, tight, unsure = flags[0].tolist()

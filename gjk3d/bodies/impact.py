@@ -20,6 +20,7 @@ from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.traversal import box_pose
+from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
 from gjk3d.bodies.walk import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
 from gjk3d.convex.rows import Rows
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
@@ -74,6 +75,29 @@ class Progress(NamedTuple):
     free: float
     hit: float
     steps: int
+
+
+class RelativeMotion(NamedTuple):
+    """The motion of a body relative to the other body, in A's frame at half time."""
+
+    straight: Vec3
+    swing: Vec3
+    spin: Vec3  #: angular velocity of the body
+    observer_spin: Vec3  #: angular velocity of the other body
+    velocity: Vec3  #: velocity of its reference point relative to that of the other body
+    center: Vec3  #: its reference point
+    turned: float  #: rate of rotation of the body, and of the other body
+    turned_by: float
+
+
+class Passing(NamedTuple):
+    """The relative motion of two bodies between two times."""
+
+    begin: float
+    end: float
+    m: Rigid  #: the pose of B in A's frame at half time
+    a: RelativeMotion
+    b: RelativeMotion
 
 
 @kernel
@@ -309,37 +333,6 @@ def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Int
     raise_pending()
 
 
-Corners = tuple[Vec3, Vec3, Vec3]
-
-
-class RelativeMotion(NamedTuple):
-    """The motion of a body relative to the other body, in A's frame at half time."""
-
-    straight: Vec3
-    swing: Vec3
-    spin: Vec3  #: angular velocity of the body
-    observer_spin: Vec3  #: angular velocity of the other body
-    velocity: Vec3  #: velocity of its reference point relative to that of the other body
-    center: Vec3  #: its reference point
-    turned: float  #: rate of rotation of the body, and of the other body
-    turned_by: float
-
-
-class Passing(NamedTuple):
-    """The relative motion of two bodies between two times."""
-
-    begin: float
-    end: float
-    m: Rigid  #: the pose of B in A's frame at half time
-    a: RelativeMotion
-    b: RelativeMotion
-
-
-@inlined
-def _three(row: Array, k: int) -> Vec3:
-    return (row[k], row[k + 1], row[k + 2])
-
-
 @inlined
 def _length(v: Vec3) -> float:
     return sqrt(dot(v, v))
@@ -348,8 +341,8 @@ def _length(v: Vec3) -> float:
 @kernel
 def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigid) -> Passing:
     """Return the relative motion of two bodies, A at a pose row at half time and B at m in A's frame."""
-    wa, wb = turn_back(pose, _three(ma, TURN)), turn_back(pose, _three(mb, TURN))
-    v, a, b = turn_back(pose, sub(_three(mb, WAY), _three(ma, WAY))), _three(ma, REFERENCE), _three(mb, REFERENCE)
+    wa, wb = turn_back(pose, vec_at(ma, TURN)), turn_back(pose, vec_at(mb, TURN))
+    v, a, b = turn_back(pose, sub(vec_at(mb, WAY), vec_at(ma, WAY))), vec_at(ma, REFERENCE), vec_at(mb, REFERENCE)
     center, swing = place_at(m, b), sub(wb, wa)
     straight = add(sub(v, cross(wb, center)), cross(wa, a))
     rate_a, rate_b = _length(wa), _length(wb)
@@ -392,7 +385,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
     """Return a lower bound of the gap between two boxes in the interval, and a bound of the approach of a point."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
-    at_a, at_b, of_a, of_b = _three(p, 0), place_at(s.m, _three(q, 0)), _three(p, 3), _three(q, 3)
+    at_a, at_b, of_a, of_b = vec_at(p, 0), place_at(s.m, vec_at(q, 0)), vec_at(p, 3), vec_at(q, 3)
     velocity_a, velocity_b = turn(axes, _going(s.a, at_a)), turn(axes, _going(s.b, at_b))
     m, w = box_pose(s.m, a.boxes, i, b.boxes, j), turn(axes, s.b.swing)
     x, y, z, t = (m[0], m[3], m[6]), (m[1], m[4], m[7]), (m[2], m[5], m[8]), offset(m)
@@ -418,11 +411,6 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
 
 
 @inlined
-def _corners(t: PartTree, k: int) -> Corners:
-    return _three(t.places[k], 0), _three(t.places[k], 3), _three(t.places[k], 6)
-
-
-@inlined
 def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
     """Return bounds of the motion of a point along n and against n, up to the third order in time."""
     u = _going(s, x)
@@ -431,7 +419,7 @@ def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, flo
 
 
 @kernel
-def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: float) -> float:
+def _beyond_plane(triangle: Triangle, moving: Triangle, s: RelativeMotion, half: float) -> float:
     """Return a lower bound of the gap between a triangle's plane and a triangle that moves relative to it."""
     n, o = unit(cross(sub(triangle[1], triangle[0]), sub(triangle[2], triangle[0]))), triangle[0]
     e, f = dot(n, sub(triangle[1], o)), dot(n, sub(triangle[2], o))
@@ -448,10 +436,5 @@ def _beyond_plane(triangle: Corners, moving: Corners, s: RelativeMotion, half: f
 @kernel
 def triangles_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> float:
     """Return a lower bound of the gap between two triangles in the interval, by their planes."""
-    half, corners_a, corners_b = 0.5 * (s.end - s.begin), _corners(a, i), _corners(b, j)
-    corners_b = place_at(s.m, corners_b[0]), place_at(s.m, corners_b[1]), place_at(s.m, corners_b[2])
-    return (
-        max(_beyond_plane(corners_a, corners_b, s.b, half), _beyond_plane(corners_b, corners_a, s.a, half))
-        - a.rim
-        - b.rim
-    )
+    half, p, q = 0.5 * (s.end - s.begin), read(a.places, i), placed_triangle(s.m, b.places, j)
+    return max(_beyond_plane(p, q, s.b, half), _beyond_plane(q, p, s.a, half)) - a.rim - b.rim

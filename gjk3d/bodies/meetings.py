@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
-from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts, vec_at
+from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
 from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
@@ -25,6 +25,7 @@ from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, 
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.triangles import vec_at
 from gjk3d.bodies.walk import APART as PARTS_APART
 from gjk3d.bodies.walk import (
     PosedPair,
@@ -59,10 +60,29 @@ class Listed(NamedTuple):
     to ``begins[2 k + 2]``. They exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
     """
 
-    pairs: Ints  #: (n, 2)
-    out: Array  #: (n, 12) their signed distances, in A's frame, in the format of `gjk3d.narrow.solve`
-    begins: Ints  #: (2 k + 1,)
-    lowest: Array  #: (n, 3) lowest point of a user's shape above each face, empty for other shapes
+    pairs: Ints2  #: (n, 2)
+    out: Array2  #: (n, 12) their signed distances, in A's frame, in the format of `gjk3d.narrow.solve`
+    begins: Ints1  #: (2 k + 1,)
+    lowest: Array2  #: (n, 3) lowest point of a user's shape above each face, empty for other shapes
+
+
+class ContactTrees(NamedTuple):
+    """A body and the bodies of a shelf in the format of the kernels of contacts."""
+
+    a: PartTree
+    b: GivenShelf
+    order_a: Ints1  #: face numbers of the triangles of a mesh
+    order_b: Ints1
+    kind: int  #: PARTS, FACES or MESHES
+    mapped: tuple[bool, bool]  #: which bodies have functions of a user
+
+
+class ShelfRows(NamedTuple):
+    """Pose rows of a body and of one body of a shelf each."""
+
+    which: Ints1  #: numbers of the bodies on the shelf
+    a: Array2
+    b: Array2
 
 
 @kernel
@@ -124,19 +144,25 @@ def _measure_faces(
     return stop - first
 
 
+@inlined
+def shelf_pair(trees: ContactTrees, rows: ShelfRows, k: int) -> PosedPair:
+    """Return the two bodies of pose row k."""
+    tree, rims_reaches = trees.b
+    return two_at(trees.a, on_shelf(tree, rims_reaches, rows.which[k]), rows.a[k], rows.b[k])
+
+
 @entry
 def list_rows(
-    a: PartTree, b: GivenShelf, solids: GivenSolids, order_a: Ints1, order_b: Ints1, kind: int, within: float,
-    which: Ints1, rows_a: Array2, rows_b: Array2, start: int, w: TreeScratch, pairs: Ints2, out: Array2,
-    flags: Ints2, begins: Ints1,
+    trees: ContactTrees, solids: GivenSolids, within: float, rows: ShelfRows, start: int, w: TreeScratch,
+    pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
     """Write the content of `Listed` from pose row ``start`` on, and return the row at which the room ends.
 
-    Row k belongs to body ``which[k]`` of the shelf. The orders are the numbers of the faces of meshes in the order of
-    their leaves. ``solids`` are the polytopes that are paired with faces (`facets`).
+    ``solids`` are the polytopes that are paired with faces (`facets`).
     """
-    for k in range(start, rows_a.shape[0]):
-        x, s = two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), solid_in(solids, which[k])
+    kind = trees.kind
+    for k in range(start, rows.a.shape[0]):
+        x, s = shelf_pair(trees, rows, k), solid_in(solids, rows.which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             free_rows = pairs[first:]
@@ -148,7 +174,7 @@ def list_rows(
                 if kind != PARTS and within > 0.0:
                     count = list_parts(x, within, _EXACT, w, free_rows)
             elif kind == MESHES:
-                count = _list_faces(x, order_a, order_b, w, free_rows)
+                count = _list_faces(x, trees.order_a, trees.order_b, w, free_rows)
             else:
                 count = list_parts(x, within if kind == PARTS else 0.0, not by_formula, w, free_rows)
             if count > free_rows.shape[0]:
@@ -162,7 +188,7 @@ def list_rows(
                         continue
                     _measure(x, pairs[i, 0], pairs[i, 1], w, out, flags, i)
             begins[2 * k + step + 1] = first + count
-    return int(rows_a.shape[0])
+    return int(rows.a.shape[0])
 
 
 class PosedShapes(NamedTuple):
@@ -188,15 +214,10 @@ class PosedShapes(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The arguments of `list_rows` that no pose changes, and which bodies have functions of a user."""
+    """The arguments of `list_rows` that no pose changes."""
 
-    a: PartTree
-    b: GivenShelf
+    trees: ContactTrees
     solids: GivenSolids
-    order_a: Ints
-    order_b: Ints
-    kind: int
-    mapped: tuple[bool, bool]
 
 
 def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
@@ -204,7 +225,7 @@ def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
     first, rims_reaches = shelf.parts[0], shelf.given[1]
     order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
     trees = _with_neighbours(a, a.given), (_with_neighbours(first, shelf.given[0]), rims_reaches)
-    return Listing(*trees, shelf.solids, order_a, order_b, kind, (a.any_mapped, first.any_mapped))
+    return Listing(ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped)), shelf.solids)
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
@@ -219,9 +240,10 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
 
     Unless a body has functions of a user, the arrays are parts of those of `borrow`.
     """
-    which, rows_a, rows_b = x[3:]
-    if any(listing.mapped):
-        return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, listing.kind, within)
+    trees, rows = listing.trees, ShelfRows(*x[3:])
+    which, rows_a, rows_b = rows
+    if any(trees.mapped):
+        return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, trees.kind, within)
     solids = with_scratch(listing.solids)
     finished, begins = 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs = borrow("pairs", _ROOM * (1 + len(rows_a)), 2, np.int64)
@@ -229,10 +251,7 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
     out, flags = borrow("out", room, FLOATS), borrow("flags", room, INTS, np.int64)
     scratch = tree_scratch()
     while True:
-        finished = list_rows(
-            listing.a, listing.b, solids, listing.order_a, listing.order_b, listing.kind, within, which, rows_a,
-            rows_b, finished, scratch, pairs, out, flags, begins,
-        )  # fmt: skip
+        finished = list_rows(trees, solids, within, rows, finished, scratch, pairs, out, flags, begins)
         if finished == len(rows_a):
             break
         if room >= MOST_PAIRS:

@@ -22,7 +22,7 @@ from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, crossings
 from gjk3d.bodies.walk import CLOSE
 from gjk3d.errors import UnsupportedPair
-from gjk3d.geometry.vec3 import Rigid
+from gjk3d.geometry.vec3 import Rigid, place, row3
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.pairs import take_poses
@@ -166,12 +166,8 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 
 @kernel
 def _any_in_box(m: Rigid, points: Array, low_high: Array, pad: float) -> bool:
-    """Return whether any of the points, transformed by m, is in a box."""
     for k in range(points.shape[0]):
-        x, y, z = points[k, 0], points[k, 1], points[k, 2]
-        u = m[0] * x + m[1] * y + m[2] * z + m[9]
-        v = m[3] * x + m[4] * y + m[5] * z + m[10]
-        w = m[6] * x + m[7] * y + m[8] * z + m[11]
+        u, v, w = place(m, row3(points, k))
         if (
             low_high[0, 0] - pad <= u <= low_high[1, 0] + pad
             and low_high[0, 1] - pad <= v <= low_high[1, 1] + pad

@@ -17,7 +17,7 @@ from gjk3d.bodies import walk
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.raycast import inside_of
-from gjk3d.bodies.touch import BOUNDS, distance_rows
+from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import NO_POSE, empty_answers
@@ -93,6 +93,10 @@ class BodyPair:
         row = np.zeros((1, WIDTH))
         row[0, :12] = self.m[:12]
         return IDENTITY, row
+
+    @property
+    def _trees(self) -> walk.TreePair:
+        return walk.TreePair(self.a.given, self.b.given, ORDERED)
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
@@ -203,10 +207,8 @@ class BodyPair:
         code = walk.DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
-            code = walk.meet_rows(
-                self.a.given, self.b.given, NO_POSE, NO_POSE, *self.rows, ORDERED, float(margin), 0, 1,
-                walk.tree_scratch(), answer,
-            )  # fmt: skip
+            rows = walk.PoseRows(*self.rows, 0, 1)
+            code = walk.meet_rows(self._trees, NO_POSE, NO_POSE, rows, float(margin), walk.tree_scratch(), answer)
         if code == walk.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
         if code != walk.DOUBT:
@@ -217,11 +219,11 @@ class BodyPair:
     def nearest(self, most: float = inf) -> Nearest:
         """Return the distance of two separated bodies. Beyond ``most`` the bounds are coarse."""
         if self.in_kernels:
-            answer, parts = np.empty(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
-            out, flags = np.empty((1, narrow.FLOATS)), np.empty((1, narrow.INTS), dtype=np.int64)
+            parts, (out, flags) = np.zeros((1, 2), dtype=np.int64), empty_answers(1)
             distance_rows(
-                self.a.given, self.b.given, False, BOUNDS, NO_POSE, NO_POSE, *self.rows, float(most),
-                float(np.nextafter(most, inf)), ORDERED, 0, 1, walk.tree_scratch(), answer, out, flags, parts,
+                self._trees, distance_query(False, BOUNDS, float(most)), NO_POSE, NO_POSE,
+                walk.PoseRows(*self.rows, 0, 1), walk.tree_scratch(), out,
+                Reports(np.empty(1, dtype=np.int64), flags, parts),
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]

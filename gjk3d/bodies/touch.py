@@ -15,7 +15,7 @@ a groove that is narrower than the ball.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
@@ -33,10 +33,10 @@ from gjk3d.bodies.gaps import (
     nearest_faces,
     report_gap,
 )
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, PartTree, nodes_apart, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
 from gjk3d.bodies.walk import (
     APART,
     HELD,
@@ -44,6 +44,8 @@ from gjk3d.bodies.walk import (
     NO_POSE,
     TOUCHES,
     PosedPair,
+    PoseRows,
+    TreePair,
     TreeScratch,
     children,
     list_parts,
@@ -80,6 +82,23 @@ _AWAY = 1e-5  #: distance by which B is moved away, in sizes
 _MOST_TURNS = 8  #: greatest number of changes of the direction in which B is moved
 
 
+class DistanceQuery(NamedTuple):
+    """A query of `distance_rows`."""
+
+    faces: bool  #: whether both bodies are meshes, which have a traversal of their own
+    level: int  #: BOUNDS, NORMALS or DEPTHS
+    most: float  #: distance beyond which only a lower bound is needed
+    above: float  #: the next float, which is that bound
+
+
+class Reports(NamedTuple):
+    """The results of `distance_rows` in addition to the distances."""
+
+    codes: Ints1
+    flags: Ints2  #: see `gjk3d.narrow.solve`
+    parts: Ints2  #: the nearest parts
+
+
 class Touch(NamedTuple):
     """The contact of two bodies, in A's frame."""
 
@@ -100,16 +119,6 @@ class Deep(NamedTuple):
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
     center: Vec3
-
-
-@inlined
-def _vec(row: Array, at: int) -> Vec3:
-    return (row[at], row[at + 1], row[at + 2])
-
-
-@inlined
-def _set_vec(row: Array, at: int, v: Vec3) -> None:
-    row[at], row[at + 1], row[at + 2] = v
 
 
 @kernel
@@ -151,7 +160,7 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
     upper = solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
-    return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), _vec(w.out[0], _POINT)
+    return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), vec_at(w.out[0], _POINT)
 
 
 @kernel
@@ -200,14 +209,14 @@ def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScr
 def _is_known(rows: Array, k: int) -> bool:
     """Return whether an earlier pair has the normal of pair k or the opposite normal."""
     for i in range(k):  # noqa: SIM110, a generator does not compile
-        if abs(dot(_vec(rows[i], _N), _vec(rows[k], _N))) >= _SAME_NORMAL:
+        if abs(dot(vec_at(rows[i], _N), vec_at(rows[k], _N))) >= _SAME_NORMAL:
             return True
     return False
 
 
 @inlined
 def _touch_of(x: PosedPair, row: Array, touching: bool, most: float, n: Vec3) -> Touch:
-    return Touch(touching, most, n, _vec(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
+    return Touch(touching, most, n, vec_at(row, _POINT), row[_DISTANCE], row[_UPPER] + x.error)
 
 
 @kernel
@@ -235,14 +244,14 @@ def _best_of_pairs(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, count: int, w: TreeScratch
 ) -> tuple[Touch, bool]:  # fmt: skip
     """Return the touch by the pair normal of least overlap, and whether that normal separates the bodies."""
-    best, chosen, normal, tried, slack = inf, 0, _vec(rows[0], _N), 0, _SLACK * x.error
+    best, chosen, normal, tried, slack = inf, 0, vec_at(rows[0], _N), 0, _SLACK * x.error
     for k in range(count):
         # each normal is tested against all pairs, so the number of normals bounds the quadratic time
         if tried == _MOST_NORMALS or _is_known(rows, k):
             continue
         tried += 1
         for side in range(2):  # either side of two coplanar triangles may be the outside
-            n, limit = _vec(rows[k], _N), best
+            n, limit = vec_at(rows[k], _N), best
             if side == 1:
                 n, limit = neg(n), 2.0 * slack
             worst, gap = _gap_along(x, n, pairs, rows, count, limit, w)
@@ -268,7 +277,7 @@ def _end(boxes: Array, i: int, n: Vec3) -> float:
 def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
     """Return whether two parts overlap by no more than ``slack`` along one of the first normals or its opposite."""
     for k in range(count):
-        n = _vec(rows[k], _N)
+        n = vec_at(rows[k], _N)
         if max(bound_along(c, n), bound_along(c, neg(n))) >= slack:
             return True
     return False
@@ -327,9 +336,9 @@ def _try_normals(
     Any number of pairs may intersect. The other values are whether no pair overlaps along its normal, and the number of
     known normals as in `_find_blocking`.
     """
-    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, _vec(rows[0], _N))
+    normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:
-        n, slack = _vec(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
+        n, slack = vec_at(rows[k], _N), min(0.0, rows[k, _LOWER]) - _SLACK * x.error
         for _ in range(2):
             blocked, gap, normals = _find_blocking(x, n, slack, False, pairs, rows, normals, w)
             if not blocked:
@@ -356,7 +365,7 @@ def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tup
         moved = shifted(x, scale(far, unit(direction)))
         if _is_free(moved, faces, w):
             nearest_pair = nearest_faces(moved, inf, w) if faces else nearest(moved, inf, 0.0, 1.0, plain(-1), w)
-            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, _vec(w.out[1], _N)
+            pair[0, 0], pair[0, 1], n = nearest_pair.p, nearest_pair.q, vec_at(w.out[1], _N)
             return _keep_meeting(x, pair, plain(1), w.out, w) == 1, n
         if w.last[0] < 0:
             break
@@ -377,7 +386,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     pairs[0, 0], pairs[0, 1] = w.last[0], w.last[1]
     retained = _keep_meeting(x, pairs, plain(1), rows, w)
     if retained > 0:
-        more_pairs, n = pairs[1:], _vec(rows[0], _N)
+        more_pairs, n = pairs[1:], vec_at(rows[0], _N)
         count = list_faces(x, w, more_pairs) if faces else list_parts(x, 0.0, False, w, more_pairs)
         if count >= TOUCHES:  # more pairs than fit into the list
             best, settled, retained = _try_normals(x, faces, proven, pairs, rows, w)
@@ -396,7 +405,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     # a pair overlaps by more than rounding, or no pair intersects, so the bodies do not only touch
     if retained < 1:
         deep = max(0, -1 - retained)
-        return _touch_of(x, rows[deep], False, inf, _vec(rows[deep], _N))
+        return _touch_of(x, rows[deep], False, inf, vec_at(rows[deep], _N))
     best, settled = _best_of_pairs(x, faces, proven, pairs, rows, retained, w)
     if settled:
         return best
@@ -435,7 +444,7 @@ def _past_walls(
     perceptron learning.
     """
     c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
-    _set_vec(walls[0], 0, divide(first, far))
+    set_vec(walls[0], 0, divide(first, far))
     walls[0, 3] = far
     by = along(first, divide(first, far), _STEP * x.error)
     for count in range(1, _MOST_WALLS):
@@ -448,7 +457,7 @@ def _past_walls(
             off = cross(n, outward)
             if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, nearest to an edge
                 n = unit(outward)
-            _set_vec(walls[count], 0, n)
+            set_vec(walls[count], 0, n)
             walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
             # least-norm translation beyond all walls, as in cutting-plane methods
             by = past_all(walls, count + 1)
@@ -493,9 +502,9 @@ def put_bounds(
 ) -> None:  # fmt: skip
     """Write a distance with its bounds, a normal, a point of A, and the status."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
-    _set_vec(out[k], 3, n)
-    _set_vec(out[k], 6, point)
-    _set_vec(out[k], 9, along(point, n, bounds[0]))
+    set_vec(out[k], 3, n)
+    set_vec(out[k], 6, point)
+    set_vec(out[k], 9, along(point, n, bounds[0]))
     flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
     flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
 
@@ -547,47 +556,51 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
 
 @kernel
 def report_apart(
-    x: PosedPair, faces: bool, most: float, above: float, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
+    x: PosedPair, query: DistanceQuery, w: TreeScratch, out: Array, flags: Ints, parts: Ints, k: int
 ) -> None:
     """Write the distance of two separated bodies in A's frame, and their nearest parts."""
-    gap = nearest_faces(x, most, w) if faces else nearest(x, most, 0.0, 1.0, plain(-1), w)
-    report_gap(x, gap, most, above, w, out, flags, k)
+    gap = nearest_faces(x, query.most, w) if query.faces else nearest(x, query.most, 0.0, 1.0, plain(-1), w)
+    report_gap(x, gap, query.most, query.above, w, out, flags, k)
     parts[k, 0], parts[k, 1] = gap.p, gap.q
 
 
 @entry
 def distance_rows(
-    a: PartTree, b: PartTree, faces: bool, level: int, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2,
-    most: float, above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2,
-    flags: Ints2, parts: Ints2,
+    pair: TreePair, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch, out: Array2,
+    reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the distances at pose rows start to stop, and return the last code.
+    """Write the code of `walk.meet` and the distances at pose rows, and return the last code.
 
-    Rows have the format of `gjk3d.narrow.solve`, and ``parts`` receives the nearest parts. The ``level`` selects the
-    output for overlapping bodies. BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a
-    search if possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it
-    gives tighter bounds. The order is TURNED if b is first. ``faces`` selects the traversal of two meshes.
+    Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `walk.meet_rows`. For
+    overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
+    possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives
+    tighter bounds.
     """
-    if not poses_taken(ma, mb, rows_a, rows_b):
+    if not poses_taken(ma, mb, rows):
         return NO_POSE
-    code = APART
-    for k in range(start, stop):
-        x, turned = two_of_rows(a, b, rows_a, rows_b, order, k)
+    code, faces, flags = APART, query.faces, reports.flags
+    for k in range(rows.start, rows.stop):
+        x, turned = two_of_rows(pair, rows, k)
         # the common point of this row must not be from the parts of an earlier row
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = code
+        reports.codes[k] = code
         if code in (MEET, HELD):
-            if level == BOUNDS:
+            if query.level == BOUNDS:
                 put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
-            elif level == DEPTHS:
-                answer[k] = code = _report_depth(x, code, faces, w, out, flags, k)
+            elif query.level == DEPTHS:
+                reports.codes[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
                 _report_common(x, code, faces, w, out, flags, k)
         else:
-            report_apart(x, faces, most, above, w, out, flags, parts, k)
-        rows = rows_b if turned and order == TIED else rows_a
-        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+            report_apart(x, query, w, out, flags, reports.parts, k)
+        first = rows.b if turned and pair.order == TIED else rows.a
+        into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
     return code
+
+
+def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
+    """Return the query with a greatest distance."""
+    return DistanceQuery(faces, level, most, nextafter(most, inf))

@@ -17,7 +17,7 @@ from gjk3d.bodies.triangles import (
     reach_through,
     read,
 )
-from gjk3d.geometry.vec3 import Rigid, Vec3, sub
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn, turn_back
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
@@ -34,26 +34,19 @@ class TriangleTree(NamedTuple):
 
 
 @inlined
+def _vec(boxes: Array, i: int, column: int) -> Vec3:
+    return (boxes[i, column], boxes[i, column + 1], boxes[i, column + 2])
+
+
+@inlined
 def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
     """Return the pose of B's box in the frame of A's box, where m is the pose of B's mesh in A's."""
-    x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
-    t0 = m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0]
-    t1 = m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1]
-    t2 = m[6] * x + m[7] * y + m[8] * z + m[11] - ba[i, 2]
-    x, y, z = bb[j, 6], bb[j, 7], bb[j, 8]
-    p0, p1, p2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
-    x, y, z = bb[j, 9], bb[j, 10], bb[j, 11]
-    q0, q1, q2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
-    x, y, z = bb[j, 12], bb[j, 13], bb[j, 14]
-    r0, r1, r2 = m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
-    a, b, c = ba[i, 6], ba[i, 7], ba[i, 8]
-    d, e, f = ba[i, 9], ba[i, 10], ba[i, 11]
-    g, h, k = ba[i, 12], ba[i, 13], ba[i, 14]
+    t = sub(place(m, _vec(bb, j, 0)), _vec(ba, i, 0))
+    p, q, r = turn(m, _vec(bb, j, 6)), turn(m, _vec(bb, j, 9)), turn(m, _vec(bb, j, 12))
+    a, b, c = _vec(ba, i, 6), _vec(ba, i, 9), _vec(ba, i, 12)
     return (
-        a * p0 + b * p1 + c * p2, a * q0 + b * q1 + c * q2, a * r0 + b * r1 + c * r2,
-        d * p0 + e * p1 + f * p2, d * q0 + e * q1 + f * q2, d * r0 + e * r1 + f * r2,
-        g * p0 + h * p1 + k * p2, g * q0 + h * q1 + k * q2, g * r0 + h * r1 + k * r2,
-        a * t0 + b * t1 + c * t2, d * t0 + e * t1 + f * t2, g * t0 + h * t1 + k * t2,
+        dot(a, p), dot(a, q), dot(a, r), dot(b, p), dot(b, q), dot(b, r), dot(c, p), dot(c, q), dot(c, r),
+        dot(a, t), dot(b, t), dot(c, t),
     )  # fmt: skip
 
 
@@ -124,23 +117,17 @@ def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
 def _along(w: Vec3, b: Array, i: int) -> float:
     """Return the half extent of a box along a direction."""
     return float(
-        abs(w[0] * b[i, 6] + w[1] * b[i, 7] + w[2] * b[i, 8]) * b[i, 3]
-        + abs(w[0] * b[i, 9] + w[1] * b[i, 10] + w[2] * b[i, 11]) * b[i, 4]
-        + abs(w[0] * b[i, 12] + w[1] * b[i, 13] + w[2] * b[i, 14]) * b[i, 5]
+        abs(dot(w, _vec(b, i, 6))) * b[i, 3]
+        + abs(dot(w, _vec(b, i, 9))) * b[i, 4]
+        + abs(dot(w, _vec(b, i, 12))) * b[i, 5]
     )
 
 
 @kernel
 def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
     """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
-    ba, bb = a.boxes, b.boxes
-    x, y, z = bb[j, 0], bb[j, 1], bb[j, 2]
-    t = (
-        m[0] * x + m[1] * y + m[2] * z + m[9] - ba[i, 0],
-        m[3] * x + m[4] * y + m[5] * z + m[10] - ba[i, 1],
-        m[6] * x + m[7] * y + m[8] * z + m[11] - ba[i, 2],
-    )
-    return bool(w[0] * t[0] + w[1] * t[1] + w[2] * t[2] - _along(w, ba, i) - _along(v, bb, j) > best)
+    t = sub(place(m, _vec(b.boxes, j, 0)), _vec(a.boxes, i, 0))
+    return bool(dot(w, t) - _along(w, a.boxes, i) - _along(v, b.boxes, j) > best)
 
 
 @inlined
@@ -184,30 +171,15 @@ def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: I
     return count
 
 
-@inlined
-def _turned_back(m: Rigid, w: Vec3) -> Vec3:
-    """Return a direction of A's frame in B's frame."""
-    return (
-        m[0] * w[0] + m[3] * w[1] + m[6] * w[2],
-        m[1] * w[0] + m[4] * w[1] + m[7] * w[2],
-        m[2] * w[0] + m[5] * w[1] + m[8] * w[2],
-    )
-
-
 @kernel
 def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
     """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
-    p = (b.boxes[0, 0], b.boxes[0, 1], b.boxes[0, 2])
+    p = _vec(b.boxes, 0, 0)
     for _ in range(_STEPS):
-        p = (
-            m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[9], m[3] * p[0] + m[4] * p[1] + m[5] * p[2] + m[10],
-            m[6] * p[0] + m[7] * p[1] + m[8] * p[2] + m[11],
-        )  # fmt: skip
-        _, first, p = to_point(p, 1e150, a.boxes, a.links, a.corners, stack, keys)
+        _, first, p = to_point(place(m, p), 1e150, a.boxes, a.links, a.corners, stack, keys)
         before = seed[1]
-        _, seed[1], p = to_point(
-            _turned_back(m, (p[0] - m[9], p[1] - m[10], p[2] - m[11])), 1e150, b.boxes, b.links, b.corners, stack, keys
-        )
+        p = turn_back(m, sub(p, offset(m)))
+        _, seed[1], p = to_point(p, 1e150, b.boxes, b.links, b.corners, stack, keys)
         if first == seed[0] and seed[1] == before:
             return
         seed[0] = first
@@ -234,7 +206,7 @@ def nearest_triangles(
     d, x, y = nearest(s, t)
     if d <= best:
         w = sub(y, x)
-        v = _turned_back(m, w)
+        v = turn_back(m, w)
         best, low, point_a, point_b, some = d, proven_square(w, d, s, t), x, y, True
     stack[0, 0] = stack[0, 1] = 0
     keys[0] = 0.0
@@ -258,7 +230,7 @@ def nearest_triangles(
                     d, x, y = nearest(s, t)
                     if d < best or (d == best and not some):
                         w = sub(y, x)
-                        v = _turned_back(m, w)
+                        v = turn_back(m, w)
                         low = min(low, proven_square(w, d, s, t))
                         best, point_a, point_b, some = d, x, y, True
                         seed[0], seed[1] = p, q
@@ -336,10 +308,10 @@ def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, 
 @inlined
 def from_box(p: Vec3, b: Array, i: int) -> float:
     """Return the squared distance of a point from a box."""
-    d = (p[0] - b[i, 0], p[1] - b[i, 1], p[2] - b[i, 2])
-    x = max(0.0, abs(d[0] * b[i, 6] + d[1] * b[i, 7] + d[2] * b[i, 8]) - b[i, 3])
-    y = max(0.0, abs(d[0] * b[i, 9] + d[1] * b[i, 10] + d[2] * b[i, 11]) - b[i, 4])
-    z = max(0.0, abs(d[0] * b[i, 12] + d[1] * b[i, 13] + d[2] * b[i, 14]) - b[i, 5])
+    d = sub(p, _vec(b, i, 0))
+    x = max(0.0, abs(dot(d, _vec(b, i, 6))) - b[i, 3])
+    y = max(0.0, abs(dot(d, _vec(b, i, 9))) - b[i, 4])
+    z = max(0.0, abs(dot(d, _vec(b, i, 12))) - b[i, 5])
     return float(x * x + y * y + z * z)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, cross, dot, scale, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, cross, dot, place, scale, sub
 from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]
@@ -19,18 +19,15 @@ Nearest = tuple[float, Vec3, Vec3]
 
 
 @inlined
-def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
-    """Return a triangle transformed by m."""
-    x, y, z = corners[k, 0], corners[k, 1], corners[k, 2]
-    a = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
-         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
-    x, y, z = corners[k, 3], corners[k, 4], corners[k, 5]
-    b = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
-         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
-    x, y, z = corners[k, 6], corners[k, 7], corners[k, 8]
-    c = (m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
-         m[6] * x + m[7] * y + m[8] * z + m[11])  # fmt: skip
-    return (a, b, c)
+def vec_at(row: Array, k: int) -> Vec3:
+    """Return three numbers of a row as a vector."""
+    return (row[k], row[k + 1], row[k + 2])
+
+
+@inlined
+def set_vec(row: Array, k: int, v: Vec3) -> None:
+    """Write a vector into a row."""
+    row[k], row[k + 1], row[k + 2] = v
 
 
 @inlined
@@ -41,6 +38,13 @@ def read(corners: Array, k: int) -> Triangle:
         (corners[k, 3], corners[k, 4], corners[k, 5]),
         (corners[k, 6], corners[k, 7], corners[k, 8]),
     )
+
+
+@inlined
+def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
+    """Return a triangle transformed by m."""
+    a, b, c = read(corners, k)
+    return place(m, a), place(m, b), place(m, c)
 
 
 @inlined

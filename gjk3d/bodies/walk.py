@@ -68,6 +68,23 @@ class TreeScratch(NamedTuple):
     box: Array2  #: along the axes
 
 
+class TreePair(NamedTuple):
+    """Two bodies, and their order: TIED if their poses decide which one is first."""
+
+    a: PartTree
+    b: PartTree
+    order: int
+
+
+class PoseRows(NamedTuple):
+    """Pose rows start to stop of two bodies, where a single row serves all."""
+
+    a: Array2
+    b: Array2
+    start: int
+    stop: int
+
+
 class PosedPair(NamedTuple):
     """Two bodies at one relative pose."""
 
@@ -85,15 +102,15 @@ def two_at(a: PartTree, b: PartTree, p: Array, q: Array) -> PosedPair:
 
 
 @kernel
-def two_of_rows(a: PartTree, b: PartTree, rows_a: Array, rows_b: Array, order: int, k: int) -> tuple[PosedPair, bool]:
-    """Return two bodies at pose rows k, where a single row serves all, and whether they are swapped.
+def two_of_rows(pair: TreePair, rows: PoseRows, k: int) -> tuple[PosedPair, bool]:
+    """Return two bodies at pose rows k, and whether they are swapped.
 
     Bodies that tie have equal keys but may differ, so they are swapped together with their poses.
     """
-    p, q = rows_a[k if rows_a.shape[0] > 1 else 0], rows_b[k if rows_b.shape[0] > 1 else 0]
-    if order == TIED and comes_later(p, q):
-        return two_at(b, a, q, p), True
-    return two_at(a, b, p, q), order == TURNED
+    p, q = rows.a[k if rows.a.shape[0] > 1 else 0], rows.b[k if rows.b.shape[0] > 1 else 0]
+    if pair.order == TIED and comes_later(p, q):
+        return two_at(pair.b, pair.a, q, p), True
+    return two_at(pair.a, pair.b, p, q), pair.order == TURNED
 
 
 @kernel
@@ -242,30 +259,29 @@ def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 
 @inlined
-def poses_taken(ma: Array, mb: Array, rows_a: Array, rows_b: Array) -> bool:
+def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
     """Convert two matrices to the first rows, if there are any; False if one is not a pose."""
     if ma.shape[0] == 0:
         return True
-    return bool(check_row(ma, rows_a, plain(0)) == 0 and check_row(mb, rows_b, plain(0)) == 0)
+    return bool(check_row(ma, rows.a, plain(0)) == 0 and check_row(mb, rows.b, plain(0)) == 0)
 
 
 @entry
 def meet_rows(
-    a: PartTree, b: PartTree, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, order: int, margin: float,
-    start: int, stop: int, w: TreeScratch, answer: Ints1,
+    pair: TreePair, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch, answer: Ints1
 ) -> int:  # fmt: skip
-    """Write the code of `meet` at pose rows start to stop, where a single row serves all; return the last code.
+    """Write the code of `meet` at pose rows, and return the last code.
 
     It is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
-    converted to the first rows. The order is TIED if the poses decide which body comes first.
+    converted to the first rows.
     """
-    if not poses_taken(ma, mb, rows_a, rows_b):
+    if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART
     w.last[0] = -1
-    for k in range(start, stop):
-        x, _ = two_of_rows(a, b, rows_a, rows_b, order, k)
-        if order == TIED:
+    for k in range(rows.start, rows.stop):
+        x, _ = two_of_rows(pair, rows, k)
+        if pair.order == TIED:
             w.last[0] = -1  # parts of the one are none of the other
         code = meet(x, margin, w)
         answer[k] = code

@@ -45,7 +45,6 @@ from gjk3d.bodies.depth.fast_steps import (
     query,
     set_plane,
     top_of_box,
-    vector_at,
 )
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL
 from gjk3d.bodies.depth.search import LEAST, MOST, NORMAL, PLACE
@@ -57,14 +56,16 @@ from gjk3d.bodies.part_tree import (
     TIED,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touch import put_bounds, report_apart
-from gjk3d.bodies.triangles import common_of, placed_triangle, read
+from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
 from gjk3d.bodies.walk import (
     APART,
     HELD,
     MEET,
     NO_POSE,
     PosedPair,
+    PoseRows,
+    TreePair,
     TreeScratch,
     meet,
     parts_at,
@@ -130,7 +131,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)
-    return FastDepth(least, most, vector_at(row, N), scale(0.5, add(vector_at(row, POINT), vector_at(row, POINT + 3))))
+    return FastDepth(least, most, vec_at(row, N), scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3))))
 
 
 # searches ----------------------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
     """Write the planes that start a search; return their number, a lower bound of the depth, and a common point."""
     x, planes = s.x, s.starts
     pairs, zero = w.last[2 : 2 + 2 * FEW].reshape(FEW, 2), (0.0, 0.0, 0.0)
-    count, least, common = plain(0), 0.0, vector_at(w.out[0], POINT)
+    count, least, common = plain(0), 0.0, vec_at(w.out[0], POINT)
     listed = 0
     if code == MEET:
         listed, _ = list_overlaps(s, x, planes, plain(0), plain(FIRST_WORK), w, pairs)
@@ -237,11 +238,13 @@ def fast_rows(
 
     It does for the fast depth what `touch.distance_rows` does for other depths.
     """
-    if not poses_taken(ma, mb, rows_a, rows_b):
+    pair, rows = TreePair(a.parts, b.parts, order), PoseRows(rows_a, rows_b, start, stop)
+    query = DistanceQuery(faces, BOUNDS, most, above)
+    if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART
     for k in range(start, stop):
-        x, turned = two_of_rows(a.parts, b.parts, rows_a, rows_b, order, k)
+        x, turned = two_of_rows(pair, rows, k)
         swapped = turned and order == TIED
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
@@ -258,9 +261,9 @@ def fast_rows(
             put_bounds(x, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
             flags[k, 2] = int(narrow)
         else:
-            report_apart(x, faces, most, above, w, out, flags, parts, k)
-        rows = rows_b if swapped else rows_a
-        into_world(rows[k if rows.shape[0] > 1 else 0], out, k)
+            report_apart(x, query, w, out, flags, parts, k)
+        first = rows_b if swapped else rows_a
+        into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
     return code

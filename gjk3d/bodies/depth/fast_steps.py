@@ -28,7 +28,7 @@ from gjk3d.bodies.part_tree import (
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.traversal import to_point
 from gjk3d.bodies.triangles import meet as triangles_meet
-from gjk3d.bodies.triangles import normal_of, placed_triangle, read
+from gjk3d.bodies.triangles import normal_of, placed_triangle, read, vec_at
 from gjk3d.bodies.walk import (
     APART,
     DEEP,
@@ -80,12 +80,6 @@ class Posed(NamedTuple):
     planes: Array2  #: scratch: the planes of a search
     starts: Array2  #: scratch: the planes that start a search
     room: Array3  #: scratch of `depth_behind`
-
-
-@inlined
-def vector_at(row: Array, at: int) -> Vec3:
-    """Return three numbers of a row."""
-    return (row[at], row[at + 1], row[at + 2])
 
 
 @inlined
@@ -281,8 +275,8 @@ def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, floa
     c = parts_at(x, p, q, w)
     solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
-    common = scale(0.5, add(vector_at(row, POINT), vector_at(row, POINT + 3)))
-    return vector_at(row, N), -row[1], -row[2] - x.error, common
+    common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
+    return vec_at(row, N), -row[1], -row[2] - x.error, common
 
 
 @kernel
@@ -380,7 +374,7 @@ def next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tu
     x = shifted(s.x, by)
     if code == MEET:
         return _added_plane(s, x, w.last[0], w.last[1], along, w)
-    p, in_a = vector_at(w.out[0], POINT), w.flags[0, 0] == 0
+    p, in_a = vec_at(w.out[0], POINT), w.flags[0, 0] == 0
     host = x.a if in_a else x.b
     local = p if in_a else turn_back(x.m, sub(p, offset(x.m)))
     square, _, _ = to_point(local, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)

@@ -33,6 +33,9 @@ SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are loo
 SEEDS = 256  #: of these
 ROWS = 32  #: deep points that are kept, behind the first row
 
+Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
+NO_PLANE = (0.0, 0.0, 0.0, 0.0)
+
 
 class Host(NamedTuple):
     """The closed surface, scratch, and the results; see `search`."""
@@ -412,9 +415,6 @@ DEEP = 13
 PIECES = 3  #: that a triangle is cut into, at most
 _SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
 _FINER = 0.25  #: size of a face that is crossed, in units of the triangle's, that is worth to be cut along
-
-Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
-NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 
 
 @inlined

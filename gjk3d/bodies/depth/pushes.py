@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read
+from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read, set_vec, vec_at
 from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
 from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
@@ -51,17 +51,6 @@ class PairContacts(NamedTuple):
     some: Ints1  #: those that are chosen
 
 
-@inlined
-def vec_at(row: Array, k: int) -> Vec3:
-    """Return three numbers of a row."""
-    return (row[k], row[k + 1], row[k + 2])
-
-
-@inlined
-def _set_vec(row: Array, k: int, v: Vec3) -> None:
-    row[k], row[k + 1], row[k + 2] = v
-
-
 @kernel
 def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) -> int:
     """Write the part of a polygon behind a plane with outward normal m, and return the number of its corners."""
@@ -71,7 +60,7 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
         p0, p1 = row3(p, i), row3(p, j)
         h, g = dot(m, sub(p0, at)) - slack, dot(m, sub(p1, at)) - slack
         if h <= 0.0:
-            _set_vec(q[written], 0, p0)
+            set_vec(q[written], 0, p0)
             written += 1
         if (h < 0.0 and g > 0.0) or (h > 0.0 and g < 0.0):
             s = h / (h - g)
@@ -91,7 +80,7 @@ def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room
     p, q = room[0], room[1]
     count = 3
     for i in range(3):
-        _set_vec(p[i], 0, triangle[i])
+        set_vec(p[i], 0, triangle[i])
     before = sub(face[0], face[2])
     was = sqrt(dot(before, before))
     for i in range(3):
@@ -144,8 +133,8 @@ def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> 
         row[STATE] = INWARDS
     if deep < row[BEST]:
         row[BEST] = deep
-        _set_vec(row, DIRECTION, direction)
-        _set_vec(row, LOW, low)
+        set_vec(row, DIRECTION, direction)
+        set_vec(row, LOW, low)
 
 
 @kernel
@@ -210,9 +199,9 @@ def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
         if sure and not touch and (inwards or best <= _MUCH * overlap):
             direction, low, depth = vec_at(row, DIRECTION), vec_at(row, LOW), max(best, 0.0)
             f.out[j, 0] = f.out[j, 1] = f.out[j, 2] = 0.0 - depth
-            _set_vec(f.out[j], 3, direction)
-            _set_vec(f.out[j], 6, along(low, direction, depth))
-            _set_vec(f.out[j], 9, low)
+            set_vec(f.out[j], 3, direction)
+            set_vec(f.out[j], 6, along(low, direction, depth))
+            set_vec(f.out[j], 9, low)
             row[STATE] = PUSHED
     return all_lost
 

@@ -40,7 +40,7 @@ from gjk3d.bodies.depth.two_surfaces import (
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.touch import ball_in
-from gjk3d.bodies.triangles import common_of, placed_triangle, read
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
 from gjk3d.bodies.walk import HELD, PosedPair, TreeScratch, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
@@ -95,16 +95,6 @@ GivenScratch = tuple[
 
 
 @inlined
-def _set_vec(row: Array, at: int, v: Vec3) -> None:
-    row[at], row[at + 1], row[at + 2] = v
-
-
-@inlined
-def _get(row: Array, at: int) -> Vec3:
-    return (row[at], row[at + 1], row[at + 2])
-
-
-@inlined
 def _within(relative: float, error: float, state: Array) -> bool:
     """Return whether the bounds are within a relative width."""
     return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
@@ -114,7 +104,7 @@ def _within(relative: float, error: float, state: Array) -> bool:
 def _try(x: PosedPair, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[bool, float]:
     """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
     state, wall = d.state, d.wall
-    _set_vec(d.tried[int(state[TRIED])], 0, direction)
+    set_vec(d.tried[int(state[TRIED])], 0, direction)
     state[TRIED] += 1.0
     moved = shifted(d.parts, scale(state[MOST], direction))
     # a quick rejection: convex pairs that overlap at both ends block the whole translation
@@ -123,13 +113,13 @@ def _try(x: PosedPair, s: Sides, d: SearchScratch, direction: Vec3) -> tuple[boo
     free, by = past(x, s, direction, state[LEAST], state[MOST], wall)
     if not free:
         return False, 0.0
-    far, length = dot(_get(wall, 0), by), sqrt(dot(by, by))
+    far, length = dot(vec_at(wall, 0), by), sqrt(dot(by, by))
     slit = scale(_SLIT * x.error / ROUNDING, direction)  # what is free only in a slit as narrow as that is not free
     # `past` already adds three times the noise; the error covers the rounding of the length
     if length + x.error < state[MOST] and not may_collide(shifted(x, add(by, slit)), s):
         state[MOST] = length + x.error
-        _set_vec(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else direction)
-        _set_vec(state, WALL, _get(wall, 0))
+        set_vec(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else direction)
+        set_vec(state, WALL, vec_at(wall, 0))
         state[FAR] = far
     return True, far
 
@@ -146,7 +136,7 @@ def _follow(x: PosedPair, s: Sides, d: SearchScratch, direction: Vec3, has_wall:
             has_wall, far = deeper(x, s, by, direction, d.wall)
         if not has_wall or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
             return
-        _set_vec(d.walls[k], 0, _get(d.wall, 0))
+        set_vec(d.walls[k], 0, vec_at(d.wall, 0))
         d.walls[k, 3] = far
         by = past_all(d.walls, k + 1)
         length = sqrt(dot(by, by))
@@ -188,7 +178,7 @@ def _add(d: SearchScratch, count: int, direction: Vec3) -> int:
     length = sqrt(dot(direction, direction))
     if not length > NO_LENGTH:
         return count
-    _set_vec(d.todo[count], 0, scale(1.0 / length, direction))
+    set_vec(d.todo[count], 0, scale(1.0 / length, direction))
     return count + 1
 
 
@@ -216,7 +206,7 @@ def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
         best, deepest = -1, inf
         for k in range(pairs):
             if s.depths[k, 2] < deepest:
-                n, fresh = _get(s.depths[k], _N), True
+                n, fresh = vec_at(s.depths[k], _N), True
                 # similar directions give similar translations, and each trial is a full collision query
                 for j in range(first, count):
                     fresh = fresh and dot(n, row3(d.todo, j)) < SAME_WAY
@@ -224,17 +214,17 @@ def _add_different(s: Sides, d: SearchScratch, pairs: int, count: int) -> int:
                     best, deepest = k, s.depths[k, 2]
         if best < 0:
             break
-        count = _add(d, count, _get(s.depths[best], _N))
+        count = _add(d, count, vec_at(s.depths[best], _N))
     return count
 
 
 @kernel
 def _plan(x: PosedPair, s: Sides, d: SearchScratch, pairs: int, parted: int) -> int:
     """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
-    count = _add(d, plain(0), _get(d.state, NORMAL))
+    count = _add(d, plain(0), vec_at(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(parted):
-        n = _get(s.depths[k], _N)
+        n = vec_at(s.depths[k], _N)
         weighted, total = add(weighted, scale(max(-s.depths[k, 0], 0.0), n)), add(total, n)
     count = _add(d, _add(d, count, weighted), total)
     if s.a[8] != 0 or s.b[8] != 0 or parted == 0:
@@ -252,7 +242,7 @@ def _plan(x: PosedPair, s: Sides, d: SearchScratch, pairs: int, parted: int) -> 
 def _common(x: PosedPair, s: Sides) -> Vec3:
     """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
     if listed(x, s, _SINGLE) == 0:
-        return _get(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
+        return vec_at(s.w.out[0], _POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
         return common_of(read(x.a.places, s.pairs[0, 0]), placed_triangle(x.m, x.b.places, s.pairs[0, 1]))
     return _common_of(x, s, plain(0))
@@ -263,7 +253,7 @@ def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
     """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
     solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
-    return _get(s.w.out[0], _POINT)
+    return vec_at(s.w.out[0], _POINT)
 
 
 @kernel
@@ -275,21 +265,21 @@ def _by_parts(
     If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
     state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
-    k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), _get(state, NORMAL), s.w, s.depths)
+    k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), vec_at(state, NORMAL), s.w, s.depths)
     if k < 0:
         return False, has_place, 0
     depth, row = -s.depths[k, 2] - x.error, s.depths[k]
     if depth >= state[LEAST]:
         # only what is free there is taken; with less than the errors of the places, `may_collide` would be in doubt
-        most, n = max(-row[1], 0.0) + 4.0 * x.error, _get(row, _N)
+        most, n = max(-row[1], 0.0) + 4.0 * x.error, vec_at(row, _N)
         if not may_collide(shifted(by_faces, scale(most, n)), all_of):
             state[LEAST], state[MOST] = min(depth, most), most
-            _set_vec(state, NORMAL, n)
-            _set_vec(state, PLACE, scale(0.5, add(_get(row, _POINT), _get(row, _POINT + 3))))
+            set_vec(state, NORMAL, n)
+            set_vec(state, PLACE, scale(0.5, add(vec_at(row, _POINT), vec_at(row, _POINT + 3))))
             return True, True, pairs
     if depth > state[LEAST] or not has_place:
         state[LEAST], has_place = max(state[LEAST], depth), True
-        _set_vec(state, PLACE, _common_of(x, s, k))
+        set_vec(state, PLACE, _common_of(x, s, k))
     return False, has_place, solve_remaining(x, s.pairs, pairs, d.solid, s.w, s.depths)
 
 
@@ -298,7 +288,7 @@ def _take_inner(d: SearchScratch) -> None:
     """Raise the lower bound to the depth of the innermost point."""
     if d.inner[0, 0] > d.state[LEAST]:
         d.state[LEAST] = d.inner[0, 0]
-        _set_vec(d.state, PLACE, _get(d.inner[0], 1))
+        set_vec(d.state, PLACE, vec_at(d.inner[0], 1))
 
 
 @inlined
@@ -325,23 +315,23 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
     has_place, pairs, parted = d.inner[0, 0] >= 0.0, 0, 0
     state[LEAST] = max(d.inner[0, 0], 0.0)
     if has_place:
-        _set_vec(state, PLACE, _get(d.inner[0], 1))
+        set_vec(state, PLACE, vec_at(d.inner[0], 1))
     # a ball in a closed surface has a closed formula
     if not s.faces and s.a[8] != 0:
         ball = ball_in(x, True, s.a[4], s.a[5], s.a[6], s.w)
         if ball.least > state[LEAST]:
             state[LEAST], has_place = ball.least, True
-            _set_vec(state, PLACE, ball.center)
+            set_vec(state, PLACE, ball.center)
         if ball.most < state[MOST]:
             state[MOST] = ball.most
-            _set_vec(state, NORMAL, ball.normal)
+            set_vec(state, NORMAL, ball.normal)
     if not s.faces and not (has_place and _within(_TIGHT, x.error, state)):
         settled, has_place, parted = _by_parts(x, by_faces, s, all_of, d, has_place)
         pairs = parted
         if settled:
             return
     if not has_place:
-        _set_vec(state, PLACE, _common(by_faces, all_of))
+        set_vec(state, PLACE, _common(by_faces, all_of))
     if not _within(_CLOSE, by_faces.error, state) and state[MOST] < inf:
         if all_of.faces:  # ways out begin where these end
             grow_balls(by_faces.m, by_faces.error, all_of.a, all_of.b, all_of.room, d.inner, inner)
@@ -395,10 +385,10 @@ def _go_branches(x: PosedPair, s: Sides, d: SearchScratch) -> bool:
 @kernel
 def _follow_best(x: PosedPair, s: Sides, d: SearchScratch) -> None:
     """Continue from the best translation beyond its walls."""
-    n = _get(d.state, WALL)
+    n = vec_at(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
-        _set_vec(d.wall, 0, n)
-        _follow(x, s, d, _get(d.state, NORMAL), True, d.state[FAR])
+        set_vec(d.wall, 0, n)
+        _follow(x, s, d, vec_at(d.state, NORMAL), True, d.state[FAR])
 
 
 @entry

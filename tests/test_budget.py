@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1868, 14),
     "_kernels": (3667, 17),
-    "bodies": (15504, 46),
+    "bodies": (15502, 46),
     "broad": (751, 4),
     "clash": (9558, 35),
     "cli": (4076, 18),
@@ -28,7 +28,7 @@ BUDGET = {
     "files": (2414, 12),
     "geometry": (2140, 11),
     "narrow": (5662, 19),
-    "query": (5270, 20),
+    "query": (5271, 20),
     "replay": (1087, 5),
     "robot": (12928, 36),
     "scene": (3127, 9),

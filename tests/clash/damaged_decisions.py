@@ -16,7 +16,7 @@ def damaged():
     yield json.dumps(head), "issues"
     for row, named in [
         (7, "issue 1.*'7'"),
-        ({"id": "x"}, "kind 'None'"),
+        ({"id": "x"}, "issue 1 lacks the kind"),
         ({**issue, "a": "n" * 1001}, "1000 characters"),
         ({**issue, "state": {**stamp, "value": "done"}}, "'done'"),
         ({**issue, "state": {**stamp, "value": "new", "at": "then"}}, "time 'then'"),

@@ -392,7 +392,9 @@ def test_bad_rules_are_refused(tmp_path, text, message):
         ('{"command": "clash", "schema_version": "1"}', r'version "1".*\b1\b'),
         ('{"command": "clash", "schema_version": true}', r"version true\b.*\b1\b"),
         ('{"command": "clash"}', r"version null\b.*\b1\b"),
-        ('{"command": "clash", "schema_version": 1}', "clashes, clearance or tolerance"),
+        ('{"command": "clash", "schema_version": 1}', "lacks the clashes"),
+        ('{"command": "clash", "schema_version": 1, "clashes": []}', "lacks the clearance"),
+        ('{"command": "clash", "schema_version": 1, "clashes": [], "clearance": 0}', "lacks the tolerance"),
         ('{"command": "clash", "schema_version": 1, "clearance": 0, "tolerance": 0, "clashes": [{"a": 1}]}', "clash 1"),
     ],
 )

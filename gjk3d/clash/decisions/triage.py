@@ -17,16 +17,20 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from gjk3d.clash.detection.clashes import Clash, Vector
-from gjk3d.clash.report.baseline import is_count, is_number
+import msgspec
+
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.documents import Interval, Number, Vector, convert, parse_document
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
 #: The states of a finding. An "approved" one is accepted. A "resolved" one is repaired, and the next run verifies it.
 STATES = ("new", "active", "reviewed", "approved", "resolved")
 SCHEMA_VERSION = 1
+Name = Annotated[str, msgspec.Meta(max_length=1_000)]
+_Unit = Annotated[str, msgspec.Meta(max_length=20)]
 
 
 def now() -> str:
@@ -64,12 +68,12 @@ class Mark:
     """
 
     at: str
-    by: str
-    value: str
-    distance: float | None = field(default=None, compare=False)
-    unit: str = field(default="", compare=False)
-    intervals: tuple[tuple[float, float, float, float], ...] = field(default=(), compare=False)
-    penetration: float | None = field(default=None, compare=False)
+    by: Name
+    value: Name
+    distance: Number | None = field(default=None, compare=False)
+    unit: _Unit = field(default="", compare=False)
+    intervals: tuple[Interval, ...] = field(default=(), compare=False)
+    penetration: Number | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -87,9 +91,9 @@ class Comment:
     """
 
     at: str
-    by: str
-    text: str
-    id: str
+    by: Name
+    text: Annotated[str, msgspec.Meta(max_length=20_000)]
+    id: Name
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -113,14 +117,14 @@ class View:
     """
 
     at: str
-    by: str
-    name: str
-    id: str
+    by: Name
+    name: Name
+    id: Name
     eye: Vector
     target: Vector
     up: Vector
-    planes: tuple[tuple[Vector, Vector], ...] = ()
-    unit: str = ""
+    planes: Annotated[tuple[tuple[Vector, Vector], ...], msgspec.Meta(max_length=64)] = ()
+    unit: _Unit = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +143,10 @@ class Issue:
         The views, the oldest first.
     """
 
-    id: str
-    kind: str
-    a: str
-    b: str
+    id: Name
+    kind: Name
+    a: Name
+    b: Name
     state: Mark | None = None
     assignee: Mark | None = None
     comments: tuple[Comment, ...] = ()
@@ -358,7 +362,12 @@ def _issue_record(issue: Issue) -> dict[str, Any]:
 
 
 MAX_BYTES = 64_000_000  #: the largest number of bytes of a file
-_TEXT, _NAME = 20_000, 1_000  #: the largest numbers of characters of a comment, and of a name
+
+
+class _TriageFile(msgspec.Struct):
+    """The fields of a triage file that are read."""
+
+    issues: list[Issue]
 
 
 def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
@@ -395,103 +404,37 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
 
 def parse_triage(text: bytes, where: str) -> Triage:
     """Return the decisions in the text of a triage file. Errors start with ``where``."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParseError(f"{where} is not JSON: {str(error)[:200]}") from None
-    if not isinstance(document, dict) or document.get("command") != "triage":
-        raise ParseError(f"{where} is not a triage file. Save one from the page of gjk3d clash.")
-    version = document.get("schema_version")
-    if not is_count(version) or version != SCHEMA_VERSION:
-        raise ParseError(
-            f"{where} has schema version {json.dumps(version)[:60]}, but this gjk3d reads version {SCHEMA_VERSION}."
-            " Save it again from a page of this gjk3d."
-        )
-    rows = document.get("issues")
-    if not isinstance(rows, list):
-        raise ParseError(f"{where} lacks its issues: the file is damaged")
+    cure = "Save one from the page of gjk3d clash."
+    document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, _with_empty_texts)
     issues: dict[str, Issue] = {}
-    for k, row in enumerate(rows):
-        issue = _read_issue(row, f"{where}, issue {k + 1}")
+    for k, read in enumerate(convert(document, _TriageFile, where).issues):
+        issue = _checked(read, f"{where}, issue {k + 1}")
         issues[issue.id] = issues[issue.id].merged(issue) if issue.id in issues else issue
     return Triage(issues)
 
 
-def _read_issue(row: Any, where: str) -> Issue:
-    row = _object(row, where)
-    ids = [_string(row, name, where, _NAME) for name in ("id", "kind", "a", "b")]
-    state, assignee = (_read_mark(row.get(name), f"{where}, {name}") for name in ("state", "assignee"))
-    if state is not None and state.value not in STATES:
-        raise ParseError(f"{where}: {state.value[:60]!r} is not a state, expected one of {', '.join(STATES)}")
-    comments = [
-        Comment(*_stamp(item, where), _string(item, "text", where, _TEXT, ""), _string(item, "id", where, _NAME))
-        for item in _objects(row.get("comments"), where)
-    ]
-    views = [_read_view(item, where) for item in _objects(row.get("views"), where)]
-    return Issue(ids[0], ids[1], ids[2], ids[3], state, assignee, joined(tuple(comments), ()), joined(tuple(views), ()))
+def _with_empty_texts(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a mark, a comment or a view with its empty texts, which files leave out."""
+    return {"by": "", "name": "", "text": "", **row} if "at" in row else row
 
 
-def _read_mark(row: Any, where: str) -> Mark | None:
-    if row is None:
-        return None
-    row = _object(row, where)
-    lengths = {name: row.get(name) for name in ("distance", "penetration")}
-    for name, length in lengths.items():
-        if length is not None and not is_number(length):
-            raise ParseError(f"{where} has the {name} {str(length)[:60]!r}, expected a number")
-    spans = row.get("intervals", [])
-    four = lambda span: isinstance(span, list) and len(span) == 4 and all(map(is_number, span))  # noqa: E731
-    if not isinstance(spans, list) or not all(map(four, spans)):
-        raise ParseError(f"{where} has the intervals {str(spans)[:60]!r}, expected four numbers for each")
-    unit, times = _unit(row, where), tuple(tuple(map(float, span)) for span in spans)
-    value = _string(row, "value", where, _NAME)
-    return Mark(*_stamp(row, where), value, unit=unit, intervals=times, **lengths)  # type: ignore[arg-type]
+def _checked(issue: Issue, where: str) -> Issue:
+    """Return an issue of a file after a test of its state, and with its times in the format of triage files."""
+    if issue.state is not None and issue.state.value not in STATES:
+        raise ParseError(f"{where}: {issue.state.value[:60]!r} is not a state, expected one of {', '.join(STATES)}")
 
+    def stamped(item: Any) -> Any:
+        unit = getattr(item, "unit", "")
+        if unit and conversion(unit, "m") is None:
+            raise ParseError(f"{where} has the unit {unit!r}, expected a unit such as mm, m or in")
+        return None if item is None else replace(item, at=time_of(item.at, where))
 
-def _read_view(row: dict[str, Any], where: str) -> View:
-    eye, target, up = (_point(row.get(name), f"{where}, {name} of a view") for name in ("eye", "target", "up"))
-    planes = row.get("planes", [])
-    if not isinstance(planes, list) or len(planes) > 64 or not all(isinstance(p, list) and len(p) == 2 for p in planes):
-        raise ParseError(f"{where} has a view with the planes {str(planes)[:60]!r}, expected pairs of point and normal")
-    cut = tuple((_point(p[0], f"{where}, a plane"), _point(p[1], f"{where}, a plane")) for p in planes)
-    name, ident = _string(row, "name", where, _NAME, ""), _string(row, "id", where, _NAME)
-    return View(*_stamp(row, where), name, ident, eye, target, up, cut, _unit(row, where))
-
-
-def _unit(row: dict[str, Any], where: str) -> str:
-    unit = _string(row, "unit", where, 20, "")
-    if unit and conversion(unit, "m") is None:
-        raise ParseError(f"{where} has the unit {unit!r}, expected a unit such as mm, m or in")
-    return unit
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ParseError(f"{where} is {str(value)[:60]!r}, expected an object")
-    return value
-
-
-def _objects(value: Any, where: str) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise ParseError(f"{where} has {str(value)[:60]!r}, expected a list")
-    return [_object(item, where) for item in value]
-
-
-def _string(row: dict[str, Any], name: str, where: str, most: int, without: str | None = None) -> str:
-    value = row.get(name, without)
-    if not isinstance(value, str) or len(value) > most:
-        raise ParseError(f"{where} has the {name} {str(value)[:60]!r}, expected a text of at most {most} characters")
-    return value
+    comments, views = (joined(tuple(map(stamped, items)), ()) for items in (issue.comments, issue.views))
+    return replace(issue, state=stamped(issue.state), assignee=stamped(issue.assignee), comments=comments, views=views)
 
 
 _AHEAD = timedelta(days=1)  #: a clock that is set to the wrong zone is up to half a day ahead
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
-
-
-def _stamp(row: dict[str, Any], where: str) -> tuple[str, str]:
-    return time_of(_string(row, "at", where, 60), where), _string(row, "by", where, _NAME, "")
 
 
 def time_of(text: str, where: str) -> str:
@@ -509,10 +452,3 @@ def time_of(text: str, where: str) -> str:
             " override later decisions. Correct the time in the file, or this clock."
         )
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _point(value: Any, where: str) -> Vector:
-    if not isinstance(value, list) or len(value) != 3 or not all(map(is_number, value)):
-        raise ParseError(f"{where} is {str(value)[:60]!r}, expected three numbers")
-    x, y, z = map(float, value)
-    return x, y, z

@@ -14,8 +14,8 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import solids
 from gjk3d.bodies.surface import file_spacing, spacings, stretch
-from gjk3d.clash.detection.clashes import Vector
 from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, moved_points, order
+from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import Input, Report
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError

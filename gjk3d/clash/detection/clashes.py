@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from math import inf
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Annotated, Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash.detection.parts import order
+from gjk3d.clash.documents import Ascii, Count, Interval, Number, Vector, convert, one_of
 from gjk3d.typing import Bools, Ints
 from gjk3d.wording import below, excerpt, json_ready, number
 
@@ -78,7 +79,7 @@ KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
 STATUSES = ("new", "active", "resolved", "ignored")
 OPEN = ("new", "active")
 
-Vector = tuple[float, float, float]
+_DISTANCE_KINDS = ("exact", "bound", "approximate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,34 +167,34 @@ class Clash:
     True
     """
 
-    id: str
-    kind: str
-    severity: int
-    status: str
+    id: Ascii
+    kind: Annotated[str, one_of(*KINDS)]
+    severity: Count
+    status: Annotated[str, one_of(*STATUSES)]
     a: str
     b: str
     a_file: str
     b_file: str
-    distance: float | None = None
-    depth: float | None = None
+    distance: Number | None = None
+    depth: Number | None = None
     mtv: Vector | None = None
     normal: Vector | None = None
     point_a: Vector | None = None
     point_b: Vector | None = None
     point: Vector | None = None
-    overlap_volume: float | None = None
+    overlap_volume: Number | None = None
     overlap_box: tuple[Vector, Vector] | None = None
-    shape_a: str = "hull"
-    shape_b: str = "hull"
-    method: str = "gjk"
-    distance_kind: str = "approximate"
-    error_bound: float | None = None
-    tolerance: float | None = None
-    convex_gap: float | None = None
-    penetration: float | None = None
-    time: float | None = None
-    intervals: tuple[tuple[float, float, float, float], ...] = ()
-    least: tuple[float, float] | None = None
+    shape_a: Ascii = "hull"
+    shape_b: Ascii = "hull"
+    method: Ascii = "gjk"
+    distance_kind: Annotated[str, one_of(*_DISTANCE_KINDS)] = "approximate"
+    error_bound: Number | None = None
+    tolerance: Number | None = None
+    convex_gap: Number | None = None
+    penetration: Number | None = None
+    time: Number | None = None
+    intervals: tuple[Interval, ...] = ()
+    least: tuple[Number, Number] | None = None
     group: str = ""
     note: str = ""
 
@@ -240,7 +241,7 @@ class Clash:
         values : dict
             The value of each field by its name. Unknown names are ignored.
         """
-        return cls(**{item.name: _tuples(values[item.name]) for item in fields(cls) if item.name in values})
+        return convert(dict(values), cls, "the finding", ending="")
 
 
 def clash_id(kind: str, a: str, b: str) -> str:
@@ -253,10 +254,6 @@ def clash_id(kind: str, a: str, b: str) -> str:
 def record(item: Any) -> dict[str, Any]:
     """Return the fields of a finding, a part or a file as JSON data."""
     return {entry.name: json_ready(getattr(item, entry.name)) for entry in fields(item)}
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 Objects = NDArray[np.object_]

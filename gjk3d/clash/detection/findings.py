@@ -10,8 +10,9 @@ from math import inf
 
 import numpy as np
 
-from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, Names, Vector, objects
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, Names, objects
 from gjk3d.clash.detection.parts import order
+from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import PartRow, Report
 from gjk3d.geometry.components import connected
 from gjk3d.typing import Array, Bools, Ints

@@ -2,187 +2,102 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
-from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash
+from gjk3d.clash.detection.clashes import Clash
+from gjk3d.clash.documents import Ascii, Count, Interval, Number, convert, parse_document
 from gjk3d.clash.motion.moving import Course, MotionRecord
 from gjk3d.clash.motion.track import Track
 from gjk3d.clash.report.report import BY_DEFAULT, SCHEMA_VERSION, Input, PartRow, Report
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
-_Test = Callable[[Any], bool]
+
+class _CourseFile(msgspec.Struct):
+    """A `Course` in JSON, which has null for infinity."""
+
+    a: str
+    b: str
+    intervals: tuple[Interval, ...]
+    proven: bool
+    least: tuple[Number, Number]
+    when: Number
+    inside: Number
+    series: tuple[tuple[Number, Number | None, Number | None, Number | None], ...] = ()
+
+    def course(self) -> Course:
+        """Return the record of the pair."""
+        values = msgspec.structs.asdict(self)
+        values["series"] = tuple(tuple(inf if x is None else x for x in row) for row in self.series)
+        return Course(**values)
 
 
-def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a value is a finite number, and not larger than any volume."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e150
+class _TrackFile(msgspec.Struct):
+    """A `Track` in JSON, with the names of its parts."""
+
+    parts: list[str]
+    times: list[Number]
+    rows: list[Annotated[list[Number], msgspec.Meta(min_length=21, max_length=21)]]
+    slack: Number = 0.0
+
+    def track(self, where: str) -> Track:
+        """Return the track. Raise a ParseError if its motions are not rigid, or its times do not fit."""
+        times, rows = np.array(self.times), np.array(self.rows).reshape(-1, 21)
+        if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
+            raise ParseError(
+                f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
+                " order: the file is damaged"
+            )
+        turns = rows[:, :9].reshape(-1, 3, 3)
+        if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
+            raise ParseError(f"{where} has a motion whose first matrix is not a rotation: the file is damaged")
+        return Track(times, rows, self.slack)
 
 
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
+class _MotionFile(msgspec.Struct):
+    """A `MotionRecord` in JSON."""
+
+    begin: Number
+    end: Number
+    unit: str
+    pairs: list[_CourseFile] = []
+    tracks: list[_TrackFile] = []
+
+    def record(self, where: str) -> MotionRecord:
+        """Return the record of the motion. Raise a ParseError if its tracks or times are damaged."""
+        tracks = [(item.parts, item.track(f"{where}, track {k + 1}")) for k, item in enumerate(self.tracks)]
+        if tracks and not self.begin < self.end:
+            raise ParseError(f"{where} begins at {self.begin:g} and ends at {self.end:g}: the file is damaged")
+        by_name = {name: track for names, track in tracks for name in names}
+        return MotionRecord(self.begin, self.end, self.unit, tuple(pair.course() for pair in self.pairs), by_name)
 
 
-def is_count(value: Any) -> TypeGuard[int]:
-    """Return whether a value is an integer of the range of `is_number`."""
-    return isinstance(value, int) and is_number(value)
+class _ReportFile(msgspec.Struct):
+    """The fields of a report in JSON that are read."""
 
-
-def _maybe(test: _Test) -> _Test:
-    return lambda value: value is None or test(value)
-
-
-def _row(test: _Test, length: int | None = None) -> _Test:
-    return lambda value: isinstance(value, list) and length in (None, len(value)) and all(map(test, value))
-
-
-def _one_of(words: tuple[str, ...]) -> _Test:
-    return lambda value: _text(value) and value in words
-
-
-_vector, _spans = _row(is_number, 3), _row(_row(is_number, 4))
-_box = _row(_vector, 2)
-_CLASH: dict[str, _Test] = {
-    **dict.fromkeys(("a", "b", "a_file", "b_file", "group", "note"), _text),
-    "kind": _one_of(KINDS),
-    "status": _one_of(STATUSES),
-    "severity": is_count,
-    **dict.fromkeys(("id", "shape_a", "shape_b", "method"), lambda value: _text(value) and value.isascii()),
-    "distance_kind": _one_of(("exact", "bound", "approximate")),
-    **dict.fromkeys(
-        ("distance", "depth", "overlap_volume", "error_bound", "tolerance", "convex_gap", "penetration", "time"),
-        _maybe(is_number),
-    ),
-    **dict.fromkeys(("mtv", "normal", "point_a", "point_b", "point"), _maybe(_vector)),
-    "overlap_box": _maybe(_box),
-    "intervals": _spans,
-    "least": _maybe(_row(is_number, 2)),
-}
-_PART: dict[str, _Test] = {
-    **dict.fromkeys(("name", "file", "reason", "guid"), _text),
-    "path": _row(_text),
-    "colour": _maybe(_vector),
-    "triangles": is_count,
-    **dict.fromkeys(("closed", "convex"), _maybe(lambda value: isinstance(value, bool))),
-    "bounds": _maybe(_box),
-}
-_INPUT: dict[str, _Test] = {"path": _text, "sha256": _maybe(_text), "unit": _maybe(_text)}
-_COURSE: dict[str, _Test] = {
-    "a": _text,
-    "b": _text,
-    "intervals": _spans,
-    "proven": lambda value: isinstance(value, bool),
-    "least": _row(is_number, 2),
-    "when": is_number,
-    "inside": is_number,
-    "series": _row(_row(_maybe(is_number), 4)),
-}
-_MOTION: dict[str, _Test] = {
-    **dict.fromkeys(("begin", "end"), is_number),
-    "unit": _text,
-    **dict.fromkeys(("pairs", "tracks"), lambda value: True),
-}
-_TRACK: dict[str, _Test] = {
-    "parts": _row(_text),
-    "times": _row(is_number),
-    "rows": _row(_row(is_number, 21)),
-    "slack": is_number,
-}
-
-
-def read_clashes(rows: Any, where: str) -> tuple[Clash, ...]:
-    """Return the findings of a report. Raise a ParseError if one is damaged."""
-    return tuple(_build(Clash, row, _CLASH, f"{where}, clash {k + 1}") for k, row in enumerate(_list(rows, where)))
-
-
-def read_parts(rows: Any, where: str) -> tuple[PartRow, ...]:
-    """Return the parts of a report. Raise a ParseError if one is damaged."""
-    return tuple(_build(PartRow, row, _PART, f"{where}, part {k + 1}") for k, row in enumerate(_list(rows, where)))
-
-
-def read_inputs(rows: Any, where: str) -> tuple[Input, ...]:
-    """Return the files of a report. Raise a ParseError if one is damaged."""
-    return tuple(_build(Input, row, _INPUT, f"{where}, input {k + 1}") for k, row in enumerate(_list(rows, where)))
-
-
-def read_record(row: Any, where: str) -> MotionRecord | None:
-    """Return the motion of a report, or None if no part moved. Raise a ParseError if it is damaged."""
-    if row is None:
-        return None
-    where = f"{where}, motion"
-    values = _checked_fields(row, _MOTION, where)
-    pairs = [
-        _checked_fields(pair, _COURSE, f"{where}, pair {k + 1}")
-        for k, pair in enumerate(_list(values.pop("pairs", []), where))
-    ]
-    for pair in pairs:  # JSON has no infinity, so null stands for it
-        pair["series"] = [[inf if x is None else x for x in sample] for sample in pair.get("series", [])]
-    tracks = {
-        name: track
-        for k, item in enumerate(_list(values.pop("tracks", []), where))
-        for names, track in [_track(item, f"{where}, track {k + 1}")]
-        for name in names
-    }
-    try:
-        courses = tuple(Course(**{key: _tuples(x) for key, x in pair.items()}) for pair in pairs)
-        record = MotionRecord(**values, pairs=courses, tracks=tracks)
-    except TypeError as error:
-        raise ParseError(f"{where} is damaged: {error}") from None
-    if tracks and not record.begin < record.end:
-        raise ParseError(f"{where} begins at {record.begin:g} and ends at {record.end:g}: the file is damaged")
-    return record
-
-
-def _track(row: Any, where: str) -> tuple[list[str], Track]:
-    values = _checked_fields(row, _TRACK, where)
-    times, rows = (np.array(values.get(name, []), dtype=float) for name in ("times", "rows"))
-    fits = "parts" in values and rows.ndim == 2 and len(times) == len(rows) + 1
-    if not fits or not (np.diff(times) > 0.0).all():
-        raise ParseError(
-            f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
-            " order: the file is damaged"
-        )
-    turns = rows[:, :9].reshape(-1, 3, 3)
-    if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
-        raise ParseError(f"{where} has a motion whose first matrix is not a rotation: the file is damaged")
-    return values["parts"], Track(times, rows, values.get("slack", 0.0))
-
-
-def _list(rows: Any, where: str) -> list[Any]:
-    if not isinstance(rows, list):
-        raise ParseError(f"{where} has {str(rows)[:60]!r}, expected a list: the file is damaged")
-    return rows
-
-
-def _checked_fields(row: Any, tests: Mapping[str, _Test], where: str) -> dict[str, Any]:
-    """Return the fields of a row that this version reads, after a test of their types."""
-    if not isinstance(row, dict):
-        raise ParseError(f"{where} is {str(row)[:60]!r}, expected an object: the file is damaged")
-    for name, test in tests.items():
-        if name in row and not test(row[name]):
-            raise ParseError(f"{where} has the {name} {str(row[name])[:60]!r}: the file is damaged")
-    return {name: row[name] for name in tests if name in row}
-
-
-def _build(kind: type[Any], row: Any, tests: Mapping[str, _Test], where: str) -> Any:
-    values = _checked_fields(row, tests, where)
-    try:
-        return kind(**{name: _tuples(value) for name, value in values.items()})
-    except TypeError as error:
-        raise ParseError(f"{where} is damaged: {str(error).partition('__init__() ')[2] or error}") from None
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+    clashes: list[Clash]
+    clearance: Number
+    tolerance: Number
+    unit: Ascii | None = None
+    pairs_total: Count = 0
+    pairs_close: Count = 0
+    pairs_tested: Count = 0
+    complete: bool = True
+    elapsed: Number = 0.0
+    settings: dict[str, Any] = {}
+    inputs: tuple[Input, ...] = ()
+    parts: list[PartRow] = []
+    left_out: dict[str, Any] = {}
+    motion: _MotionFile | None = None
 
 
 _LENGTHS = (
@@ -202,46 +117,14 @@ def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | No
     path = Path(source)
     if not os.path.isfile(path):
         raise FileError(f"the report {path} does not exist. Write it with gjk3d clash MODELS -f json -o {path}.")
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ParseError(f"{path} is not JSON: {str(error)[:200]}") from None
-    if not isinstance(document, dict) or document.get("command") != "clash":
-        raise ParseError(f"{path} is not a report of gjk3d clash. Write a report with gjk3d clash -f json.")
-    version = document.get("schema_version")
-    if not is_count(version) or version != SCHEMA_VERSION:
-        found_version = json.dumps(version)[:60]
-        raise ParseError(
-            f"{path} has schema version {found_version}, but this gjk3d reads version {SCHEMA_VERSION}."
-            " Write the report again with gjk3d clash -f json."
-        )
-    rows, clearance, tolerance = (document.get(key) for key in ("clashes", "clearance", "tolerance"))
-    if not isinstance(rows, list) or not is_number(clearance) or not is_number(tolerance):
-        raise ParseError(f"{path} lacks its clashes, clearance or tolerance: the file is damaged")
-    if document.get("left_out"):
+    cure = "Write a report with gjk3d clash -f json."
+    document = parse_document(path.read_bytes(), str(path), "clash", SCHEMA_VERSION, "a report of gjk3d clash", cure)
+    read = convert(document, _ReportFile, str(path))
+    if read.left_out:
         raise ParseError(f"{path} has only its worst findings. Make it with check(..., keep=None).")
-    unit = document.get("unit")
-    if unit is not None and not (isinstance(unit, str) and unit.isascii()):
-        raise ParseError(f"{path} has the unit {str(unit)[:60]!r}: the file is damaged")
-    settings, elapsed = document.get("settings"), document.get("elapsed")
-    total, close, tested = (
-        many if is_count(many := document.get(f"pairs_{what}")) else 0 for what in ("total", "close", "tested")
-    )
-    return Report(
-        read_clashes(rows, str(path)),
-        unit=unit,
-        clearance=float(clearance),
-        tolerance=float(tolerance),
-        pairs_close=close,
-        pairs_tested=tested,
-        elapsed=elapsed if is_number(elapsed) else 0.0,
-        complete=document.get("complete") is not False,
-        settings=settings if isinstance(settings, dict) else {},
-        parts=read_parts(document.get("parts", []), str(path)),
-        inputs=read_inputs(document.get("inputs", []), str(path)),
-        motion=read_record(document.get("motion"), str(path)),
-        pairs_total=total,
-    )
+    values = msgspec.structs.asdict(read) | {"left_out": {}}
+    values["motion"] = None if read.motion is None else read.motion.record(f"{path}, motion")
+    return Report(**values)
 
 
 def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:

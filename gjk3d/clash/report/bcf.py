@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from gjk3d.clash.decisions.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now, time_of
 from gjk3d.clash.detection.assembly import upward
-from gjk3d.clash.detection.clashes import KINDS, Clash, Vector
+from gjk3d.clash.detection.clashes import KINDS, Clash
+from gjk3d.clash.documents import Vector
 from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, Vector, record, vectors
+from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, record, vectors
+from gjk3d.clash.documents import Count, Vector
 from gjk3d.shown import shown
 from gjk3d.units import reading
 from gjk3d.wording import count, json_ready, with_unit
@@ -66,7 +67,7 @@ class PartRow:
 
     name: str
     file: str
-    triangles: int
+    triangles: Count
     closed: bool | None = None
     convex: bool | None = None
     bounds: tuple[Vector, Vector] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import dist, floor, hypot, isfinite, log10, nan
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +43,6 @@ from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
 from gjk3d.wording import above, count, number, told, with_unit
-
-if TYPE_CHECKING:
-    from gjk3d.clash.report.report import Report
-
 
 #: The largest number of findings that a page lists. The worst come first.
 MAX_ROWS = 100_000

@@ -34,7 +34,7 @@ from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.moving import Moving, timed
+from gjk3d.clash.motion.moving import Moving
 from gjk3d.clash.report.baseline import ids_of, in_unit, read_baseline
 from gjk3d.clash.report.report import BY_DEFAULT, Report
 from gjk3d.clash.report.summary import summary
@@ -393,7 +393,10 @@ class Run:
             decisions = [] if decision is None else [decision]
             a, b = self.places[[i, j], None][:, : len(decisions)]
             slack = self.slacks[i] + self.slacks[j]
-            clashes = self._clashes(a, b, decisions, 0, IDENTITY, self._tolerance(i, j), slack, **timed(passage))
+            timed: dict[str, Any] = {}
+            if passage is not None:
+                timed = {"time": passage.when, "intervals": passage.intervals, "least": passage.least}
+            clashes = self._clashes(a, b, decisions, 0, IDENTITY, self._tolerance(i, j), slack, **timed)
             self.findings.add(clashes, [bool(decisions)], step)
 
     def _tolerance(self, i: int, j: int) -> float:

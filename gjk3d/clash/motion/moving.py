@@ -17,6 +17,7 @@ from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.detection.tolerances import Tolerances
+from gjk3d.clash.documents import Interval
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
@@ -56,30 +57,12 @@ class Course:
 
     a: str
     b: str
-    intervals: tuple[tuple[float, float, float, float], ...]
+    intervals: tuple[Interval, ...]
     proven: bool
     least: tuple[float, float]
     when: float
     inside: float
     series: tuple[tuple[float, float, float, float], ...] = field(repr=False, default=())
-
-    @classmethod
-    def of(cls, a: str, b: str, passage: Passage, solved: bool = False) -> Course:
-        """Return the record of a passage.
-
-        Parameters
-        ----------
-        a, b : str
-            The names of the parts.
-        passage : Passage
-            The passage of the pair.
-        solved : bool
-            Whether a track of the pair was computed from joints.
-        """
-        spans = tuple((span.after, span.begin, span.end, span.before) for span in passage.spans)
-        proven = not solved and passage.settled and all(span.proven for span in passage.spans)
-        series = tuple((sample.time, sample.lower, sample.upper, sample.inside) for sample in passage.samples)
-        return cls(a, b, spans, proven, passage.least, passage.when, passage.inside, series)
 
     @property
     def is_steady(self) -> bool:
@@ -238,7 +221,7 @@ class Moving:
 
     def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
         """Return the finding of a pair at the time of its deepest overlap or smallest gap, or None if it is free."""
-        if not passage.spans and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
+        if not passage.intervals and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
         clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
@@ -249,7 +232,7 @@ class Moving:
                 clash, corners = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
         if clash is None:
             return None
-        if clash.kind == "contained" and any(sample.free for sample in passage.samples):
+        if clash.kind == "contained" and any(sample.free for sample in passage.series):
             clash = replace(clash, kind="hard", note=f"{clash.note} at this time, but not always")
         if not passage.settled:
             clash = replace(clash, note=joined(clash.note, _SAMPLED))
@@ -272,7 +255,10 @@ class Moving:
                 names = self.names[i], self.names[j]
                 if not passage.settled:
                     self._sampled.append(" and ".join(names))
-                self.courses.append(Course.of(*names, passage, solved=bool(self._solved & {*names})))
+                # the error of a track that was computed from joints is not proven
+                proven = passage.proven and not self._solved & {*names}
+                intervals, _, least, when, inside, series, _ = passage
+                self.courses.append(Course(*names, intervals, proven, least, when, inside, series))
             yield i, j, passage, decision
         if self._sampled:
             few = f"{', '.join(self._sampled[:_FEW])}{' and others' if len(self._sampled) > _FEW else ''}"
@@ -294,14 +280,3 @@ def _decided(meshes: Sequence[Mesh], decider: Decider) -> tuple[Clash | None, Ar
     hulls = Pairs([a.hull(), b.hull()]).signed_distance(np.array([[0, 1]]), np.tile(np.eye(4), (2, 1, 1)))[0]
     clash = decider.decide(a, b, hulls)
     return clash, decider.corners
-
-
-def timed(passage: Passage | None) -> dict[str, Any]:
-    """Return the fields of a finding that a passage sets."""
-    if passage is None:
-        return {}
-    return {
-        "time": passage.when,
-        "intervals": tuple((span.after, span.begin, span.end, span.before) for span in passage.spans),
-        "least": passage.least,
-    }

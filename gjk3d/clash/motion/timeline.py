@@ -20,6 +20,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, intersection, shared_depth
+from gjk3d.clash.documents import Interval
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
@@ -57,49 +58,19 @@ class Sample(NamedTuple):
         return self.upper if self.free else -self.inside
 
 
-class Span(NamedTuple):
-    """A time interval of a clash.
-
-    Attributes
-    ----------
-    after, begin, end, before : float
-        The clash begins between the first two times and ends between the last two.
-    proven : bool
-        Whether the clash is certified at every time from `begin` to `end`, and not only at many times.
-    """
-
-    after: float
-    begin: float
-    end: float
-    before: float
-    proven: bool
-
-
 class Passage(NamedTuple):
-    """The clashes and the smallest clearance of a pair over the whole motion.
+    """The clashes and the smallest clearance of a pair over the whole motion. See `Course` for all but ``settled``.
 
-    Attributes
-    ----------
-    spans : tuple of Span
-        The intervals of the clash.
-    least : (float, float)
-        Bounds of the smallest clearance, both 0 if the parts clash.
-    when : float
-        The time of the upper bound, or of the deepest clash.
-    inside : float
-        A lower bound of the depth at this time.
-    samples : tuple of Sample
-        The samples in the order of their times, for a chart.
-    settled : bool
-        Whether a clash is excluded at all times outside of the intervals.
+    ``settled`` is whether a clash is excluded at all times outside of the intervals.
     """
 
-    spans: tuple[Span, ...]
+    intervals: tuple[Interval, ...]
+    proven: bool
     least: tuple[float, float]
     when: float
     inside: float
-    samples: tuple[Sample, ...]
-    settled: bool = True
+    series: tuple[Sample, ...]
+    settled: bool
 
 
 class Timeline:
@@ -207,7 +178,7 @@ class Timeline:
         if all(sample.free for sample in samples):
             nearest = self._least(min(samples, key=lambda sample: sample.value))
             if nearest is not None:
-                return self._result((), *nearest)
+                return self._result((), True, *nearest)
         return self._contacts()
 
     def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
@@ -266,7 +237,10 @@ class Timeline:
                 edges |= {first, last}
             leave(begin, first)
             leave(last, end)
-        return self._passage(free, clash)._replace(settled=not todo)
+        intervals, proven = self._intervals(sorted(free), sorted(clash))
+        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
+        worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
+        return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
 
     def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
         """Return whether an interval needs no further samples, because it is short or allows only a touch."""
@@ -291,27 +265,33 @@ class Timeline:
         leave(begin, earliest)
         leave(latest, end)
 
-    def _passage(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> Passage:
-        spans = self._spans(sorted(free), sorted(clash))
-        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
-        worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
-        return self._result(tuple(spans), (0.0, worst.upper), worst.time)
+    def _result(
+        self,
+        intervals: tuple[Interval, ...],
+        proven: bool,
+        least: tuple[float, float],
+        when: float,
+        settled: bool = True,
+    ) -> Passage:
+        series = tuple(sorted(self._samples.values()))
+        return Passage(intervals, proven and settled, least, when, self.sample(when).inside, series, settled)
 
-    def _result(self, spans: tuple[Span, ...], least: tuple[float, float], when: float) -> Passage:
-        return Passage(spans, least, when, self.sample(when).inside, tuple(sorted(self._samples.values())))
-
-    def _spans(self, free: list[tuple[float, float]], clash: list[tuple[float, float]]) -> list[Span]:
-        spans: list[Span] = []
+    def _intervals(
+        self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
+    ) -> tuple[tuple[Interval, ...], bool]:
+        """Return the intervals of the clash, and whether the clash is certified in the whole of each."""
+        intervals: list[Interval] = []
+        proven = True
         for begin, end in clash:
             after = max((last for _, last in free if last <= begin), default=self.begin)
             before = min((first for first, _ in free if first >= end), default=self.end)
-            if spans and spans[-1].after == after:
-                last = spans[-1]
-                joined = last.proven and begin - last.end <= self.width
-                spans[-1] = last._replace(end=end, before=before, proven=joined)
+            if intervals and intervals[-1][0] == after:
+                _, first, last, _ = intervals[-1]
+                proven &= begin - last <= self.width
+                intervals[-1] = after, first, end, before
             else:
-                spans.append(Span(after, begin, end, before, True))
-        return spans
+                intervals.append((after, begin, end, before))
+        return tuple(intervals), proven
 
     def _best(self, start: Sample) -> Sample:
         """Return the sample with the smallest value between the neighbours of a sample, by golden-section search."""

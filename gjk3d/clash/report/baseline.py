@@ -221,10 +221,8 @@ def missing(before: Report, present: Collection[str], checked: Callable[[str, st
 
 _LONGER = 0.1  #: times within this share of the duration of a clash count as equal
 
-Span = tuple[float, float, float, float]
 
-
-def within(clash: Clash, spans: tuple[Span, ...]) -> bool:
+def within(clash: Clash, spans: tuple[Interval, ...]) -> bool:
     """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
 
     Parts at rest clash at all times. The certified clash of each interval must be within a time
@@ -243,6 +241,6 @@ def same_times(a: Clash, b: Clash) -> bool:
     return within(a, b.intervals) and within(b, a.intervals)
 
 
-def _inside(now: Span, then: Span) -> bool:
+def _inside(now: Interval, then: Interval) -> bool:
     spare = _LONGER * (then[3] - then[0])
     return then[0] - spare <= now[1] and now[2] <= then[3] + spare

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.scene import memory, narrow, quick
-from gjk3d.scene.memory import Memory
+from gjk3d.scene.coherence import Memory
 
 RNG = np.random.default_rng(7)
 HULLS = [RNG.normal(size=(n, 3)) * 0.3 for n in (5, 12, 30)]

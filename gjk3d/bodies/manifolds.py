@@ -242,7 +242,7 @@ def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return where a normal at part k leads: out of the body, into it, or unclear if only a probe can tell."""
+    """Return whether a normal at part k leads out of the body or into it, or UNCLEAR if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
     # a closed mesh without inner walls is behind all of its faces

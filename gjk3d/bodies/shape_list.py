@@ -1,4 +1,4 @@
-"""A list of convex shapes that a body is tested against, so that one call of the kernels solves pairs with all of them.
+"""Convex shapes that a body is tested against, so that one call of the kernels solves the pairs with all of them.
 
 In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.nth_shape`). The list of a
 single object is that object itself, which may be a body.

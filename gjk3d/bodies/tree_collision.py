@@ -43,8 +43,8 @@ from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: codes of a pair at a pose: apart; parts intersect; a point of one body is inside the other; only the slow path can
-#: decide; the columns of a height field are not deep enough
+#: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
+#: decide, the columns of a height field are not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
@@ -162,7 +162,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``; ``w.last`` is the pair."""
+    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``. ``w.last`` is the pair."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
@@ -282,7 +282,7 @@ def meet_rows(
     for k in range(rows.start, rows.stop):
         x, _ = two_of_rows(pair, rows, k)
         if pair.order == TIED:
-            w.last[0] = -1  # parts of the one are none of the other
+            w.last[0] = -1  # the stored parts belong to another shape
         code = meet(x, margin, w)
         answer[k] = code
     return code

@@ -23,16 +23,16 @@ from gjk3d.typing import Array, Ints
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
-SHORT = 1e-10  #: errors of places, in units of a gap, from which the way between two points is no normal
+SHORT = 1e-10  #: errors of places, in units of a gap, below which two points do not define a normal
 _ANYWHERE = 1e150
-_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
+_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: parts that are farther than the nearest by this many errors are not solved again
 
 
 class NearestParts(NamedTuple):
     """The nearest parts so far; their result is row 1 of the scratch's ``out``."""
 
     upper: float
-    lowest: float  #: lower bound of all that were asked
+    lowest: float  #: lower bound of all solved pairs
     p: int  #: their places among the leaves
     q: int
     curved: bool
@@ -271,7 +271,7 @@ def into_world(p: Array, out: Array, k: int) -> None:
 
 
 class Round(NamedTuple):
-    """All points within a radius of a segment or point in A's frame; the radius is 0 if B is no such shape."""
+    """All points within a radius of a segment or point in A's frame. The radius is 0 if B is another shape."""
 
     start: Vec3
     direction: Vec3  #: from there to the end

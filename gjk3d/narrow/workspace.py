@@ -74,13 +74,13 @@ def per_thread(make: Callable[P, T]) -> Callable[P, T]:
     """
 
     @wraps(make)
-    def buffer(*sizes: Any) -> Any:
+    def buffer(*sizes: P.args, **options: P.kwargs) -> T:
         retained = _buffers.last.get(make)
         if retained is None or retained[0] != sizes:
-            retained = _buffers.last[make] = sizes, make(*sizes)
-        return retained[1]
+            retained = _buffers.last[make] = sizes, make(*sizes, **options)
+        return cast("T", retained[1])
 
-    return cast("Callable[P, T]", buffer)
+    return buffer
 
 
 def new_workspace(points: int) -> Workspace:

@@ -1,13 +1,13 @@
 """Detection of parts of an assembly that clash, touch or come too close, with depths and places.
 
-`detection` computes the findings: assemblies, close pairs, decisions by hulls and triangles, rules, and the run.
-`motion` adds moving parts. `report` holds the report, its comparison with an earlier one, and its file formats.
-`decisions` holds the decisions of people about findings. The modules `formats`, `page` and `serving` are public. The
-distance and the depth of two meshes are in `bodies`, pictures in `viz`, and the command ``gjk3d clash`` is in `cli`.
+`detection` computes the findings: assemblies, close pairs, tolerances, decisions by hulls and triangles, rules, and the
+run. `motion` adds moving parts. `report` has the report, its comparison with an earlier one, and the text of its
+numbers. `formats` writes and reads files, `page` and `templates` make the HTML page, and `serving` is its server.
+`triage` has the decisions of people about findings, and `documents` reads JSON by the types of fields. The distance and
+the depth of two meshes are in `bodies`, pictures in `viz`, and the command ``gjk3d clash`` is in `cli`.
 """
 
 from gjk3d.clash import formats, page, serving
-from gjk3d.clash.decisions.triage import Triage, read_triage
 from gjk3d.clash.detection.assembly import Assembly
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.parts import AssemblyPart
@@ -19,6 +19,7 @@ from gjk3d.clash.motion.files import read_motion, read_poses
 from gjk3d.clash.motion.joints import Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.report.report import Input, PartRow, Report
+from gjk3d.clash.triage import Triage, read_triage
 
 __all__ = [
     "Assembly",

@@ -17,7 +17,6 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.decisions.triage import Triage
 from gjk3d.clash.detection.assembly import upward
 from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash
 from gjk3d.clash.detection.findings import Cause, causes
@@ -39,6 +38,7 @@ from gjk3d.clash.report.wording import (
     way_out,
     when,
 )
+from gjk3d.clash.triage import Triage
 from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
@@ -221,21 +221,11 @@ class Frame(NamedTuple):
 class Drawn(NamedTuple):
     """The triangles of a page.
 
-    Attributes
-    ----------
-    shapes : list of (vertices, indices)
-        The number of vertices and of indices of each shape.
-    chunks : list of (shapes, text)
-        The number of shapes in a chunk, and their data as `gjk3d.webpage.deflated` packs it. The data contains the
-        float32 positions of all shapes, then the uint32 indices of all shapes, little-endian.
-    which : (n,) int
-        The number of the shape of each part, or -1 for a part without triangles in the page.
-    poses : (n, 7) float
-        The quaternion of each part, x first, and its translation.
-    visible : (n,) bool
-        Whether the part is drawn at once. The others are drawn as boxes until they are selected.
-    left_out : int
-        The number of parts whose triangles did not fit into the page.
+    ``shapes`` are the numbers of vertices and of indices of each shape. ``chunks`` are the number of shapes in a chunk,
+    and their data as `gjk3d.webpage.deflated` packs it: float32 positions of all shapes, then uint32 indices of all
+    shapes, little-endian. Each part has the number of its shape in ``which``, or -1 without triangles in the page.
+    ``poses`` (n, 7) are a quaternion, x first, and a translation. A part that is not ``visible`` is drawn as a box until
+    it is selected. ``left_out`` is the number of parts whose triangles did not fit into the page.
     """
 
     shapes: list[tuple[int, int]]
@@ -270,16 +260,8 @@ def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
 def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: float) -> Drawn:
     """Return the triangles of the parts that fit into a page. Parts of the worst findings come first.
 
-    Parameters
-    ----------
-    report : Report
-        The report. The result has triangles only if the report has its assembly.
-    numbers : dict of str to int
-        The index of each part in the arrays of the result, by the name of the part.
-    frame : Frame
-        The frame of the page.
-    budget : float
-        The largest number of characters of all chunks together.
+    ``numbers`` are the indices of the parts in the arrays of the result. ``budget`` is the largest number of characters
+    of all chunks together.
     """
     ordered = _order(report, numbers, frame)
     sizes, chunks, numbers_of_shapes = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
@@ -378,20 +360,9 @@ class Packed:
 
 
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
-    """Return the worst findings of a report in the format of the page. The report is in its unit of reading.
+    """Return the worst findings of a report, which is in its unit of reading, in the format of the page.
 
-    Parameters
-    ----------
-    report : Report
-        The report.
-    names : dict of str to int
-        The number of each part, by its name.
-    causes : sequence of Cause
-        Parts that explain several findings.
-    size : float
-        The size of the assembly. Positions are rounded to a billionth of it.
-    most : int
-        The largest number of findings.
+    ``names`` are the numbers of the parts. Positions are rounded to a billionth of ``size``, the size of the assembly.
     """
     sentences: dict[str, int] = {}
     blocks: list[str] = []

@@ -15,7 +15,7 @@ from threading import Lock, Timer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from gjk3d.clash.decisions.triage import MAX_BYTES, Triage, parse_triage, read_triage
+from gjk3d.clash.triage import MAX_BYTES, Triage, parse_triage, read_triage
 from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"

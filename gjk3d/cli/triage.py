@@ -53,8 +53,8 @@ def triage(
     pictures
         The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
     """
-    from gjk3d.clash.decisions.triage import read_triage
     from gjk3d.clash.formats import read_bcf
+    from gjk3d.clash.triage import read_triage
 
     check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
@@ -126,9 +126,9 @@ def serve(
     open
         Open the address in the browser of this machine.
     """
-    from gjk3d.clash.decisions.triage import read_triage
     from gjk3d.clash.page import write_page
     from gjk3d.clash.serving import Server
+    from gjk3d.clash.triage import read_triage
 
     if not 0 <= port < 65536:
         raise UsageError(f"--port {port}: expected 1 to 65535, or 0 for a free port")

@@ -12,11 +12,10 @@ from reports import ENDING, EVIL, three_cubes
 from words import assert_names
 
 from gjk3d.clash import Triage
-from gjk3d.clash.decisions.resuming import taken_up
-from gjk3d.clash.decisions.triage import View
 from gjk3d.clash.formats import read_bcf, to_bcf
-from gjk3d.clash.report.bcf import MAX_ENTRY, guid
-from gjk3d.clash.report.text import legal
+from gjk3d.clash.formats.bcf import MAX_ENTRY, guid
+from gjk3d.clash.formats.text import legal
+from gjk3d.clash.triage import View, taken_up
 from gjk3d.errors import FileError, ParseError
 from tests.clash import sentences
 

@@ -12,9 +12,9 @@ from browser import Browser, program
 from reports import three_cubes
 
 from gjk3d.clash import Triage, read_triage, serving
-from gjk3d.clash.decisions.triage import MAX_BYTES
 from gjk3d.clash.page import write_page
 from gjk3d.clash.serving import Server
+from gjk3d.clash.triage import MAX_BYTES
 
 
 @pytest.fixture

@@ -234,14 +234,14 @@ def test_findings_come_in_one_order_with_any_number_of_workers(lattice):
 
 
 def test_ctrl_c_while_the_report_is_put_in_order_loses_nothing(lattice, monkeypatch):
-    from gjk3d.clash.report import summary
+    from gjk3d.clash.detection import run
 
     def grouped(*arguments):
         signal.raise_signal(signal.SIGINT)
         return regroup(*arguments)
 
-    regroup = summary.grouped
-    monkeypatch.setattr(summary, "grouped", grouped)
+    regroup = run.grouped
+    monkeypatch.setattr(run, "grouped", grouped)
     report = check(lattice)
     assert not report.complete
     assert report.pairs_tested == report.pairs_total

@@ -8,10 +8,10 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Triage
-from gjk3d.clash.decisions.triage import parse_triage
 from gjk3d.clash.formats import to_bcf, to_junit, to_markdown
 from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.clash.report.wording import when
+from gjk3d.clash.triage import parse_triage
 from tests.clash import sentences
 
 

@@ -16,8 +16,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Triage, read_triage
-from gjk3d.clash.decisions.resuming import taken_up
-from gjk3d.clash.decisions.triage import MAX_BYTES, STATES, Comment, Issue, Mark, View, parse_triage, time_of
+from gjk3d.clash.triage import MAX_BYTES, STATES, Comment, Issue, Mark, View, parse_triage, taken_up, time_of
 from gjk3d.errors import FileError, ParseError
 from tests.clash import sentences
 

@@ -9,8 +9,8 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import read_triage
-from gjk3d.clash.decisions.triage import now
-from gjk3d.clash.report.bcf import guid
+from gjk3d.clash.formats.bcf import guid
+from gjk3d.clash.triage import now
 from gjk3d.cli.app import main
 from tests.clash import sentences
 

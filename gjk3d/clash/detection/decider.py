@@ -117,14 +117,8 @@ def unchecked(reason: str) -> Clash:
 class Decider:
     """The decision of pairs with a clearance and a tolerance.
 
-    Parameters
-    ----------
-    clearance, tolerance : float
-        The limits of `gjk3d.clash.check`.
-    solids : dict
-        A cache of the manifold3d solids of parts.
-    twice : bool
-        Whether two equal parts at one place are a duplicate. It is False for moving parts that only pass there.
+    ``solids`` is a cache of the manifold3d solids of parts. ``twice`` is whether two equal parts at one place are a
+    duplicate. It is False for moving parts that only pass there.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
@@ -379,17 +373,7 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Decisions of pairs of shapes.
-
-    Parameters
-    ----------
-    shapes : sequence of Mesh
-        The shapes by number.
-    clearance : float
-        The clearance of `gjk3d.clash.check`.
-    most : float
-        The largest reach of all queries.
-    """
+    """Decisions of pairs of shapes. ``most`` is the largest reach of all queries."""
 
     def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
         self._shapes = tuple(shapes)

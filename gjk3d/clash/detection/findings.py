@@ -106,16 +106,8 @@ _SPARE = 1024  #: the number of findings above the limit that triggers the next 
 class Findings:
     """The findings of a run.
 
-    Parameters
-    ----------
-    parts : Names
-        The names of the parts.
-    most : int, optional
-        The number of stored findings. The worst ones are stored, and the others are counted. The default stores all.
-    watched : collection of str
-        Ids whose occurrence is recorded in `seen`.
-    callback : callable, optional
-        A function that is called with each finding.
+    The worst ``most`` findings are stored, and the others are counted. None stores all. `seen` records which ids of
+    ``watched`` occur, and ``callback`` is called with each finding.
     """
 
     def __init__(
@@ -209,17 +201,8 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     The part with most of the remaining findings is selected repeatedly. Parts that moved are selected first. This is a
     greedy vertex cover of a graph whose edges are the findings (Chvatal 1979).
 
-    Parameters
-    ----------
-    clashes : collection of Clash
-        The findings. Only open findings of kinds that must be repaired are used.
-    moved : dict of str to (3,) float, optional
-        The parts that moved since the baseline, and their translations.
-
-    Returns
-    -------
-    list of Cause
-        The causes, sorted by their number of findings. Each explains at least three findings.
+    Only open findings of kinds that must be repaired are used. ``moved`` are the parts that moved since the baseline,
+    and their translations. Each cause explains at least three findings.
 
     Examples
     --------
@@ -270,12 +253,7 @@ def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int
 def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
     """Return the translations of the parts whose boxes moved between two reports without a change of size.
 
-    Parameters
-    ----------
-    before, after : collection of PartRow
-        The parts of both reports, in one unit.
-    tolerance : float
-        Translations up to this length are ignored.
+    Translations up to the tolerance are ignored.
     """
     old = {part.name: np.array(part.bounds) for part in before if part.bounds is not None}
     shifts = {}

@@ -54,16 +54,7 @@ def doubted_limits(
 ) -> list[str]:
     """Return notes on a clearance larger than every part, and on a tolerance larger than a part.
 
-    Parameters
-    ----------
-    clearance, tolerance : float
-        The limits of the call. The tolerance is None for the default.
-    names : sequence of str
-        The names of the parts.
-    sizes : (n,) float
-        The diagonals of the boxes of the parts.
-    unit : str or None
-        The unit of all lengths.
+    ``tolerance`` is None for the default, and ``sizes`` are the diagonals of the boxes of the parts.
     """
     if not len(sizes):
         return []
@@ -81,14 +72,7 @@ def doubted_limits(
 def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
     """Return a note on a motion that moves a part far away from the assembly.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The names of the parts.
-    bounds, swept : (n, 2, 3) float
-        The boxes of the parts in their drawn poses, and the boxes of their whole paths.
-    unit : str or None
-        The unit of all lengths.
+    ``bounds`` and ``swept`` (n, 2, 3) are the boxes of the parts in their drawn poses, and of their whole paths.
     """
     if not len(bounds):
         return []
@@ -143,20 +127,9 @@ class Alike(NamedTuple):
 def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
     """Return the groups of pairs of equal shapes at equal relative poses.
 
-    Parameters
-    ----------
-    pairs : (n, 2) int
-        The pairs of parts by number.
-    shapes : sequence of Mesh
-        The shapes by number.
-    which : (k,) int
-        The number of the shape of each part.
-    rows : (k, 13) float
-        The pose rows of the parts.
-    slacks : (k,) float
-        The largest error of the vertices of each part.
-    steps : (n,) float
-        The largest difference of poses that count as equal. 0 requires equal poses.
+    ``pairs`` (n, 2) are parts by number, ``which`` the shape of each part, ``rows`` (k, 13) and ``slacks`` the pose and
+    the error of the vertices of each part. Poses of a pair that differ by at most its entry of ``steps`` (n,) count as
+    equal.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
@@ -224,15 +197,7 @@ _UNKNOWN, _FREE = -2, -1  #: pairs that were not decided or that hulls decided, 
 
 
 class Twins:
-    """The decisions of pairs, which copies share.
-
-    Parameters
-    ----------
-    alike : Alike
-        The groups of pairs that share a decision.
-    tolerances : (n,) float
-        The tolerances of the pairs.
-    """
+    """The decisions of pairs, which copies share. ``tolerances`` are those of the pairs."""
 
     def __init__(self, alike: Alike, tolerances: Array) -> None:
         self.alike = alike
@@ -284,16 +249,7 @@ class Twins:
 def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
     """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
-    Parameters
-    ----------
-    decisions : sequence of Decision
-        The decisions.
-    which : (n,) int
-        The number of the decision of each pair.
-    rows : (n, 13) float
-        The pose row of A in each pair.
-    tolerances, slacks : (n,) float
-        The tolerance and the slack of each pair. The slack widens the bounds.
+    ``which`` is the decision of each pair by number, and ``rows`` is the pose row of A. Slacks widen the bounds.
     """
     columns: dict[str, Any] = {
         name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED

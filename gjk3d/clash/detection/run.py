@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies import pieces
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.clash.decisions.resuming import take_up
-from gjk3d.clash.decisions.triage import Triage, read_triage
+from gjk3d.bodies.surface import STEEPEST, chord_error
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
-from gjk3d.clash.detection.clashes import Clash, Clashes, Names, column, objects
+from gjk3d.clash.detection.clashes import KINDS, Clash, Clashes, Names, column, objects
 from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
-from gjk3d.clash.detection.findings import Findings
+from gjk3d.clash.detection.findings import Findings, cause_notes, causes, grouped, moves, ranked
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
     Twins,
@@ -35,14 +35,16 @@ from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving
-from gjk3d.clash.report.baseline import ids_of, in_unit, read_baseline
-from gjk3d.clash.report.report import BY_DEFAULT, Report
-from gjk3d.clash.report.summary import summary
+from gjk3d.clash.report.baseline import differences, ids_of, in_unit, missing, read_baseline
+from gjk3d.clash.report.report import BY_DEFAULT, PartRows, Report
+from gjk3d.clash.triage import Triage, read_triage, resolved_issues, take_up, updated
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.interrupts import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
 from gjk3d.typing import Array, Ints
+from gjk3d.units import reading
+from gjk3d.wording import above, count, with_unit
 
 
 def check(
@@ -147,7 +149,7 @@ def check(
         run.moving = Moving(movement_of(motion, assembly.unit), run.placed, assembly.unit)
     complete = run.go(workers, executor, progress)
     with delayed_interrupt() as waiting:  # a Ctrl-C must not lose the findings while they are sorted
-        report = summary(run, complete, time.perf_counter() - start)
+        report = _report(run, complete, time.perf_counter() - start)
     if waiting:
         report.complete = False
     return report
@@ -422,3 +424,156 @@ def _length(value: float, what: str) -> float:
         hint = "" if what == "tolerance" else " (overlaps are always reported, and a required gap is positive)"
         raise ShapeError(f"{what} is {value!r}, expected a length of 0 or more{hint}")
     return float(value)
+
+
+_NAMED = 3  #: pairs in a note
+_MOST = 30  #: parts in a note
+
+
+def _report(run: Run, complete: bool, elapsed: float) -> Report:
+    """Return the report of a run, with the comparison with the baseline, groups, ranks and notes."""
+    clashes = run.findings.clashes
+    checked = _checked(run) if complete else lambda a, b: False
+    lost = [] if run.before is None else missing(run.before, run.findings.seen, checked)
+    if lost:
+        clashes = clashes.joined(lost)
+    if run.triage is not None:
+        clashes = clashes.joined(resolved_issues(run.triage, {*run.findings.seen, *clashes.ids()}, checked))
+    sizes = {part.name: size for part, size in zip(run.placed, run.sizes.tolist(), strict=True)}
+    opened, closed = (clashes.subset(np.flatnonzero(which)) for which in (clashes.is_open, ~clashes.is_open))
+    groups = [*grouped(opened, sizes), *closed.columns["group"]]
+    examined: Collection[int] = range(len(run.shapes)) if complete else set(run.which[run.looked_at].tolist())
+    report = Report(
+        triage=None if run.triage is None else updated(run.triage, clashes),
+        clashes=ranked(opened.joined(closed), groups),
+        parts=_rows(run, examined),
+        unit=run.assembly.unit,
+        clearance=run.clearance,
+        tolerance=run.tolerance,
+        pairs_total=run.total,
+        pairs_close=run.close,
+        pairs_tested=run.total - run.undecided - run.unfollowed,
+        decisions=run.decisions,
+        complete=complete,
+        elapsed=elapsed,
+        settings=run.settings,
+        inputs=run.assembly.inputs,
+        notes=_notes(run, examined),
+        left_out=run.findings.left_out,
+        motion=None if run.moving is None else run.moving.record(),
+        assembly=run.assembly,
+    )
+    shifted = moves(run.before.parts, report.parts, run.tolerance) if run.before is not None else {}
+    report.notes += _facet_notes(run)
+    report.causes = tuple(causes(report.clashes, shifted))
+    if complete:  # a part of the findings does not show their causes
+        report.notes += cause_notes(report)
+    if run.before is not None:
+        report.notes += _differences(run, run.before, report, sum(clash.is_open for clash in lost))
+    return report
+
+
+def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
+    notes = [*run.assembly.notes, *run.ignoring.unused(), *run.remarks]
+    if run.moving is not None:
+        notes += run.moving.notes
+    notes += _surface_notes(run, examined)
+    if not pieces.available():
+        notes.append(
+            "manifold3d is missing, so overlaps are detected by samples and have no volume:"
+            ' run pip install "gjk3d[mesh]"'
+        )
+    return tuple(notes)
+
+
+def _facet_notes(run: Run) -> tuple[str, ...]:
+    clashes = run.findings.clashes
+    if not run.default or not len(clashes):
+        return ()
+    inside, depths = clashes.columns["penetration"], clashes.columns["depth"]
+    depth = np.where(np.isnan(inside), depths, inside)
+    place = np.full(len(run.parts) + 1, -1)
+    place[run.places] = np.arange(len(run.places))
+    pairs = place[np.column_stack([clashes.columns["a"], clashes.columns["b"]]).astype(np.int64)]
+    hard = clashes.is_open & (clashes.columns["kind"] == KINDS.index("hard"))
+    hard &= depth < STEEPEST * run.sizes[pairs].sum(axis=1)
+    pairs, depth = pairs[hard], depth[hard]
+    errors = {k: run.placed[k].facets or chord_error(run.shapes[run.which[k]]) for k in set(pairs.ravel().tolist())}
+    limits = np.array([errors[i] + errors[j] for i, j in pairs.tolist()]).reshape(-1)
+    near = np.flatnonzero(depth <= limits)
+    if not len(near):
+        return ()
+    unit, factor = reading(run.assembly.unit, float(run.sizes.max()))
+    error = with_unit(above(factor * float(limits[near].max()), 2), unit)
+    named = ", ".join(" and ".join(run.placed[k].name for k in pairs[n]) for n in near[:_NAMED].tolist())
+    more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+    return (
+        f"triangles approximate curved faces, with an error of about {error} for two parts together."
+        f" {count(len(near), 'overlap')} within this error may be a touch ({named}{more}):"
+        f" --tolerance {error.replace(' ', '')} reports such overlaps as touching",
+    )
+
+
+def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
+    """Return notes on parts whose surface was repaired or is open. Parts inside an open part are not detected."""
+    flaws: dict[str, list[str]] = {}
+    for shape, part in zip(run.which.tolist(), run.placed, strict=True):
+        mesh = run.shapes[shape]
+        if shape not in examined or not mesh._solid:
+            continue
+        flaws_of_mesh = list(mesh.repairs)
+        if mesh.nearly_closed:
+            flaws_of_mesh.append(
+                f"nearly closed, with {mesh._mended.loose_edges} open edges in {len(mesh.faces)} triangles:"
+                " parts inside it are not detected"
+            )
+        elif mesh.open_edges:
+            flaws_of_mesh.append("not closed: parts inside it are not detected")
+        for text in flaws_of_mesh:
+            flaws.setdefault(text, []).append(part.name)
+    return [f"{_listed(names)}: {text}" for text, names in flaws.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
+
+
+def _rows(run: Run, examined: Collection[int]) -> PartRows:
+    """Return the parts of the report. Values that need a hull are None for shapes that were not examined."""
+    facts: list[tuple[int, bool | None, bool | None]] = [
+        (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
+        for k, shape in enumerate(run.shapes)
+    ]
+    shapes, bounds = np.full(len(run.parts), len(facts)), np.full((len(run.parts), 2, 3), np.nan)
+    shapes[run.places], bounds[run.places] = run.which, run.bounds
+    facts.append((0, None, None))  # for parts without a shape
+    numbers = shapes.tolist()
+    columns = {name: [facts[k][n] for k in numbers] for n, name in enumerate(("triangles", "closed", "convex"))}
+    names = ("name", "file", "reason", "path", "colour", "guid")
+    columns |= {name: [getattr(part, name) for part in run.parts] for name in names}
+    return PartRows(columns | {"bounds": bounds})
+
+
+def _checked(run: Run) -> Callable[[str, str], bool]:
+    """Return a function of two names: whether the run checked the pair, or one of its parts is missing."""
+    number = {part.name: k for k, part in enumerate(run.parts)}
+
+    def checked(a: str, b: str) -> bool:
+        if a not in number or (b and b not in number):
+            return True  # a missing part cannot clash
+        i, j = number[a], number[b or a]
+        if run.moving is None and (a, b) in run.timed_before:
+            return False  # a run without motion cannot check a clash of moving parts
+        return bool(run.wanted(i, j)) and all(run.parts[k].shape is not None for k in (i, j))
+
+    return checked
+
+
+def _differences(run: Run, before: Report, after: Report, carried: int) -> tuple[str, ...]:
+    notes = [f"the baseline was made with {old}, and this report with {new}" for old, new in differences(before, after)]
+    if carried:
+        notes.append(f"{count(carried, 'finding')} not checked in this run: as in the baseline")
+    if run.unit_before != before.unit:
+        notes.insert(0, f"the lengths of the baseline are converted from {run.unit_before} to {before.unit}")
+    return tuple(notes)

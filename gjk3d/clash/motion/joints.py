@@ -218,16 +218,8 @@ def _bent(turns: Array) -> Array:
 class Linkage:
     """Joints and couplings, which give the displacement of every body at any time.
 
-    Parameters
-    ----------
-    joints, couplings : sequence of Joint, of Coupling
-        The joints and couplings of a `Movement`.
-    times : (float, float)
-        The times of the first and the last row of every drive.
-    size : float
-        The size of the assembly.
-    units : (str, str or None)
-        The units of time and length for messages.
+    ``times`` are those of the first and the last row of every drive, ``size`` is the size of the assembly, and
+    ``units`` are the units of time and length for messages.
     """
 
     def __init__(

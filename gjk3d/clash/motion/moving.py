@@ -101,13 +101,7 @@ class MotionRecord:
         return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:
-        """Return the record with the lengths of its pairs in another unit. The tracks remain in the assembly's unit.
-
-        Parameters
-        ----------
-        factor : float
-            The factor of all lengths.
-        """
+        """Return the record with the lengths of its pairs in another unit. The tracks remain in the assembly's unit."""
         pairs = (
             replace(
                 pair,
@@ -122,15 +116,7 @@ class MotionRecord:
         return replace(self, pairs=tuple(pairs))
 
     def pose(self, part: str, time: float) -> Array:
-        """Return the displacement of a part from its drawn pose at a time, (4, 4).
-
-        Parameters
-        ----------
-        part : str
-            The name of the part. The displacement of a static part is the identity.
-        time : float
-            The time in the unit of the motion.
-        """
+        """Return the displacement of a part from its drawn pose, (4, 4). It is the identity for static parts."""
         return self.tracks[part].pose(time) if part in self.tracks else np.eye(4)
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,17 +140,7 @@ TIMES = 1e-4  #: the accuracy of the begin and end of a clash relative to the du
 
 
 class Moving:
-    """The decisions of pairs that move against each other.
-
-    Parameters
-    ----------
-    movement : Movement
-        The motion of the parts.
-    parts : sequence of AssemblyPart
-        The parts that could be loaded.
-    unit : str or None
-        The unit of the assembly.
-    """
+    """The decisions of pairs that move against each other. ``parts`` are those that could be loaded."""
 
     def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
         self.movement = movement

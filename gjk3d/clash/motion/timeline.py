@@ -76,18 +76,8 @@ class Passage(NamedTuple):
 class Timeline:
     """The computation of the passage of two meshes on their tracks.
 
-    Parameters
-    ----------
-    meshes : two Mesh
-        The meshes in their drawn poses.
-    tracks : two Track
-        The tracks of the meshes.
-    tolerance : float
-        The largest overlap that counts as touching.
-    width : float
-        The accuracy of the begin and the end of a clash.
-    slack : float, default 0
-        The sum of the errors of the vertices of both meshes.
+    ``width`` is the accuracy of the begin and the end of a clash, and ``slack`` is the sum of the errors of the
+    vertices of both meshes.
     """
 
     def __init__(

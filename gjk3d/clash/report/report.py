@@ -21,10 +21,10 @@ from gjk3d.units import reading
 from gjk3d.wording import count, json_ready, with_unit
 
 if TYPE_CHECKING:
-    from gjk3d.clash.decisions.triage import Triage
     from gjk3d.clash.detection.assembly import Assembly
     from gjk3d.clash.detection.findings import Cause
     from gjk3d.clash.motion.moving import MotionRecord
+    from gjk3d.clash.triage import Triage
 
 
 SCHEMA_VERSION = 1

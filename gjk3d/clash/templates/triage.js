@@ -8,7 +8,7 @@ const clashTriage = (function () {
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
   let unsaved = 0, onChange = () => {};
 
-  // --- merging, by finding and time, as in gjk3d.clash.decisions.triage ---------------------------------------------------
+  // --- merging, by finding and time, as in gjk3d.clash.triage ---------------------------------------------------
   function order(one, two, names) {
     const text = (item, name) => item[name] ?? "", first = names.find((name) => text(one, name) !== text(two, name));
     return first === undefined ? 0 : text(one, first) < text(two, first) ? -1 : 1;

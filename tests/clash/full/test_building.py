@@ -116,7 +116,7 @@ def test_global_ids_go_out_in_bcf_and_come_back(house, building, tmp_path):
     assert [set(pair) for pair in selected(tmp_path / "out.bcf")] == [{house[1]["duct"], house[1]["front"]}]
 
     # another program gave the topic a GUID of its own and dropped the description: the elements tell which it is
-    topic = gk.clash.report.bcf.guid(clash.id)
+    topic = gk.clash.formats.bcf.guid(clash.id)
     with zipfile.ZipFile(tmp_path / "out.bcf") as old, zipfile.ZipFile(tmp_path / "back.bcf", "w") as new:
         for name in old.namelist():
             text = old.read(name).decode().replace(topic, "11111111-2222-3333-4444-555555555555")

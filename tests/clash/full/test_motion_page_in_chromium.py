@@ -8,8 +8,8 @@ from browser import Browser, program
 
 import gjk3d as gk
 from gjk3d.clash import Triage
-from gjk3d.clash.decisions.triage import parse_triage
 from gjk3d.clash.page import write_page
+from gjk3d.clash.triage import parse_triage
 from tests.clash import sentences
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -10,8 +10,8 @@ from damaged_decisions import damaged
 from reports import ENDING, EVIL, many, three_cubes
 
 from gjk3d.clash import Triage
-from gjk3d.clash.decisions.triage import parse_triage, time_of
 from gjk3d.clash.page import write_page
+from gjk3d.clash.triage import parse_triage, time_of
 from tests.clash import sentences
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")

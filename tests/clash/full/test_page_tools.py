@@ -8,8 +8,8 @@ from browser import Browser, program
 from reports import cube, three_cubes
 
 import gjk3d as gk
-from gjk3d.clash.decisions.triage import parse_triage
 from gjk3d.clash.page import write_page
+from gjk3d.clash.triage import parse_triage
 from tests.clash import sentences
 
 pytestmark = pytest.mark.skipif(program() is None, reason="chromium is not on PATH: apt-get install chromium")

@@ -20,14 +20,14 @@ from xml.etree.ElementTree import ParseError as XmlError
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.clash.decisions.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now, time_of
 from gjk3d.clash.detection.assembly import upward
 from gjk3d.clash.detection.clashes import KINDS, Clash
 from gjk3d.clash.documents import Vector
+from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report
-from gjk3d.clash.report.text import document, legal
+from gjk3d.clash.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now, time_of
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
 
@@ -46,14 +46,8 @@ class Camera(NamedTuple):
 def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
     """Return a camera that shows the point of a finding across its normal, or None for a finding without a point.
 
-    Parameters
-    ----------
-    clash : Clash
-        The finding.
-    report : Report
-        The report of the finding. The sizes of its parts determine the distance of the camera.
-    field_of_view : float
-        The whole angle in degrees.
+    The sizes of its parts in the report determine the distance of the camera. ``field_of_view`` is the whole angle in
+    degrees.
     """
     boxes = {part.name: part.bounds for part in report.parts if part.bounds is not None}
     sizes = [_half(boxes[name]) for name in (clash.a, clash.b) if name in boxes]

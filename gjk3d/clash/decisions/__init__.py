@@ -1,1 +1,0 @@
-"""Decisions of people about findings, and their effect on later runs."""

@@ -1,4 +1,8 @@
-"""The clash report as one HTML page with a table and a 3D view of the assembly. The page works offline."""
+"""The clash report as one HTML page with a table and a 3D view of the assembly. The page works offline.
+
+A column of the table has its values in `_index` and `_texts`, its header in ``templates/page.html``, its cell in
+``makeRow`` of ``templates/table.js``, and its width in ``templates/page.css``.
+"""
 
 from __future__ import annotations
 
@@ -224,8 +228,8 @@ class Drawn(NamedTuple):
     ``shapes`` are the numbers of vertices and of indices of each shape. ``chunks`` are the number of shapes in a chunk,
     and their data as `gjk3d.webpage.deflated` packs it: float32 positions of all shapes, then uint32 indices of all
     shapes, little-endian. Each part has the number of its shape in ``which``, or -1 without triangles in the page.
-    ``poses`` (n, 7) are a quaternion, x first, and a translation. A part that is not ``visible`` is drawn as a box until
-    it is selected. ``left_out`` is the number of parts whose triangles did not fit into the page.
+    ``poses`` (n, 7) are a quaternion, x first, and a translation. Parts that are not ``visible`` are drawn as boxes
+    until they are selected. ``left_out`` is the number of parts whose triangles did not fit into the page.
     """
 
     shapes: list[tuple[int, int]]

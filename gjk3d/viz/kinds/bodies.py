@@ -57,7 +57,10 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
     if hasattr(x, "faces"):
-        size = extent_words(np.ptp(x.vertices, axis=0), getattr(x, "unit", None))
+        size = extent_words(
+            np.ptp(getattr(x, "points", None) if hasattr(x, "regular_faces") else x.vertices, axis=0),
+            getattr(x, "unit", None),
+        )
         drawing.words.append(f"{count(len(x.faces), 'triangle')}, {size}")
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""

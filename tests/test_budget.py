@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1870, 14),
     "_kernels": (3667, 17),
-    "bodies": (15502, 46),
+    "bodies": (15533, 46),
     "broad": (751, 4),
     "clash": (9558, 35),
     "cli": (4076, 18),

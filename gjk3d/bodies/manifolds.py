@@ -17,8 +17,8 @@ from gjk3d.bodies.cones import is_normal, is_parallel, probe_at
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch
 from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import PosedPair, TreeScratch
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
@@ -57,7 +57,7 @@ class PartTree(NamedTuple):
 
 
 #: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
-GivenShelf = tuple[PartTree, Array2]
+GivenShapes = tuple[PartTree, Array2]
 
 
 @inlined
@@ -67,8 +67,8 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 
 @inlined
-def on_shelf(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return body k of a shelf, where ``rims_reaches`` are the rims and reaches of all."""
+def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
+    """Return shape k of a list, where ``rims_reaches`` are the rims and reaches of all."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(

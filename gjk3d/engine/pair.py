@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import kernel, plain
+from gjk3d.bodies.mesh_trees import from_box
 from gjk3d.bodies.part_tree import OPEN, PRISMS, PartTree
-from gjk3d.bodies.traversal import from_box
-from gjk3d.bodies.walk import APART, DOUBT, PosedPair, TreeScratch, holds, meet
+from gjk3d.bodies.tree_collision import APART, DOUBT, PosedPair, TreeScratch, holds, meet
 from gjk3d.geometry.vec3 import Vec3, turn_back
 from gjk3d.typing import Array
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
@@ -24,16 +25,15 @@ from gjk3d.bodies.part_tree import (
     TIED,
     TURNED,
     WIDEST,
-    GivenShelf,
+    GivenShapes,
     PartTree,
     column_gap,
     nodes_apart,
-    on_shelf,
+    nth_shape,
     part_at,
     put_behind,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import STACK
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
@@ -290,13 +290,13 @@ def meet_rows(
 
 @entry
 def meet_each(
-    a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    a: PartTree, b: GivenShapes, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
     w: TreeScratch, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the code of `meet` for a body and shape ``which[k]`` of a shelf at pose rows k, start to stop."""
+    """Write the code of `meet` for a body and shape ``which[k]`` of a list at pose rows k, start to stop."""
     for k in range(start, stop):
         w.last[0] = -1
-        answer[k] = meet(two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
+        answer[k] = meet(two_at(a, nth_shape(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry

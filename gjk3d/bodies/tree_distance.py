@@ -1,4 +1,4 @@
-"""Distance traversal of two bodies at many poses: the second half of `walk`."""
+"""Distance traversal of two bodies at many poses: the second half of `tree_collision`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
+from gjk3d.bodies.mesh_trees import crossings, nearest_triangles
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
-from gjk3d.bodies.traversal import crossings, nearest_triangles
+from gjk3d.bodies.tree_collision import MEET, PosedPair, TreeScratch, children, held, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
-from gjk3d.bodies.walk import MEET, PosedPair, TreeScratch, children, held, parts_at
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center

@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1868, 14),
+    "gjk3d": (1870, 14),
     "_kernels": (3667, 17),
-    "bodies": (15502, 46),
+    "bodies": (15533, 46),
     "broad": (751, 4),
     "clash": (9558, 35),
     "cli": (4076, 18),

@@ -50,7 +50,7 @@ from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
 
 class Memory:
-    """The last axis and simplex of each pair of a list, from which the next query starts.
+    """The last axis and simplex of each pair of a list. The next query starts from them.
 
     `Pairs.memory` creates it. Pass it to successive queries of the same pairs in the same order. One memory serves one
     call at a time.
@@ -123,7 +123,7 @@ class Pairs:
         # solved singly: half-spaces, shapes with a stand-in, and user's functions, whose exceptions must be raised
         has_stand_in = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
         self._singly = np.array(has_stand_in, dtype=bool) | self.planes | self.mapped
-        # a half-space has no core; a point on its plane takes its place
+        # a half-space has no core, so a point on its plane takes its place
         packed = [ray_core(core) for core in cores]
         orders = [Point()._order if core._kind & Kind.PLANES else core._order for core in cores]
         self._ints, self._floats, starts = join_packed(packed)
@@ -405,7 +405,7 @@ class Pairs:
         return out, flags
 
     def _are_singly(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Tell which pairs are solved singly."""
+        """Return which pairs are solved singly."""
         if not self._singly.any():
             return np.zeros(len(pairs), dtype=bool)
         return self._singly[pairs[:, 0]] | self._singly[pairs[:, 1]]

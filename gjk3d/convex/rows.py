@@ -138,7 +138,7 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
 
     ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
     block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
@@ -150,7 +150,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return the poses of A and of B row by row, and the rows in which A's pose is lexicographically greater."""
+    """Return the poses of A and of B row by row, and the rows with a lexicographically greater pose of A."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.walk import new_tree_scratch, tree_scratch
+from gjk3d.bodies.tree_collision import new_tree_scratch, tree_scratch
 from gjk3d.convex.rows import FIRST_POINTS, join_packed, scratch
 from gjk3d.convex.solve import plane_core
 from gjk3d.engine.store import Store, store_of

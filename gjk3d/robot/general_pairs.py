@@ -16,7 +16,7 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry
-from gjk3d.bodies.walk import APART
+from gjk3d.bodies.tree_collision import APART
 from gjk3d.narrow import solve as narrow
 from gjk3d.results import Distance
 from gjk3d.robot.body_pairs import Search, gaps_many

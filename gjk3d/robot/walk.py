@@ -17,7 +17,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.walk import PosedPair, TreeScratch, two_at
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, two_at
 from gjk3d.engine import pair as engine
 from gjk3d.engine.store import Store, tree_at
 from gjk3d.narrow import solve as narrow

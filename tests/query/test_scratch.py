@@ -11,7 +11,7 @@ import trimesh
 from strategies import CHOSEN_PAIRS, SHAPES, build, random_poses, random_spec
 
 import gjk3d as gk
-from gjk3d.bodies.walk import tree_scratch
+from gjk3d.bodies.tree_collision import tree_scratch
 from gjk3d.convex.rows import FIRST_POINTS, scratch
 
 BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))

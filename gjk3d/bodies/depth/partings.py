@@ -13,10 +13,10 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.exits import Walk, parting
 from gjk3d.bodies.depth.two_surfaces import GivenRoom, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
+from gjk3d.bodies.mesh_trees import crossings, to_point
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
-from gjk3d.bodies.traversal import crossings, to_point
+from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, neg, offset, place, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, SIGNED, quick_collide, solve
 from gjk3d.poses import ROUNDING

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
@@ -24,16 +25,15 @@ from gjk3d.bodies.part_tree import (
     TIED,
     TURNED,
     WIDEST,
-    GivenShelf,
+    GivenShapes,
     PartTree,
     column_gap,
     nodes_apart,
-    on_shelf,
+    nth_shape,
     part_at,
     put_behind,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import STACK
 from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
@@ -43,8 +43,8 @@ from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: codes of a pair at a pose: apart; parts intersect; a point of one body is inside the other; only the slow path can
-#: decide; the columns of a height field are not deep enough
+#: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
+#: decide, the columns of a height field are not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
@@ -162,7 +162,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``; ``w.last`` is the pair."""
+    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``. ``w.last`` is the pair."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
@@ -282,7 +282,7 @@ def meet_rows(
     for k in range(rows.start, rows.stop):
         x, _ = two_of_rows(pair, rows, k)
         if pair.order == TIED:
-            w.last[0] = -1  # parts of the one are none of the other
+            w.last[0] = -1  # the stored parts belong to another shape
         code = meet(x, margin, w)
         answer[k] = code
     return code
@@ -290,13 +290,13 @@ def meet_rows(
 
 @entry
 def meet_each(
-    a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    a: PartTree, b: GivenShapes, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
     w: TreeScratch, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the code of `meet` for a body and shape ``which[k]`` of a shelf at pose rows k, start to stop."""
+    """Write the code of `meet` for a body and shape ``which[k]`` of a list at pose rows k, start to stop."""
     for k in range(start, stop):
         w.last[0] = -1
-        answer[k] = meet(two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
+        answer[k] = meet(two_at(a, nth_shape(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry

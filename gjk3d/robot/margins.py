@@ -54,7 +54,6 @@ class Margins:
 
     if TYPE_CHECKING:  # of `PlanningScene`
         _settings: _Settings
-        _made: tuple[_Settings, Cell] | None
 
         @property
         def attached(self) -> dict[str, str]: ...  # noqa: D102
@@ -62,6 +61,7 @@ class Margins:
         def robot(self) -> Robot: ...  # noqa: D102
         def _cell(self) -> Cell: ...
         def _check_known(self, name: Any, where: str = "") -> None: ...
+        def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None: ...
 
     def set_margin(self, a: str, b: str | None, margin: float) -> None:
         """Set the margin of two links or objects, or of one of them with all others.
@@ -131,11 +131,6 @@ class Margins:
         if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
             raise RobotError(f"set_padding: {name!r:.80} is not a link or attached object. Use set_margin for others")
         self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
-
-    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
-        cell = self._cell().with_margins(margin, rules)
-        self._settings = self._settings._replace(margin=margin, rules=rules)
-        self._made = self._settings, cell
 
     @property
     def margin(self) -> float:

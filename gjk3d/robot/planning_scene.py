@@ -338,6 +338,11 @@ class PlanningScene(Margins):
             links = {**links, (first, second): may}
         self._settings = self._settings._replace(objects=objects, links=links)
 
+    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
+        cell = self._cell().with_margins(margin, rules)
+        self._settings = self._settings._replace(margin=margin, rules=rules)
+        self._made = self._settings, cell
+
     def _check_known(self, name: Any, where: str = "") -> None:
         if not isinstance(name, str) or (name not in self.robot.links and name not in self._settings.objects):
             raise RobotError(f"{where}{self._unknown(name)}")

@@ -58,7 +58,7 @@ class PlanningScene(Margins):
         self._base: tuple[Any, Base] | None = None  #: the base with the overrides of link pairs that it was made for
         self._settings = _Settings({}, float(margin), (), {})
         robot.allowed._taken_by([self])
-        self._made = None
+        self._made: tuple[_Settings, Cell] | None = None
         for name, shape, pose in taken_over(surroundings):
             self.add(name, shape, pose)
         objects = dict(self._settings.objects)

@@ -41,7 +41,7 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 
     Returns whether all of them are.
     """
-    layout, frames, simplex = task.layout, task.frames, task.solver.room.simplex
+    layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
     every = True
     for k in range(q.shape[0]):

@@ -9,6 +9,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
@@ -68,6 +69,7 @@ def write_page(
     return target
 
 
+@cache
 def template(room: str, name: str) -> str:
     """Return the text of one file in the folder ``templates`` of a package."""
     return files(room).joinpath("templates", name).read_text(encoding="utf-8")
@@ -80,6 +82,7 @@ def color_key(words: str, color: str, box: str = "") -> str:
     return f"<label>{box}{chip} {html.escape(words)}</label>"
 
 
+@cache
 def three_js() -> str:
     """Return three.js and its trackball controls from the viewer in the trimesh package."""
     from trimesh import resources, util
@@ -121,6 +124,7 @@ def deflated(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
+@cache
 def made_with() -> str:
     """Return the line that names the version of gjk3d."""
     try:

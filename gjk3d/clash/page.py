@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from math import dist, floor, hypot, isfinite, log10, nan
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
@@ -103,7 +104,7 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     drawn = gather(report, names, frame, room - len(to_json(scene)) - sum(map(len, packed.blocks)))
     scene |= {"shapes": drawn.shapes, "chunks": [count for count, _ in drawn.chunks]}
     markup = {
-        "tiles": "\n".join(_tile(shown, kind) for kind in KINDS),
+        "tiles": "\n".join(starmap(_tile, report.counts.items())),
         "notes": "\n".join(f'<p class="note">{html.escape(note)}</p>' for note in _notes(report, frame, drawn, packed)),
         "unchecked": _unchecked(report),
         "inputs": _inputs(report),
@@ -118,8 +119,7 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     )
 
 
-def _tile(report: Report, kind: str) -> str:
-    count = report.counts[kind]
+def _tile(kind: str, count: int) -> str:
     return (
         f'<button type="button" class="tile {kind}" data-kind="{kind}" aria-pressed="false" title="{MEANING[kind]}"'
         f"{'' if count else ' disabled'}><b>{count:,}</b> <span>{kind}</span></button>"

@@ -143,9 +143,14 @@ def clash(
     if section and bcf is None:
         raise UsageError("--section needs a BCF file. Name it with --bcf.")
     with unbroken():
+        from gjk3d.clash import Assembly, check, read_rules, read_triage
+        from gjk3d.clash.formats import LineWriter, to_bcf
+        from gjk3d.clash.page import write_page
+        from gjk3d.clash.report.baseline import read_baseline
         from gjk3d.units import length
 
-    for text, option in ((clearance, "--clearance"), (tolerance, "--tolerance")):
+    lengths = {"--clearance": clearance, "--tolerance": tolerance}
+    for option, text in lengths.items():
         if text is not None and length(text, "m", option) < 0.0:
             raise UsageError(f"{option} {text!r}: expected a length of 0 or more")
     compared = baseline is not None or triage is not None
@@ -153,91 +158,29 @@ def clash(
         note("--only-new without --baseline or --triage counts all findings, because all are new")
     only_new = compared if only_new is None else only_new
     retained = None if form != "jsonl" or bcf is not None else 0 if html is None else _PAGE
-    earlier = (ignore, baseline, triage)
-    report = _checked(
-        inputs,
-        motion,
-        a,
-        b,
-        (clearance, tolerance),
-        (unit, bodies),
-        earlier,
-        form,
-        output,
-        retained,
-        (jobs, scheduler),
-        quiet,
-    )
-    if not quiet:
-        _remarks(report, {"--clearance": clearance, "--tolerance": tolerance} if unit is None else {})
-    with delayed_interrupt() as waiting:  # Ctrl-C must not truncate a file
-        if form != "jsonl":
-            _write(report, form, output, top, (_FATAL[fail_on], only_new))
-        if tree:
-            print_tree(report)
-        if html is not None:
-            from gjk3d.clash.page import write_page
-
-            write_page(report, html)
-        if bcf is not None:
-            from gjk3d.clash.formats import to_bcf
-
-            to_bcf(report, bcf, section=section)
-    for path in (output, html, bcf):
-        if path is not None and not quiet:
-            note(path, "wrote")
-    if waiting or not report.complete:
-        note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
-        return _INTERRUPTED
-    return int(report.failures(_FATAL[fail_on], only_new) > 0)
-
-
-def _checked(
-    inputs: tuple[Path, ...],
-    motion: Path | None,
-    a: str | None,
-    b: str | None,
-    lengths: tuple[str | None, str | None],
-    read_as: tuple[str | None, bool],
-    earlier: tuple[Path | None, Path | None, Path | None],
-    form: str,
-    output: Path | None,
-    retained: int | None,
-    powers: tuple[int, str | None],
-    quiet: bool,
-) -> Report:
-    with unbroken():
-        from gjk3d.clash import Assembly, check, read_rules, read_triage
-        from gjk3d.clash.formats import LineWriter
-        from gjk3d.clash.report.baseline import read_baseline
-        from gjk3d.units import length
-
-    (ignore, baseline, triage), (unit, bodies) = earlier, read_as
-    rules, before, decided = read_rules(ignore), read_baseline(baseline), read_triage(triage)
+    rules, before = read_rules(ignore), read_baseline(baseline)
+    decided = None if triage is None else read_triage(triage)
     with Bar(show=not quiet) as bar, ExitStack() as opened:
-        cluster = opened.enter_context(cluster_at(powers[1]))
+        cluster = opened.enter_context(cluster_at(scheduler))
         bar("reading")
         with aside() as thread:
             assembly = thread.run(lambda: Assembly.load(inputs, unit=unit, bodies=bodies))
-        clearance, tolerance = (
-            None if text is None else length(text, assembly.unit, option)
-            for text, option in zip(lengths, ("--clearance", "--tolerance"), strict=True)
-        )
-        stream = sys.stdout if output is None else None
-        if form == "jsonl" and output is not None:
-            stream = opened.enter_context(output.open("w", encoding="utf-8"))
-        writer = LineWriter(stream) if form == "jsonl" and stream is not None else None
+        gap, play = (None if text is None else length(text, assembly.unit, option) for option, text in lengths.items())
+        writer = None
+        if form == "jsonl":
+            stream = sys.stdout if output is None else opened.enter_context(output.open("w", encoding="utf-8"))
+            writer = LineWriter(stream)
         report = check(
             assembly,
-            clearance or 0.0,
-            tolerance,
+            gap or 0.0,
+            play,
             motion=motion,
             a=a,
             b=b,
             ignore=rules,
             baseline=before,
-            triage=decided if triage is not None else None,
-            workers=powers[0],
+            triage=decided,
+            workers=jobs,
             executor=cluster,
             keep=retained,
             progress=bar,
@@ -248,7 +191,24 @@ def _checked(
     if report.pairs_total == 0 and report.complete:
         lost = "".join(f"\n{part.name}: {part.reason}" for part in report.unchecked[:5])
         raise UsageError(f"there is no pair of parts to test, because {_why(report, a, b)}{lost}")
-    return report
+    if not quiet:
+        _remarks(report, lengths if unit is None else {})
+    with delayed_interrupt() as waiting:  # Ctrl-C must not truncate a file
+        if form != "jsonl":
+            _write(report, form, output, top, (_FATAL[fail_on], only_new))
+        if tree:
+            print_tree(report)
+        if html is not None:
+            write_page(report, html)
+        if bcf is not None:
+            to_bcf(report, bcf, section=section)
+    for path in (output, html, bcf):
+        if path is not None and not quiet:
+            note(path, "wrote")
+    if waiting or not report.complete:
+        note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
+        return _INTERRUPTED
+    return int(report.failures(_FATAL[fail_on], only_new) > 0)
 
 
 def _why(report: Report, a: str | None, b: str | None) -> str:

@@ -52,14 +52,12 @@ def diff(
     top
         The largest number of rows of the table.
     """
-    from gjk3d.clash.report.baseline import differences, in_unit, read_baseline
+    from gjk3d.clash.report.baseline import differences, in_unit, read_report
 
     if json and format not in (None, "json"):
         raise UsageError(f"--json and -f {format} are different forms. Leave one out.")
     form = output_form("json" if json else format, output, _ENDINGS, (old, new))
-    before, after = read_baseline(old), read_baseline(new)
-    assert before is not None
-    assert after is not None
+    before, after = read_report(old), read_report(new)
     if before.unit != after.unit:
         before = in_unit(before, after.unit, str(old), str(new))
         note(f"the lengths of {old} are converted to {after.unit}")

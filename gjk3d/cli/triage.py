@@ -54,12 +54,13 @@ def triage(
         The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
     """
     from gjk3d.clash.formats import read_bcf
+    from gjk3d.clash.report.baseline import read_report
     from gjk3d.clash.triage import read_triage
 
     check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
     target = output or sidecar(report)
-    checked = read_whole(report) if bcf is not None else _read(report)
+    checked = read_whole(report) if bcf is not None else read_report(report)
     merged = read_triage(target if target.exists() else None)
     for file in files:
         if file.suffix.lower() not in _BCF:
@@ -92,14 +93,6 @@ def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
         note(f"{path} has no pictures: {error}")
         pictures = None
     to_bcf(report, path, snapshot=pictures, section=section)
-
-
-def _read(path: Path) -> Report:
-    from gjk3d.clash.report.baseline import read_baseline
-
-    report = read_baseline(path)
-    assert report is not None
-    return report
 
 
 def serve(
@@ -167,11 +160,9 @@ def sidecar(report: Path) -> Path:
 def read_whole(path: Path) -> Report:
     """Return a report, with the triangles of its models if their files are unchanged."""
     from gjk3d.clash.detection.assembly import Assembly, sha256
-    from gjk3d.clash.report.baseline import read_baseline
-    from gjk3d.errors import Gjk3dError
+    from gjk3d.clash.report.baseline import read_report
 
-    report = read_baseline(path)
-    assert report is not None
+    report = read_report(path)
     if report.motion is not None and not report.motion.tracks:
         note("the report of an earlier gjk3d lacks the motion of its parts. Make the report again to play the motion.")
     files = [

@@ -383,6 +383,8 @@ class Clashes(LazyRows[Clash]):
         """Return the findings of several tables of the same parts."""
         if not many:
             return cls(parts, {side: np.zeros(0, dtype=np.int64) for side in "ab"})
+        if len(many) == 1:
+            return many[0]
         fields_set = {name for part in many for name in part.columns}
         return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 

@@ -15,7 +15,16 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.bodies.raycast import holds
 from gjk3d.clash.detection.clashes import Clash
-from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
+from gjk3d.clash.detection.overlap import (
+    LOOKED_AT,
+    SAME_FRAME,
+    BodyPair,
+    Overlap,
+    area,
+    intersection,
+    shared_depth,
+    touching,
+)
 from gjk3d.clash.documents import Vector
 from gjk3d.convex.pairs import Pairs
 from gjk3d.geometry.points import farthest
@@ -73,7 +82,8 @@ def is_same_part(pair: BodyPair, limit: Limit) -> bool:
         gap, _ = cKDTree(targets).query(points, distance_upper_bound=most)
         if not limit.holds(min(float(gap.max()), most)):
             return False
-    return abs(_area(a) - _area(b)) <= 1e-3 * _area(a)
+    area_a, area_b = (area(mesh.vertices, mesh.faces) for mesh in (a, b))
+    return abs(area_a - area_b) <= 1e-3 * area_a
 
 
 def same_surface(pair: BodyPair, limit: Limit) -> bool:
@@ -87,13 +97,9 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
     """Return whether the overlap volume is the volume of each part, except a layer as thin as the tolerance."""
-    return volume is not None and all(limit.holds(abs(abs(x.volume) - volume) / _area(x)) for x in (a, b))
-
-
-def _area(mesh: Mesh) -> float:
-    corners = mesh.vertices[mesh.faces]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return float(0.5 * np.linalg.norm(cross, axis=1).sum())
+    return volume is not None and all(
+        limit.holds(abs(abs(mesh.volume) - volume) / area(mesh.vertices, mesh.faces)) for mesh in (a, b)
+    )
 
 
 #: The fields of a `Clash` that a decision sets, in the frame of A. The other fields depend on the parts and the run.

@@ -96,7 +96,7 @@ def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array |
             middle = shared.vertices.mean(axis=0)[None]  # deep inside a ball, a block or a lens, but outside of a ring
             inside = holds(pair.a, middle) & holds(pair.b, pair.to_b(middle))
             best = _deepest(pair, np.concatenate([_spread(shared.vertices, shared.faces), middle[inside]]))
-            if best[0] < 0.25 * shared.volume / _area(shared):  # the deep points may be inside
+            if best[0] < 0.25 * shared.volume / area(shared.vertices, shared.faces):  # the deep points may be inside
                 points = _within(shared)
                 points = points[holds(pair.a, points) & holds(pair.b, pair.to_b(points))]
                 best = max(best, _deepest(pair, points), key=lambda item: item[0])
@@ -125,8 +125,9 @@ def _deepest(pair: BodyPair, points: Array, of_a: bool = True, of_b: bool = True
     return float(radius[k]), points[k]
 
 
-def _area(shared: Overlap) -> float:
-    corners = shared.vertices[shared.faces]
+def area(vertices: Array, faces: Ints) -> float:
+    """Return the area of triangles."""
+    corners = vertices[faces]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     return float(0.5 * np.linalg.norm(cross, axis=1).sum())
 

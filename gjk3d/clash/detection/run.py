@@ -256,12 +256,12 @@ class Run:
                     if waiting:
                         raise KeyboardInterrupt
 
-                def count() -> None:
+                def count_pair() -> None:
                     self.undecided -= 1
 
                 def step() -> None:
                     """Count a decided pair, and report the progress."""
-                    count()
+                    count_pair()
                     if progress is not None:
                         progress("pairs", self.close - self.undecided, self.close, self.findings.count)
                     heed()
@@ -278,7 +278,7 @@ class Run:
                     progress("boxes", 0, self.total, 0)
                 heed()
                 with aside(workers, heed) as threads:
-                    together, tell = (_TOGETHER, count) if quiet else (1, step)
+                    together, tell = (_TOGETHER, count_pair) if quiet else (1, step)
                     self._decide(threads, workers, cluster, heed, together, tell)
                     if self.moving is not None:
                         self._follow(self.moving, threads, step)
@@ -531,12 +531,10 @@ def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
             flaws_of_mesh.append("not closed: parts inside it are not detected")
         for text in flaws_of_mesh:
             flaws.setdefault(text, []).append(part.name)
-    return [f"{_listed(names)}: {text}" for text, names in flaws.items()]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return ", ".join(names[:_MOST]) + more
+    return [
+        f"{', '.join(names[:_MOST])}{f' and {len(names) - _MOST} more' if len(names) > _MOST else ''}: {text}"
+        for text, names in flaws.items()
+    ]
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:

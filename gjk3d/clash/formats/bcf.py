@@ -35,12 +35,8 @@ _HEIGHT = 0.45  #: the slope of the camera above the horizon
 _ROOM = 1.3  #: the size of the picture relative to the sphere that must be visible
 
 
-class Camera(NamedTuple):
-    """The position of a camera, its direction and its up vector. Direction and up are orthogonal unit vectors."""
-
-    eye: Vector
-    direction: Vector
-    up: Vector
+#: The position of a camera, its direction and its up vector. Direction and up are orthogonal unit vectors.
+Camera = tuple[Vector, Vector, Vector]
 
 
 def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
@@ -62,7 +58,7 @@ def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | N
     far = _ROOM * (size or 1.0) / math.sin(math.radians(0.5 * field_of_view))
     right = np.cross(up, backward)
     upright = np.cross(backward, right / np.linalg.norm(right))
-    return Camera(_tuple(np.array(clash.point) + far * backward), _tuple(-backward), _tuple(upright))
+    return _tuple(np.array(clash.point) + far * backward), _tuple(-backward), _tuple(upright)
 
 
 def _camera_directions(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -150,7 +146,9 @@ def to_bcf(
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     content = io.BytesIO()  # an error must not damage an existing file
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        _write_xml(archive, "bcf.version", _version())
+        stated = Element("Version", VersionId="2.1")
+        _text(stated, "DetailedVersion", "2.1")
+        _write_xml(archive, "bcf.version", stated)
         _write_xml(archive, "project.bcfp", _project(report))
         _write_xml(archive, "extensions.xsd", _extensions())
         for clash in report.clashes:
@@ -203,12 +201,6 @@ def _text(parent: Element, name: str, text: str) -> Element:
     child = SubElement(parent, name)
     child.text = text
     return child
-
-
-def _version() -> Element:
-    root = Element("Version", VersionId="2.1")
-    _text(root, "DetailedVersion", "2.1")
-    return root
 
 
 def _project(report: Report) -> Element:
@@ -272,17 +264,13 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         element = SubElement(root, "Comment", Guid=as_guid(comment.id))
         _text(element, "Date", comment.at)
         _text(element, "Author", legal(comment.by) or NOBODY)
-        _text(element, "Comment", _lines(comment.text))
+        _text(element, "Comment", "\n".join(map(legal, comment.text.split("\n"))))
     for ident, name, picture in views:
         view = SubElement(root, "Viewpoints", Guid=ident)
         _text(view, "Viewpoint", name)
         if picture:
             _text(view, "Snapshot", picture)
     return root
-
-
-def _lines(text: str) -> str:
-    return "\n".join(map(legal, text.split("\n")))
 
 
 def _words(clash: Clash, report: Report, issue: Issue) -> str:
@@ -318,44 +306,47 @@ def _view(clash: Clash, report: Report, scale: float, section: bool) -> Element 
     camera = looking_at(clash, report, _FIELD_OF_VIEW)
     if camera is None:
         return None
-    root = Element("VisualizationInfo", Guid=guid(clash.id, "view"))
-    components = SubElement(root, "Components")
-    selection = SubElement(components, "Selection")
-    _components(selection, clash, report)
-    SubElement(components, "Visibility", DefaultVisibility="true")
-    place = SubElement(root, "PerspectiveCamera")
-    _vector(place, "CameraViewPoint", camera.eye, scale)
-    _vector(place, "CameraDirection", camera.direction)
-    _vector(place, "CameraUpVector", camera.up)
-    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    eye, direction, _ = camera
+    root = _camera_view(guid(clash.id, "view"), clash, report, camera, scale)
     if clash.point_a is not None and clash.point_b is not None and clash.point_a != clash.point_b:
         line = SubElement(SubElement(root, "Lines"), "Line")
         _vector(line, "StartPoint", clash.point_a, scale)
         _vector(line, "EndPoint", clash.point_b, scale)
     if section:  # the plane is in front of the point by the radius of the picture
-        clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(camera.eye))
-        _planes(root, [(_tuple(clear), _tuple(-np.array(camera.direction)))], scale)
+        clear = np.array(clash.point) - (1.0 - 1.0 / _ROOM) * (np.array(clash.point) - np.array(eye))
+        _planes(root, [(_tuple(clear), _tuple(-np.array(direction)))], scale)
     return root
 
 
 def _saved_view(view: View, clash: Clash, report: Report) -> Element:
     scale = conversion(view.unit or report.unit or "m", "m") or 1.0
-    root = Element("VisualizationInfo", Guid=as_guid(view.id))
-    components = SubElement(root, "Components")
-    selection = SubElement(components, "Selection")
-    _components(selection, clash, report)
-    SubElement(components, "Visibility", DefaultVisibility="true")
     direction, up = np.array(view.target) - view.eye, np.array(view.up)
     long = float(np.linalg.norm(direction))
     direction = direction / long if long > 0.0 else np.array([0.0, 0.0, -1.0])
     up = up - (up @ direction) * direction
     up = up / np.linalg.norm(up) if np.linalg.norm(up) > 0.0 else np.eye(3)[int(np.argmin(np.abs(direction)))]
-    place = SubElement(root, "PerspectiveCamera")
-    _vector(place, "CameraViewPoint", view.eye, scale)
-    _vector(place, "CameraDirection", _tuple(direction))
-    _vector(place, "CameraUpVector", _tuple(up))
-    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    root = _camera_view(as_guid(view.id), clash, report, (view.eye, _tuple(direction), _tuple(up)), scale)
     _planes(root, view.planes, scale)
+    return root
+
+
+def _camera_view(ident: str, clash: Clash, report: Report, camera: Camera, scale: float) -> Element:
+    """Return a view with the camera, which selects the parts of a finding."""
+    root = Element("VisualizationInfo", Guid=ident)
+    components = SubElement(root, "Components")
+    selection = SubElement(components, "Selection")
+    guids = {part.name: part.guid for part in report.parts if part.guid}
+    for name in filter(None, (clash.a, clash.b)):
+        ifc_guid = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
+        component = SubElement(selection, "Component", {"IfcGuid": ifc_guid[0]} if ifc_guid else {})
+        _text(component, "OriginatingSystem", _AUTHOR)
+        _text(component, "AuthoringToolId", legal(name))
+    SubElement(components, "Visibility", DefaultVisibility="true")
+    place, (eye, direction, up) = SubElement(root, "PerspectiveCamera"), camera
+    _vector(place, "CameraViewPoint", eye, scale)
+    _vector(place, "CameraDirection", direction)
+    _vector(place, "CameraUpVector", up)
+    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
     return root
 
 
@@ -366,15 +357,6 @@ def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float
         plane = SubElement(cuts, "ClippingPlane")
         _vector(plane, "Location", point, scale)
         _vector(plane, "Direction", normal)
-
-
-def _components(selection: Element, clash: Clash, report: Report) -> None:
-    guids = {part.name: part.guid for part in report.parts if part.guid}
-    for name in filter(None, (clash.a, clash.b)):
-        ifc_guid = _IFC_GUID.fullmatch(guids.get(name) or name.rpartition("/")[2])
-        component = SubElement(selection, "Component", {"IfcGuid": ifc_guid[0]} if ifc_guid else {})
-        _text(component, "OriginatingSystem", _AUTHOR)
-        _text(component, "AuthoringToolId", legal(name))
 
 
 def _vector(parent: Element, name: str, values: tuple[float, float, float], scale: float = 1.0) -> None:

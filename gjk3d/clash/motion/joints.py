@@ -120,6 +120,10 @@ class Joint:
         pose: Array = self._poses(row[None])[0]
         return pose
 
+    @property
+    def _drive_rows(self) -> Array:
+        return np.asarray(self.drive, dtype=np.float64).reshape(len(self.drive), -1)
+
     def _poses(self, values: Array) -> Array:
         coordinates = dict(zip(KINDS[self.kind], values.T, strict=True))
         along = np.asarray(self.axis, dtype=np.float64)
@@ -294,7 +298,7 @@ class Linkage:
         for joint in self.by_name.values():
             if joint.drive is None:
                 continue
-            rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
+            rows = joint._drive_rows
             knots |= set(np.linspace(begin, end, len(rows)).tolist())
             turns = [k for k, name in enumerate(KINDS[joint.kind]) if name == "turn"]
             most = float(np.abs(np.diff(rows[:, turns], axis=0)).sum()) if turns else 0.0
@@ -317,9 +321,8 @@ class Linkage:
         for name, joint in self.by_name.items():
             values[name] = np.zeros((len(times), len(KINDS[joint.kind])))
             if joint.drive is not None:
-                rows = np.asarray(joint.drive, dtype=np.float64).reshape(len(joint.drive), -1)
-                at = np.linspace(0.0, 1.0, len(rows))
-                values[name] = np.stack([np.interp(shares, at, column) for column in rows.T], axis=1)
+                at = np.linspace(0.0, 1.0, len(joint.drive))
+                values[name] = np.stack([np.interp(shares, at, column) for column in joint._drive_rows.T], axis=1)
         for (name, k), column in zip(self.free, unknown.T, strict=True):
             values[name][:, k] = column
         for _ in self.follows:  # the length of the longest chain of couplings
@@ -364,14 +367,12 @@ class Linkage:
             return np.zeros((len(times), 0))
         new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
         if self.free and len(new) and len(self._solved) > 1:
-            solutions, closed = self._newton(new, self._guesses(new))
+            solved_times = sorted(self._solved)
+            columns = np.array([self._solved[t] for t in solved_times]).T
+            guesses = np.stack([np.interp(new, solved_times, column) for column in columns], axis=1)
+            solutions, closed = self._newton(new, guesses)
             self._solved.update(zip(new[closed].tolist(), solutions[closed], strict=True))
         return np.stack([self._unknown(t) for t in times.tolist()])
-
-    def _guesses(self, times: Array) -> Array:
-        solved_times = sorted(self._solved)
-        columns = np.array([self._solved[t] for t in solved_times]).T
-        return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
 
     def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the unknowns that close the loops at each time, and whether Newton's method converged."""

@@ -108,12 +108,13 @@ _LENGTHS = (
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
     """Return an earlier report. A report from a JSON file lacks triangles."""
-    if source is None:
-        return None
-    if isinstance(source, Report):
-        if source.left_out:
-            raise ParseError("the baseline has only its worst findings. Make it with check(..., keep=None).")
-        return source
+    if isinstance(source, Report) and source.left_out:
+        raise ParseError("the baseline has only its worst findings. Make it with check(..., keep=None).")
+    return source if source is None or isinstance(source, Report) else read_report(source)
+
+
+def read_report(source: str | os.PathLike[str]) -> Report:
+    """Return the report in a JSON file. It lacks triangles."""
     path = Path(source)
     if not os.path.isfile(path):
         raise FileError(f"the report {path} does not exist. Write it with gjk3d clash MODELS -f json -o {path}.")

@@ -53,6 +53,18 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
             raise
 
 
+def order_for_cache(table: Ints, numbers: int) -> None:
+    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+
+    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
+    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
+    """
+    table[:, TURN] = 0
+    if _CACHE < numbers < _WORTH * len(table):
+        where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
+        table[:, TURN] = where - np.arange(len(table))
+
+
 def collide_batch(
     pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
 ) -> Ints:
@@ -126,7 +138,7 @@ class PackedShapes:
         cache: Array = NO_CACHE,
     ) -> Bools:  # fmt: skip
         """Return which pairs are not proven farther apart than a margin."""
-        self._order_for_cache(table)
+        order_for_cache(table, len(self.ints) + len(self.floats))
         answer = collide_batch(self.rows(table, rows), len(which), margin, workers, on_gpu, cache)
         singly = self.are_singly(which)
         for a, b, group, placed in self.by_shapes(which, table, rows, singly.nonzero()[0]):
@@ -143,7 +155,7 @@ class PackedShapes:
     ) -> tuple[Array, Ints]:  # fmt: skip
         """Return the distances and flags of pairs, as rows of `gjk3d.narrow.solve`."""
         out, flags = empty_answers(len(which))
-        self._order_for_cache(table)
+        order_for_cache(table, len(self.ints) + len(self.floats))
         curved = (self.ints[table[:, 0] + layout.POLYTOPE] & self.ints[table[:, 5] + layout.POLYTOPE]) == 0
         mode = convex_mode(wanted.mode)
         request = Request(mode, wanted.max_distance, wanted.tol)
@@ -178,15 +190,3 @@ class PackedShapes:
             group = order[start:stop]
             a, b = (self.shapes[number] for number in which[group[0]].tolist())
             yield a, b, group, Rows(rows[table[group, 3]], rows[table[group, 8]], len(group), True)
-
-    def _order_for_cache(self, table: Ints) -> None:
-        """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
-
-        Consecutive pairs share shapes that are in the cache already: a block of shapes B that fits into the cache, and
-        each shape A with it. Results do not depend on the order.
-        """
-        table[:, TURN] = 0
-        numbers = len(self.ints) + len(self.floats)
-        if _CACHE < numbers < _WORTH * len(table):
-            where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
-            table[:, TURN] = where - np.arange(len(table))

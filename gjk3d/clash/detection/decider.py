@@ -26,7 +26,7 @@ from gjk3d.clash.detection.overlap import (
     touching,
 )
 from gjk3d.clash.documents import Vector
-from gjk3d.convex.pairs import Pairs
+from gjk3d.engine.pairs import Pairs
 from gjk3d.geometry.points import farthest
 from gjk3d.interrupts import Aside, Pickled
 from gjk3d.poses import matrices

@@ -678,7 +678,7 @@ def test_bad_motion_files_are_told_by_name(case, tmp_path):
     [
         (
             "[[part]]\nparts='lidd'\nlinear=[0,0,1]",
-            ("'lidd'", "1 parts", "lid?"),
+            ("'lidd'", "1 parts", "'lid'?"),
         ),
         ("[[joint]]\nname='j'\nkind='revolute'\nchild='lid'", ("joint 'j'", "drive")),
     ],

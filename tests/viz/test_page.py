@@ -21,7 +21,7 @@ from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import camera_of, lay_out
 from gjk3d.viz.page import write_html
-from gjk3d.webpage import template
+from gjk3d.webpage import template, three_js
 from tests.viz import sentences
 
 EVIL = "<script>alert(1)</script>"
@@ -198,6 +198,7 @@ def test_a_stack_is_refused_kindly(tmp_path):
 
 
 def test_a_trimesh_without_its_viewer_is_named(tmp_path, monkeypatch):
+    three_js.cache_clear()
     monkeypatch.setattr("trimesh.util.decompress", lambda *a, **k: {"viewer.html.template": io.BytesIO(b"<html>")})
     with pytest.raises(RuntimeError, match=r"trimesh.*three\.js.*pip install -U trimesh"):
         write_html(tmp_path / "a.html", apart())

@@ -367,12 +367,14 @@ class Linkage:
             return np.zeros((len(times), 0))
         new = np.array([t for t in dict.fromkeys(times.tolist()) if t not in self._solved])
         if self.free and len(new) and len(self._solved) > 1:
-            solved_times = sorted(self._solved)
-            columns = np.array([self._solved[t] for t in solved_times]).T
-            guesses = np.stack([np.interp(new, solved_times, column) for column in columns], axis=1)
-            solutions, closed = self._newton(new, guesses)
+            solutions, closed = self._newton(new, self._guesses(new))
             self._solved.update(zip(new[closed].tolist(), solutions[closed], strict=True))
         return np.stack([self._unknown(t) for t in times.tolist()])
+
+    def _guesses(self, times: Array) -> Array:
+        solved_times = sorted(self._solved)
+        columns = np.array([self._solved[t] for t in solved_times]).T
+        return np.stack([np.interp(times, solved_times, column) for column in columns], axis=1)
 
     def _newton(self, times: Array, unknown: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return the unknowns that close the loops at each time, and whether Newton's method converged."""

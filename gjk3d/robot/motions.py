@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
+from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cache, Cell
 from gjk3d.robot.cell_kernels import FREE, REFUSED, UNSURE
@@ -47,6 +48,7 @@ class MotionStatus(IntEnum):
         return self.name
 
 
+@compared()
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
 
@@ -91,6 +93,7 @@ OneMotion = MotionCheck[bool, MotionStatus, float, PairName]
 ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
+@compared()
 class PathCheck(NamedTuple):
     """Result of `Checker.path_free`; true if the path is free.
 
@@ -309,6 +312,7 @@ _SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints f
 _DRAWN = 24  #: waypoints of each spread
 
 
+@compared()
 class PathProof(NamedTuple):
     """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
 

@@ -21,6 +21,7 @@ from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, name
 from gjk3d.robot.results import near
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
+from gjk3d.wording import nearest
 
 if TYPE_CHECKING:
     from gjk3d.robot.timed import Surroundings
@@ -206,7 +207,7 @@ class PlanningScene(Margins):
             raise RobotError(f"{new.name!r} is already the name of {owner}. {cure}")
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
-                raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
+                raise RobotError(f"{new.name!r}: {what}: {self._unknown(name)}")
         self._settings = self._settings._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
@@ -350,7 +351,8 @@ class PlanningScene(Margins):
     def _unknown(self, name: Any) -> str:
         objects = ", ".join(map(repr, self._settings.objects)) or "none"
         links = ", ".join(map(repr, self.robot.links))
-        return f"{name!r:.80}, which is neither a link ({links:.300}) nor an object ({objects:.300})"
+        hint = nearest(name, (*self.robot.links, *self._settings.objects))
+        return f"{name!r:.80} is neither a link ({links:.300}) nor an object ({objects:.300}).{hint}"
 
     @property
     def objects(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.query.contact import check_patches, contact
+from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import FREE
@@ -26,6 +27,7 @@ from gjk3d.wording import count, told
 PairName = tuple[str, str] | None
 
 
+@compared()
 class RobotClearance(NamedTuple, Generic[N, P]):
     """Result of `Checker.clearance`, for one configuration or n.
 
@@ -75,6 +77,7 @@ def _nearest(lower: Any, upper: Any, pair: Any) -> str:
     return f"{told(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
+@compared()
 class RobotCollision(NamedTuple):
     """A pair that is too close at one configuration: an item of the result of `Checker.collisions`.
 
@@ -123,6 +126,7 @@ class RobotCollision(NamedTuple):
         return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {told(self.lower, self.upper)}>"
 
 
+@compared()
 class RobotContact(NamedTuple):
     """Contact of two shapes at one configuration: an item of the result of `Checker.contacts`.
 
@@ -263,6 +267,7 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
 
+@compared()
 class RobotDistances(NamedTuple):
     """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
 
@@ -420,6 +425,7 @@ class Reason(IntEnum):
         return self.name
 
 
+@compared()
 class Validity(NamedTuple, Generic[B, S, P]):
     """Result of `Checker.valid`, for one configuration or n. The bool of a single result is its validity.
 

@@ -24,6 +24,7 @@ from gjk3d.errors import RobotError
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import parts
 from gjk3d.query.motion import Motion
+from gjk3d.results import compared
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.cell_kernels import FREE
@@ -145,6 +146,7 @@ _PROOF = 1e-6  #: tolerance of these proofs, relative to a curve, since only the
 _COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
+@compared()
 class TrajectoryCheck(NamedTuple):
     """Result of `Checker.trajectory_free`; true if the whole motion is free.
 
@@ -184,6 +186,7 @@ class TrajectoryCheck(NamedTuple):
         return self.free
 
 
+@compared()
 class TrajectoryClearance(NamedTuple):
     """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and its time and points.
 

@@ -157,18 +157,3 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
             f" the {len(data)} bytes of the file"
         )
     return data, 0
-
-
-def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Check the unpacked size of a 3MF archive, and that it contains models."""
-    check_zip(data)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
-            raise HeaderError("contains no model: it is a zip archive without 3D/3dmodel.model")
-        for name in archive.namelist():
-            if name.lower().endswith(".model"):
-                with archive.open(name) as member:
-                    start = member.read(64)
-                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
-                    raise HeaderError(f"its {name} is not XML, because it begins with {shown(start)}")
-    return data, 0

@@ -63,7 +63,7 @@ FORMATS = {
     ".off": _Format(stl_ply_off.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
-    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
+    ".3mf": _Format(threemf.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
         collada.check_dae, "dae", "meters", ("collada",), "robot",
         states=lambda data: collada.meters(data) is not None,

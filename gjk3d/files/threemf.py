@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.files.headers import HeaderError, refuse_copies, shown
+from gjk3d.files.headers import HeaderError, check_zip, refuse_copies, shown
 from gjk3d.files.process import Colour
 from gjk3d.typing import Array
 
@@ -48,6 +48,21 @@ class _Model(NamedTuple):
     unit: str
     objects: dict[str, _Object]
     build: tuple[_Use, ...]
+
+
+def check_3mf(data: bytes) -> tuple[bytes, int]:
+    """Check the unpacked size of a 3MF archive, and that it contains models."""
+    check_zip(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
+            raise HeaderError("contains no model: it is a zip archive without 3D/3dmodel.model")
+        for name in archive.namelist():
+            if name.lower().endswith(".model"):
+                with archive.open(name) as member:
+                    start = member.read(64)
+                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
+                    raise HeaderError(f"its {name} is not XML, because it begins with {shown(start)}")
+    return data, 0
 
 
 def scene_of(data: bytes) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.files.headers import HeaderError
-from gjk3d.files.process import Node, Nodes, Shape
+from gjk3d.files.nodes import Node, Nodes, Shape
 
 _DEEPEST = 64  #: the largest number of steps from an element to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"

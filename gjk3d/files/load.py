@@ -26,7 +26,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.surface import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
-from gjk3d.files import collada, gltf, headers, obj, process, stl_ply_off, threemf
+from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
@@ -323,7 +323,7 @@ class _FolderResolver:
 
 def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == ARRAYS:
-        return process.scene_of(data)
+        return nodes.scene_of(data)
     if reader == "3mf":
         return threemf.scene_of(data)
     import trimesh

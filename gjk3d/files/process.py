@@ -1,14 +1,12 @@
 """Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
 
-The output is GLB for STEP, a model of MuJoCo for MJCF, and numpy arrays with a tree of nodes for all other formats.
+The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.nodes` for all other formats.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
-import io
-import json
 import os
 import signal
 import subprocess
@@ -17,12 +15,14 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
+from gjk3d.files import gltf, ifc, step
 from gjk3d.files.headers import HeaderError
+from gjk3d.files.nodes import Node, Nodes, Shape, write
 
 #: The time limit of a reader in seconds: for any file, and for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
@@ -31,64 +31,6 @@ _ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
 #: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
 _REPORTED = 3  #: the exit code of a process whose output is a complete error message
-_TREE = "tree"
-
-#: Red, green and blue in sRGB, from 0 to 1.
-Colour = tuple[float, float, float]
-
-
-class Shape(NamedTuple):
-    """Triangles that nodes may share: vertices (n, 3), faces (m, 3), and the colour in the file or None."""
-
-    vertices: Any
-    faces: Any
-    colour: Colour | None = None
-
-
-class Node(NamedTuple):
-    """A node in the tree of a model."""
-
-    key: str  #: unique
-    parent: str | None  #: the key of the parent
-    shape: int | None  #: the number of the shape
-    matrix: Any = None  #: (4, 4), from the frame of the shape to the frame of the model, or None
-    label: str = ""
-    guid: str = ""  #: the GlobalId in IFC
-    reason: str = ""  #: why the triangles of the node are missing
-
-
-class Nodes(NamedTuple):
-    """The shapes and nodes of a model, and the notes of its reader."""
-
-    shapes: tuple[Shape, ...]
-    nodes: tuple[Node, ...]
-    notes: tuple[str, ...] = ()
-
-
-def scene_of(data: bytes) -> Any:
-    """Return the model in a file of arrays as a scene of trimesh. Its metadata contains labels, GlobalIds and notes."""
-    import trimesh
-
-    scene = trimesh.Scene()
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        tree = json.loads(arrays[_TREE].tobytes())
-        for number, colour in enumerate(tree["colours"]):
-            mesh = trimesh.Trimesh(arrays[f"v{number}"], arrays[f"f{number}"], process=False)
-            scene.geometry[str(number)] = mesh
-            if colour is not None:
-                mesh.metadata["colour"] = tuple(colour)
-    for node in (Node(*row) for row in tree["nodes"]):
-        attributes: dict[str, Any] = {} if node.matrix is None else {"matrix": np.array(node.matrix)}
-        if node.shape is not None:
-            attributes["geometry"] = str(node.shape)
-        elif node.reason:
-            attributes["geometry"] = f"nothing {len(scene.geometry)}"
-            scene.geometry[attributes["geometry"]] = trimesh.Trimesh(process=False, metadata={"reason": node.reason})
-        scene.graph.update(node.key, node.parent, **attributes)
-    labels = {row[0]: row[4] for row in tree["nodes"] if row[4]}
-    guids = {row[0]: row[5] for row in tree["nodes"] if row[5]}
-    scene.metadata.update(labels=labels, guids=guids, notes=tree["notes"])
-    return scene
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
@@ -124,24 +66,7 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
 # --- in the separate process ----------------------------------------------------------------------------------------
 
 
-def write(model: Nodes, target: str | Path) -> None:
-    """Write a model to a file of arrays, which `scene_of` reads."""
-    arrays: dict[str, Any] = {}
-    for number, shape in enumerate(model.shapes):
-        arrays[f"v{number}"] = np.asarray(shape.vertices, dtype=np.float64)
-        arrays[f"f{number}"] = np.asarray(shape.faces, dtype=np.int64)
-    nodes = [
-        node._replace(matrix=None if node.matrix is None else np.asarray(node.matrix).tolist()) for node in model.nodes
-    ]
-    text = json.dumps({"colours": [s.colour for s in model.shapes], "nodes": nodes, "notes": model.notes})
-    arrays[_TREE] = np.frombuffer(text.encode(), dtype=np.uint8)
-    with open(target, "wb") as file:
-        np.savez(file, **arrays)
-
-
 def _step(source: str, target: str) -> None:
-    from gjk3d.files import gltf, step  # these imports are only for the separate process
-
     cascadio: Any = importlib.import_module("cascadio")
     if cascadio.step_to_glb(source, target, tol_linear=step.TOLERANCE, include_brep=True, brep_types=step.KINDS) != 0:
         raise SystemExit(1)
@@ -196,8 +121,6 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _ifc(source: str, target: str) -> None:
-    from gjk3d.files import ifc
-
     write(ifc.elements(source), target)
 
 

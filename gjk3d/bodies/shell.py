@@ -11,7 +11,6 @@ from gjk3d.bodies.bvh import straight
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TRIANGLES, PartTree
 from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given, inside_of_mesh, packed_triangles
-from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.errors import ShapeError
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes import layout
@@ -123,7 +122,7 @@ class Plates(TreeParts):
 
     __slots__ = ("_corners", "mesh", "radius")
 
-    def __init__(self, mesh: TriangleSurface, radius: float) -> None:
+    def __init__(self, mesh: Mesh, radius: float) -> None:
         corners = mesh.vertices[mesh.faces]
         more = radius + 4.0 * 2.0**-52 * (np.abs(corners).max(axis=(1, 2)) + radius)
         super().__init__(boxes_round(corners) + np.outer(more, np.repeat((-1.0, 1.0), 3)), 2)
@@ -156,7 +155,7 @@ class Plates(TreeParts):
         return self.mesh.hull().inflated(self.radius)
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """See `Parts`."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gjk3d.bodies import pieces
-from gjk3d.bodies.surface import STEEPEST, chord_error
+from gjk3d.bodies.accuracy import STEEPEST, chord_error
 from gjk3d.clash.decisions.resuming import resolved_issues, updated
 from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.detection.findings import cause_notes, causes, grouped, moves, ranked

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.accuracy import corner_rounding, stretch
+from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
 from gjk3d.files.step import unit_of

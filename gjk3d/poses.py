@@ -99,7 +99,7 @@ def is_plain(pose: Any) -> TypeGuard[Array]:
 
 
 def plainly(pose: Any) -> Array | None:
-    """Return one pose in the form of `is_plain`; lists, other types and layouts are copied; None if not a pose."""
+    """Return one pose in the form of `is_plain`, or None if it is not a pose. Other forms are copied."""
     if is_plain(pose):
         return pose
     if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
@@ -136,7 +136,7 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
         if raw.shape[-1:] in ((6,), (7,)):
             hint = ". Quaternions and vectors are not poses, use scipy.spatial.transform.RigidTransform."
         elif raw.shape == (3,):
-            hint = ". Write a translation t as pose = np.eye(4); pose[:3, 3] = t"
+            hint = ". Start a translation t with pose = np.eye(4) and set pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
             hint = ". Add the last row [0, 0, 0, 1]."
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")

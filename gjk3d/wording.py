@@ -22,7 +22,7 @@ def number(value: Any, digits: int = 6) -> str:
 
 
 def count(number: int, noun: str, mark: str = "") -> str:
-    """Return a number and its noun: "1 part", "2 parts"; ``mark`` "," separates thousands."""
+    """Return a number and its noun, "1 part" or "2 parts". A ``mark`` such as "," separates thousands."""
     return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
 
 
@@ -83,7 +83,7 @@ def told(
     Parameters
     ----------
     lower, upper : float
-        Proven bounds of the number; an infinite bound, or NaN, means that the side is not bounded.
+        Proven bounds of the number. An infinite bound, or NaN, means that the side is not bounded.
     digits : int
         Significant digits.
     unit : str, optional

@@ -388,7 +388,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), ma, mb, manifold.PatchLimits(within, width),
-        scratch.workspace, out, scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
+        scratch.workspace, out, scratch.flags, packed.faces, sheets_for(packed.room), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):

@@ -252,7 +252,7 @@ def time_of_impact(
                 motions = narrow.Motions(first._rows, second._rows)
                 out, scratch = np.empty(_ANSWER), thread_scratch()
                 marks = narrow.impact_many(
-                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
+                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.workspace.work, out, scratch.flags
                 )
                 return _single_impact(a, b, first, second, clearance, out, marks)
     advance = find("impact", a, b)

@@ -9,9 +9,9 @@ from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.gaps import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS
-from gjk3d.bodies.walk import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet
+from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet
+from gjk3d.bodies.tree_distance import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.narrow.pairs import mirror
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.walk import Bodies, Frames, Layout, body_collides, free_of_body, place, posed

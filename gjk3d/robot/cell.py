@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.walk import new_tree_scratch, tree_scratch
-from gjk3d.convex.rows import FIRST_POINTS, join_packed, scratch
+from gjk3d.bodies.tree_collision import new_tree_scratch, tree_scratch
+from gjk3d.convex.rows import empty_answers, join_packed
 from gjk3d.convex.solve import plane_core
 from gjk3d.engine.store import Store, store_of
-from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.room import Solver, solver_in, workspace
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, workspace_of
 from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
@@ -182,7 +181,9 @@ class Cell(NamedTuple):
         """Return a task for pairs: with the scratch memory of this thread, or fresh memory to retain."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
-        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(fresh=fresh), axes, gaps)
+        workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
+        solver = Solver(workspace, *empty_answers(1))
+        return Task(self.robot._chain, layout or self.layout, self.frames(), solver, axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
         """Return whether two names are checked against each other."""
@@ -220,14 +221,6 @@ class Cell(NamedTuple):
             is_a = is_a[:, ::-1] & is_b
         selected: Bools = is_a.any(axis=1)
         return selected
-
-
-def solver(*, fresh: bool = False) -> Solver:
-    """Return the scratch memory of solvers: that of this thread, or fresh memory to retain."""
-    floats, ints = workspace(FIRST_POINTS)
-    work, table = (np.empty(floats), np.empty(ints, np.int64)) if fresh else scratch(FIRST_POINTS)[:2]
-    row, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
-    return solver_in(work, table, FIRST_POINTS, row, marks)
 
 
 def local_row(pose: Array) -> Array:

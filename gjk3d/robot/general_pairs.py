@@ -16,12 +16,12 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART
-from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.bodies.tree_collision import APART
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.solve import solve
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.results import Distance
 from gjk3d.robot.body_pairs import Search, bodies_collide_many, gaps_many
 from gjk3d.robot.bounding import between_capsules
@@ -115,7 +115,7 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
             if out[k, p] > most[p]:
                 continue
             cores = cores_of(layout.ints, floats, starts, rows, a, b)
-            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.room, axes, row, solver.marks, plain(0))
+            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.workspace, axes, row, solver.marks, plain(0))
             out[k, p] = row[0, 1] if row[0, 1] > 0.0 else TOUCHING
 
 
@@ -200,7 +200,7 @@ def hits(cell: Cell, rows: Array, first: int) -> Ints:
     """Return a pair from number ``first`` on that is closer than its margin for each configuration, or `FREE`."""
     answer = np.full(len(rows), FREE, dtype=np.int64)
     for span in _spans(len(cell.slots) - first, len(rows)):
-        args = _far_args(cell, first, span.stop - span.start, scratch(FIRST_POINTS)[2])
+        args = _far_args(cell, first, span.stop - span.start, workspace_of(FIRST_POINTS).simplex)
         _far_many(rows[span], *args)
         near = ~args[-1]
         # the pair that is near most often first: the result may be any of several pairs that collide

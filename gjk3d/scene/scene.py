@@ -22,7 +22,7 @@ from gjk3d.query.contact import Contact, check_patches
 from gjk3d.query.dispatch import Collider, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
-from gjk3d.scene.memory import Memory
+from gjk3d.scene.coherence import Memory
 from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_cached, patches
 from gjk3d.scene.objects import (
     Objects,

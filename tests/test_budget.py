@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1870, 14),
+    "gjk3d": (1887, 14),
     "_kernels": (3667, 17),
-    "bodies": (15531, 46),
+    "bodies": (15509, 46),
     "broad": (751, 4),
     "clash": (9558, 35),
     "cli": (4076, 18),
@@ -25,7 +25,7 @@ BUDGET = {
     "convex": (1367, 7),
     "engine": (153, 3),
     "exact": (3167, 9),
-    "files": (2414, 12),
+    "files": (2287, 12),
     "geometry": (2140, 11),
     "narrow": (5690, 19),
     "query": (5242, 20),

@@ -513,8 +513,7 @@ class Mesh(Body):
         """
         from gjk3d.bodies.conversions import of_trimesh
 
-        arrays = of_trimesh(mesh)
-        return cls(arrays.vertices, arrays.faces, name=arrays.name, unit=arrays.unit)
+        return of_trimesh(cls, mesh)
 
     def to_trimesh(self) -> trimesh.Trimesh:
         """Return the triangles as a mesh of trimesh with its unit and name, without merging vertices.

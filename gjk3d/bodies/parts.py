@@ -112,7 +112,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `cones`.
+        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `normal_cones`.
 
         Large grids, and shapes that are not in a grid, have just the tree.
         """

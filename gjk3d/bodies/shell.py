@@ -79,7 +79,7 @@ class Shell(Body):
 
     def hull(self) -> Shape:
         """Return the convex hull, a shape that every query accepts."""
-        return self._as_parts().hull()
+        return self.mesh.hull().inflated(0.5 * self.thickness)
 
     def surface(self, resolution: int = 32) -> Surface:
         """Return both sides at half the thickness along the mean normals of vertices, and the rim, for pictures.
@@ -106,9 +106,6 @@ class Shell(Body):
         walls = np.concatenate([np.column_stack([q, p, p + len(v)]), np.column_stack([q, p + len(v), q + len(v)])])
         more = 0.5 * self.thickness * normals
         return Surface(np.vstack([v + more, v - more]), np.vstack([f, f[:, ::-1] + len(v), walls]))
-
-    def _as_parts(self) -> Plates:
-        return self._cached("parts", self._build_parts)
 
     def _build_parts(self) -> Plates:
         return Plates(self.mesh, 0.5 * self.thickness)

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from gjk3d.bodies.accuracy import corner_rounding, stretch
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.topology import Mended, body_numbers, checked_faces, checked_vertices, largest_rounding, mended
-from gjk3d.convex.checks import is_finite
+from gjk3d.convex.checks import is_finite, line_for
 from gjk3d.errors import Gjk3dWarning, ParseError, ShapeError
 from gjk3d.frozen import cached
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, Row, Rows, RowsLike, Unclear
 from gjk3d.units import check_unit
+from gjk3d.wording import with_cure
 
 if TYPE_CHECKING:
     import pyvista
@@ -41,6 +42,12 @@ class Part(NamedTuple):
 
     name: str
     mesh: Mesh
+
+
+def _cure_of_mesh(self: Any, vertices: Any = None, *args: Any, **keywords: Any) -> str:
+    """Return the cure for a mesh of another library in place of vertices and faces."""
+    line = line_for(vertices)
+    return f" Convert the {type(vertices).__name__}: {line.removeprefix('pass ')}." if line else ""
 
 
 class Mesh(Body):
@@ -109,6 +116,7 @@ class Mesh(Body):
     _unit: str | None
     _vertices: Array
 
+    @with_cure(_cure_of_mesh)
     def __init__(
         self,
         vertices: RowsLike,

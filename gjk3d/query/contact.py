@@ -21,7 +21,7 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
-from gjk3d.results import Answer, Distance
+from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
@@ -38,6 +38,7 @@ _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angl
 LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 
+@compared("normal", "normals", "points_a", "points_b", "gaps", "count", "result")
 class Contact(Answer[N]):
     """Answer of `contact`, for one pair or for n.
 

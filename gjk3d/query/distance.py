@@ -26,6 +26,7 @@ from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
+from gjk3d.wording import cure_of_poses, with_cure
 
 _AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
@@ -52,6 +53,7 @@ def collide(
     workers: int = 1, device: Device = "cpu",
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 @builtins.function(single.shapes_collide, single.collide_words)
+@with_cure(cure_of_poses)
 def collide(
     a: Collider,
     b: Collider,
@@ -127,6 +129,7 @@ def distance(
     workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
+@with_cure(cure_of_poses)
 def distance(
     a: Collider,
     b: Collider,
@@ -223,6 +226,7 @@ def signed_distance(
     certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
+@with_cure(cure_of_poses)
 def signed_distance(
     a: Collider,
     b: Collider,

@@ -26,7 +26,7 @@ from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
-from gjk3d.results import Distance, Status, row_of
+from gjk3d.results import Distance, Status, compared, row_of
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
@@ -35,6 +35,7 @@ from gjk3d.wording import kind_of as name_of
 _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 
+@compared()
 class Gradient(NamedTuple):
     """Answer of `gradient`, for one pair or for n.
 

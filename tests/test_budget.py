@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1982, 14),
+    "gjk3d": (1999, 14),
     "_kernels": (3667, 17),
-    "bodies": (15543, 46),
+    "bodies": (15479, 46),
     "broad": (751, 4),
     "clash": (9554, 35),
     "cli": (4063, 18),
@@ -25,7 +25,7 @@ BUDGET = {
     "convex": (972, 7),
     "engine": (890, 6),
     "exact": (3167, 9),
-    "files": (2410, 12),
+    "files": (2283, 12),
     "geometry": (2140, 11),
     "narrow": (5690, 19),
     "query": (4921, 19),

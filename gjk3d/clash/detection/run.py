@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies import pieces
+from gjk3d.bodies import solids
+from gjk3d.bodies.accuracy import STEEPEST, chord_error
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.surface import STEEPEST, chord_error
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import KINDS, Clash, Clashes, Names, column, objects
 from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
@@ -478,7 +478,7 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
     if run.moving is not None:
         notes += run.moving.notes
     notes += _surface_notes(run, examined)
-    if not pieces.available():
+    if not solids.available():
         notes.append(
             "manifold3d is missing, so overlaps are detected by samples and have no volume:"
             ' run pip install "gjk3d[mesh]"'

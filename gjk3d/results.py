@@ -15,9 +15,38 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.frozen import comparable
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
 from gjk3d.wording import told
+
+_C = TypeVar("_C", bound=type)
+
+
+def compared(*names: str) -> Callable[[_C], _C]:
+    """Decorate a class of results, which are then equal if these fields are equal (all fields of a NamedTuple).
+
+    NaN equals NaN, and a stack compares as a whole. Equal results have equal hashes.
+    """
+
+    def decorate(cls: _C) -> _C:
+        fields = names or cast("Any", cls)._fields
+
+        def content(self: Any) -> tuple[Any, ...]:
+            return (cls.__name__, *(comparable(getattr(self, name)) for name in fields))
+
+        def equal(self: Any, other: object) -> bool:
+            return NotImplemented if type(other) is not type(self) else self is other or content(self) == content(other)
+
+        def unequal(self: Any, other: object) -> bool:
+            result = equal(self, other)
+            return result if result is NotImplemented else not result
+
+        for name, method in (("__eq__", equal), ("__ne__", unequal), ("__hash__", lambda self: hash(content(self)))):
+            setattr(cls, name, method)
+        return cls
+
+    return decorate
 
 
 class Answer(Generic[N]):
@@ -69,6 +98,7 @@ class AxisKind(IntEnum):
         return self.name
 
 
+@compared()
 class Axis(NamedTuple, Generic[N]):
     """Result of `separating_axis`, for one pair or for n pairs.
 
@@ -119,6 +149,7 @@ class Axis(NamedTuple, Generic[N]):
         return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
+@compared()
 class GjkStep(NamedTuple):
     """One iteration of GJK, in A's frame with the core's centre as origin."""
 
@@ -134,6 +165,7 @@ class GjkStep(NamedTuple):
     weights: Array  #: (k,) barycentric coordinates of the simplex's nearest point
 
 
+@compared()
 class EpaStep(NamedTuple):
     """One expansion of EPA's polytope, in A's frame with the core's centre as origin."""
 
@@ -152,6 +184,7 @@ class EpaStep(NamedTuple):
     vertices_b: Array  #: (n, 3) points of B for each vertex
 
 
+@compared("gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights", "epa")
 class Trace:
     """All steps of one query, as the compiled kernels logged them.
 
@@ -181,6 +214,7 @@ class Trace:
         return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
 
 
+@compared()
 class Certificate(NamedTuple):
     """The proof of a result: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
 
@@ -235,6 +269,7 @@ class Certificate(NamedTuple):
         return f"Certificate: normal ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
+@compared()
 class PartsCertificate(NamedTuple):
     """The proof of a result of non-convex bodies, part by part. `gjk3d.verify` checks it in exact arithmetic.
 
@@ -358,6 +393,10 @@ def missing(answer: Any, name: str) -> Any:
     return value
 
 
+@compared(
+    "distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations", "trace",
+    "certificate", "shape_a", "shape_b", "pose_a", "pose_b",
+)  # fmt: skip
 class Distance(Answer[N]):
     """Result of `distance` and `signed_distance`, for one pair or for n pairs.
 

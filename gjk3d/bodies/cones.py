@@ -149,7 +149,7 @@ def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScra
         if dot(e, e) <= f[_RADIUS] * f[_RADIUS]:
             return True
         return _is_close(add(turn(w.row_a, inner), middle), p, n, probe, x.error, f[_RADIUS])
-    solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
     if not w.out[0, 0] > 0.0:
         return True
     return _is_close((w.out[0, 6], w.out[0, 7], w.out[0, 8]), p, n, probe, x.error, 0.0)

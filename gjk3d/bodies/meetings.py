@@ -118,7 +118,7 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
+    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, row)
 
 
 @kernel
@@ -358,7 +358,8 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
             top += 2
             continue
         for k in range(parts.links[i, 1], parts.links[i, 1] + parts.links[i, 2]):
-            solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+            c = parts_at(x, k, _ONLY, w)
+            solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
             best = min(best, w.out[0, 0])
     return best
 

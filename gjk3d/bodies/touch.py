@@ -156,10 +156,10 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     Row 0 of the results has their normal. False means that the quick tests did not decide, since the exact depth is
     expensive.
     """
-    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
+    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.workspace.simplex, _SURELY * x.error
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
-    upper = solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
+    upper = solve(c, UNSIGNED, inf, 0.0, w.workspace, s[:0], w.out, w.flags, 0)
     return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), vec_at(w.out[0], _POINT)
 
 

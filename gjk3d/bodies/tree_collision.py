@@ -36,12 +36,11 @@ from gjk3d.bodies.part_tree import (
     triangles_of,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
 from gjk3d.narrow.pairs import comes_later
-from gjk3d.narrow.room import Room, Solver, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -63,7 +62,7 @@ class TreeScratch(NamedTuple):
     row_b: Array1
     floats_a: Array1  #: and their floats
     floats_b: Array1
-    room: Room
+    workspace: Workspace
     out: Array2  #: two answers, and those of `TOUCHES` pairs
     flags: Ints2
     last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
@@ -127,9 +126,9 @@ def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
 @kernel
 def part_meets(c: Cores, margin: float, w: TreeScratch) -> int:
     """Return APART if two parts are proven farther apart than a margin, otherwise MEET or DOUBT."""
-    code = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
+    code = quick_collide(c, margin, w.workspace.simplex, w.workspace.simplex[:0], plain(0))
     if code == 2:
-        code = settle(c, margin, Solver(w.room, w.out, w.flags))
+        code = settle(c, margin, Solver(w.workspace, w.out, w.flags))
     return code if code < 2 else DOUBT
 
 
@@ -374,7 +373,7 @@ def solve_parts(
     x = two_at(a, b, row_a, row_b)
     for k in range(pairs.shape[0]):
         c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
-        solve(c, mode, inf, 0.0, w.room, w.room.simplex[:0], out, flags, k)
+        solve(c, mode, inf, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, k)
 
 
 _local = threading.local()
@@ -405,11 +404,9 @@ def give_back(**arrays: Any) -> None:
 
 def new_tree_scratch() -> TreeScratch:
     """Return new traversal scratch."""
-    work, table = workspace(FIRST_POINTS)
-    room = room_in(np.empty(work), np.empty(table, dtype=np.int64), FIRST_POINTS, np.empty(0))
     return TreeScratch(
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
-        np.zeros(WIDEST), room, np.empty((2 + TOUCHES, FLOATS)),
+        np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
         np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
     )  # fmt: skip

@@ -102,7 +102,7 @@ def _solve_pair(
         bound = bound_along(c, best.direction)
         if _no_nearer(x, bound, limit, best):
             return _with_lowest(best, bound, False)
-    solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    solve(c, UNSIGNED, limit, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
     new = _with_lowest(best, max(w.out[0, 1], gap), loose)
     # row 1 of ``out`` belongs to the nearest parts: it is overwritten only by a nearer pair
@@ -226,7 +226,7 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
-        solve(c, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+        solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
         normal = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
         if not length > 0.0 or bound_along(c, normal) > bound_along(c, n):
             return normal

@@ -21,7 +21,6 @@ from gjk3d.convex.checks import (
     no_shape,
 )
 from gjk3d.convex.rows import (
-    FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
     NO_POSE,
@@ -32,15 +31,14 @@ from gjk3d.convex.rows import (
     in_chunks,
     join_packed,
     order_for_cache,
-    scratch,
     solve_on_gpu,
-    workspace_of,
 )  # fmt: skip
 from gjk3d.convex.solve import convex_handlers, is_mapped, ray_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table, solve_many
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
@@ -259,7 +257,7 @@ class Pairs:
         packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
 
         def run(start: int, stop: int) -> None:
-            simplex = scratch(FIRST_POINTS)[2]
+            simplex = workspace_of(FIRST_POINTS).simplex
             collide_many(packed, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
 
         if on_gpu:

@@ -128,7 +128,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
         most, n = _past_box(x)
         return FastDepth(0.0, most, n, (0.0, 0.0, 0.0))
     c = parts_at(PosedPair(s.a.hull, s.b.hull, x.m, x.error), plain(0), plain(0), w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)

@@ -274,7 +274,7 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
 def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
     """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
     c = parts_at(x, p, q, w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
     return vec_at(row, N), -row[1], -row[2] - x.error, common

@@ -269,7 +269,7 @@ def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, 
 def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) -> Vec3:
     """Write the signed distance of a pair of parts to a row, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
         out[i] = w.out[0, i]
     return (out[_N], out[_N + 1], out[_N + 2])
@@ -390,7 +390,7 @@ def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: Tr
         if not spans[k, 0] > 0.0:
             return False
         c = parts_at(moved, pairs[k, 0], pairs[k, 1], w)
-        if quick_collide(c, 0.0, w.room.simplex, w.room.simplex[:0], plain(0)) == _COLLIDE:
+        if quick_collide(c, 0.0, w.workspace.simplex, w.workspace.simplex[:0], plain(0)) == _COLLIDE:
             return True
         spans[k, 0] = -inf
     return False

@@ -272,7 +272,7 @@ def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: Tre
     far = float(max(dot(direction, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
         return far
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
     return float(max(-w.out[0, 1], 0.0) + 4.0 * x.error)
 
 

@@ -252,7 +252,7 @@ def _common(x: PosedPair, s: Sides) -> Vec3:
 def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
     """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
-    solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
+    solve(c, UNSIGNED, inf, 0.0, s.w.workspace, s.w.workspace.simplex[:0], s.w.out, s.w.flags, 0)
     return vec_at(s.w.out[0], _POINT)
 
 

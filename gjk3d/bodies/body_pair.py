@@ -20,7 +20,7 @@ from gjk3d.bodies.mesh_trees import STACK, crossings, cuts, most_through, neares
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.raycast import inside_of
-from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,

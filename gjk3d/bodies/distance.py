@@ -23,7 +23,16 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import matrices_apart, parts_of, root_of
 from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, DistanceQuery, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import (
+    ANSWERED,
+    BOUNDS,
+    DEPTHS,
+    NORMALS,
+    DistanceQuery,
+    Reports,
+    distance_query,
+    distance_rows,
+)
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,

@@ -286,7 +286,7 @@ class SceneQuery:
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return the pairs that remain, and the pairs of two meshes with separated oriented boxes."""
-        from gjk3d.bodies.mesh_pair import root_of, roots_apart  # loaded where there is a mesh or the like
+        from gjk3d.bodies.parts import root_of_object, roots_apart  # loaded where there is a mesh or the like
 
         shapes = self.numbers(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
@@ -296,7 +296,7 @@ class SceneQuery:
         of_meshes = meshes[at].all(axis=1)
         if not of_meshes.any():
             return which, which[:0]
-        roots = np.stack([root_of(body) for body in bodies if body._kind == Kind.MESH])
+        roots = np.stack([root_of_object(body) for body in bodies if body._kind == Kind.MESH])
         separated = np.zeros(len(which), dtype=np.int64)
         flags = np.empty(int(of_meshes.sum()), dtype=np.int64)
         where = pairs[which[of_meshes]] + (0, self.shift)

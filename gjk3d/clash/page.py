@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.clash.detection.assembly import upward
-from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes
 from gjk3d.clash.detection.findings import Cause, causes
 from gjk3d.clash.detection.parts import AssemblyPart, hex_of, order
 from gjk3d.clash.motion.moving import Course
@@ -91,7 +91,8 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     ...     gk.clash.page.write_page(gk.clash.Report(), pathlib.Path(folder) / "report.html").name
     'report.html'
     """
-    files = {name: file for c in report.clashes[:MAX_ROWS] for name, file in ((c.a, c.a_file), (c.b, c.b_file)) if name}
+    worst = report.clashes[:MAX_ROWS]
+    files = {name: file for c in worst for name, file in ((c.a, c.a_file), (c.b, c.b_file)) if name}
     files |= {part.name: part.file for part in report.parts}
     names = {name: k for k, name in enumerate(sorted(files, key=order))}
     frame, factor = placed(report, names), report.reading[1]
@@ -111,7 +112,7 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
         "settings": _settings(report),
         "scene": to_json(scene),
     }
-    at = places(report.clashes[: packed.count], names, frame)
+    at = places(worst[: packed.count], names, frame)
     blocks = {"findings": "\n".join(packed.blocks), "shapes": drawn.block(frame, at)}
     text = {"title": headline(shown), "facts": facts(shown)}
     return webpage.write_page(
@@ -289,7 +290,9 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
         if part.shape is not None and len(part.shape.vertices) and flat[numbers.get(part.name, -1)]
     }
     parts = {part.name: part for part in members}
-    clashing = dict.fromkeys(name for clash in report.clashes for name in (clash.a, clash.b) if name in sizes)
+    table = Clashes.of(report.clashes)
+    pairs = table.parts.names[np.column_stack([table.columns["a"], table.columns["b"]])]
+    clashing = dict.fromkeys(name for name in pairs.ravel().tolist() if name in sizes)
     free = sorted(sizes.keys() - clashing.keys(), key=lambda name: (sizes[name], name))
     return [parts[name] for name in (*clashing, *free)]
 
@@ -372,8 +375,9 @@ def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size
     blocks: list[str] = []
     widths = dict.fromkeys(("inside", "brief", "volume"), 0)
     room, count = MAX_CHARACTERS, 0
-    for first in range(0, min(most, len(report.clashes)), ROWS):
-        clashes = report.clashes[first : min(first + ROWS, most)]
+    worst = report.clashes[:most]
+    for first in range(0, len(worst), ROWS):
+        clashes = worst[first : first + ROWS]
         texts = [_texts(clash, report) for clash in clashes]
         rows = [_row(clash, size, sentences) for clash in clashes]
         text = deflated(to_json(_columns(rows) | {"told": _columns(texts)}).encode())
@@ -383,7 +387,7 @@ def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size
         blocks.append(text)
         count += len(clashes)
         widths = {name: max(most, *(len(row.get(name, "")) for row in texts)) for name, most in widths.items()}
-    index = _index(report, report.clashes[:count], names, causes)
+    index = _index(report, worst[:count], names, causes)
     return Packed(index | {"decided": list(sentences), "widths": widths, "block": ROWS}, blocks, count)
 
 

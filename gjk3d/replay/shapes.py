@@ -1,15 +1,28 @@
-"""Shapes as plain numbers, and back to the same bits."""
+"""Shapes and bodies as plain numbers, and back with the same bits."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable
-from typing import Any
+from math import inf, prod
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.bodies.base import Body
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.shell import Shell
+from gjk3d.bodies.voxels import VoxelGrid
+from gjk3d.engine.dispatch import Collider
+from gjk3d.errors import Gjk3dError, ParseError, ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import build_hull, hull_of_faces
-from gjk3d.replay.json_reader import Value
+from gjk3d.poses import matrices
+from gjk3d.replay.json_reader import MAX_BYTES, Value
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.composed import Composed, Rounded
@@ -48,8 +61,26 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 _SIZES = {layout.POINT: 0, layout.CYLINDER: 2, layout.CONE: 2}  #: numbers of a primitive, else 3; a hull varies
 _UNIT = 1e-15  #: largest error of the length of a normalised vector
 
+_FEW = 96  #: arrays of at most this many numbers are written as lists, larger ones as base64
+_MOST_CELLS = 1 << 26  #: largest grid that is read: a byte of the document has eight cells
+_RESIDUAL = 1e-11  #: largest deviation from a rotation after the polar step
+_SUM = 1e-15  #: largest difference of sums of products in different orders
 
-# --- written ----------------------------------------------------------------------------------------------------------
+
+class _Type(NamedTuple):
+    """The format of an array's numbers in base64."""
+
+    dtype: str
+    read: Callable[..., NDArray[Any]]  #: reader of nested lists
+
+
+_TYPES = {
+    "float64": _Type("<f8", lambda value, shape: value.array(*shape)),
+    "int32": _Type("<i4", lambda value, shape: value.indices(shape[1], 1 << 31).astype(np.int32)),
+}
+
+
+# --- shapes, written --------------------------------------------------------------------------------------------------
 
 
 def write_shape(shape: Shape) -> dict[str, Any]:
@@ -95,11 +126,11 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
     return written
 
 
-# --- read -------------------------------------------------------------------------------------------------------------
+# --- shapes, read -----------------------------------------------------------------------------------------------------
 
 
-def read_shape(value: Value, more_kinds: tuple[str, ...] = ()) -> Shape:
-    """Return the shape in a document from any source; the message for an unknown class names ``more_kinds`` too.
+def read_shape(value: Value) -> Shape:
+    """Return the shape in a document from any source.
 
     Raises
     ------
@@ -109,7 +140,7 @@ def read_shape(value: Value, more_kinds: tuple[str, ...] = ()) -> Shape:
     kind = value.peek("shape")
     name = kind.text()
     if name not in _CLASSES:
-        kind.wrong(f"one of {', '.join((*_CLASSES, *more_kinds))}")
+        kind.wrong(f"one of {', '.join((*_CLASSES, *_READERS))}")
     special: dict[str, Callable[[Value], Shape]] = {
         "Rounded": _read_rounded,
         "Composed": _read_composed,
@@ -201,3 +232,225 @@ def _read_part(value: Value) -> Part:
 
 def _greatest(values: Array) -> float:
     return float(np.abs(values).max(initial=0.0))
+
+
+# --- bodies, written --------------------------------------------------------------------------------------------------
+
+
+def write_collider(x: Collider) -> dict[str, Any]:
+    """Return the class of a shape or a body, and its data.
+
+    For a mesh these are its triangles, its name and its unit. Its file and the names of its parts are left out.
+
+    Raises
+    ------
+    UnsupportedPair
+        The object is of a class of the user.
+    """
+    if not isinstance(x, Body):
+        return write_shape(x)
+    write = _WRITERS.get(type(x))
+    if write is None:
+        raise UnsupportedPair(
+            f"a {type(x).__name__} cannot be written, because gjk3d does not know its numbers. Use a gjk3d.Mesh "
+            "of its surface."
+        )
+    written: dict[str, Any] = {"shape": type(x).__name__, **write(x)}
+    return written
+
+
+def _write_mesh(x: Mesh) -> dict[str, Any]:
+    faces = x.faces.astype(np.int32)  # a document is too small for more vertices
+    values: dict[str, Any] = {"name": x.name, "unit": x.unit, "solid": x._solid}
+    if x._rounding is not None:
+        values["rounding"] = x._rounding
+    return {**values, "vertices": _write_array(x.vertices, "float64"), "faces": _write_array(faces, "int32")}
+
+
+def _write_compound(x: Compound) -> dict[str, Any]:
+    things = {id(thing): thing for thing, _ in x._parts}  # an object that occurs several times is written once
+    number = {key: k for k, key in enumerate(things)}
+    return {
+        "things": [write_collider(thing) for thing in things.values()],
+        "which": [number[id(thing)] for thing, _ in x._parts],
+        "poses": _write_array(matrices(np.stack([row for _, row in x._parts])), "float64"),
+        "residuals": _write_array(np.array([row[12] for _, row in x._parts]), "float64"),
+    }
+
+
+def _write_voxels(x: VoxelGrid) -> dict[str, Any]:
+    bits = {"type": "bits", "length": list(x.occupied.shape), "base64": _base64(np.packbits(x.occupied))}
+    return {"occupied": bits, "pitch": x.pitch, "origin": x.origin.tolist()}
+
+
+def _write_cloud(x: PointCloud) -> dict[str, Any]:
+    return {"points": _write_array(x.points, "float64"), "radius": x.radius}
+
+
+def _write_heights(x: HeightField) -> dict[str, Any]:
+    values = {"heights": _write_array(x.heights, "float64"), "pitch": np.asarray(x.pitch).tolist()}
+    bottom = {} if x.bottom == -inf else {"bottom": x.bottom}
+    return {**values, "origin": x.origin.tolist(), **bottom}
+
+
+def _write_shell(x: Shell) -> dict[str, Any]:
+    return {"mesh": write_collider(x.mesh), "thickness": x.thickness}
+
+
+_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Mesh: _write_mesh,
+    Compound: _write_compound,
+    VoxelGrid: _write_voxels,
+    PointCloud: _write_cloud,
+    HeightField: _write_heights,
+    Shell: _write_shell,
+}
+
+
+def _write_array(array: NDArray[Any], kind: str) -> Any:
+    if array.size <= _FEW:
+        return array.tolist()
+    if array.nbytes > MAX_BYTES:
+        raise ValueError(
+            f"to_json: an array has {array.nbytes >> 20} MiB, the limit is {MAX_BYTES >> 20} MiB. "
+            "Send the file of the model along, or cut out the relevant part."
+        )
+    return {"type": kind, "length": list(array.shape), "base64": _base64(array.astype(_TYPES[kind].dtype))}
+
+
+def _base64(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")
+
+
+# --- bodies, read -----------------------------------------------------------------------------------------------------
+
+
+def read_collider(value: Value) -> Collider:
+    """Return the shape or body in a document from any source.
+
+    Raises
+    ------
+    ParseError
+        The message names the place, the value seen and the expected value.
+    """
+    name = value.peek("shape").raw
+    read = _READERS.get(name) if isinstance(name, str) else None
+    if read is None:
+        return read_shape(value)
+    try:
+        return read(value)
+    except ParseError:
+        raise
+    except Gjk3dError as reason:
+        raise value.failed(reason) from None
+
+
+def _read_mesh(value: Value) -> Mesh:
+    fields = value.fields(("shape", "vertices", "faces"), ("name", "unit", "solid", "rounding"))
+    vertices = _read_array(fields["vertices"], "float64", None, 3)
+    faces = _read_array(fields["faces"], "int32", None, 3)
+    name, unit = (fields[key].text() if key in fields and fields[key].raw is not None else None for key in _LABELS)
+    solid = "solid" not in fields or fields["solid"].truth()
+    rounding = fields["rounding"].number() if "rounding" in fields else None
+    return Mesh._of(vertices, faces, name=name, unit=unit, solid=solid, rounding=rounding)
+
+
+_LABELS = "name", "unit"
+
+
+def _read_compound(value: Value) -> Compound:
+    fields = value.fields(("shape", "things", "which", "poses"), ("residuals",))
+    things = []
+    for part in fields["things"].items():
+        things.append(read_collider(part))
+        if isinstance(things[-1], Body) and not isinstance(things[-1], Mesh):
+            part.peek("shape").wrong("a convex shape or a Mesh")
+    which = [k.whole(0, len(things) - 1) for k in fields["which"].items()]
+    poses = _read_array(fields["poses"], "float64", len(which), 4, 4)
+    compound = Compound([(things[k], pose) for k, pose in zip(which, poses, strict=True)])
+    if "residuals" not in fields:
+        return compound
+    residuals = _read_array(fields["residuals"], "float64", len(which))
+    turns = poses[:, :3, :3]
+    off = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(axis=(1, 2))
+    if not (np.abs(residuals - off) <= _SUM).all() or not (off <= _RESIDUAL).all():
+        fields["residuals"].wrong("the deviation of each pose from a rotation, after the polar step")
+    # the polar step was applied before, and a second one would change the last bit
+    rows = np.concatenate([turns.reshape(-1, 9), poses[:, :3, 3], residuals[:, None]], axis=1)
+    rows.setflags(write=False)
+    placed = tuple((thing, row) for (thing, _), row in zip(compound._parts, rows, strict=True))
+    return Compound._made(_geometry_error=None, _parts=placed)
+
+
+def _read_voxels(value: Value) -> VoxelGrid:
+    fields = value.fields(("shape", "occupied", "pitch", "origin"))
+    bits = fields["occupied"]
+    inner = bits.fields(("type", "length", "base64"))
+    inner["type"].one_of("bits")
+    length = [size.whole(1, _MOST_CELLS) for size in inner["length"].items()]
+    cells = prod(length)
+    if len(length) != 3 or cells > _MOST_CELLS:
+        inner["length"].wrong(f"three numbers of cells, at most {_MOST_CELLS} of them together")
+    packed = np.frombuffer(_content(inner["base64"], (cells + 7) // 8), dtype=np.uint8)
+    occupied = np.unpackbits(packed, count=cells).reshape(length)
+    return VoxelGrid(occupied, fields["pitch"].number(), fields["origin"].array(3))
+
+
+def _read_cloud(value: Value) -> PointCloud:
+    fields = value.fields(("shape", "points", "radius"))
+    return PointCloud(_read_array(fields["points"], "float64", None, 3), fields["radius"].number())
+
+
+def _read_heights(value: Value) -> HeightField:
+    fields = value.fields(("shape", "heights", "pitch", "origin"), ("bottom",))
+    first = next(fields["heights"].items(), None) if isinstance(fields["heights"].raw, list) else None
+    wide = len(first.raw) if first is not None and isinstance(first.raw, list) else None
+    heights = _read_array(fields["heights"], "float64", None, wide)
+    pitch, origin = fields["pitch"], fields["origin"].array(2)
+    steps = pitch.array(2) if isinstance(pitch.raw, list) else pitch.number()
+    return HeightField(heights, steps, origin, fields["bottom"].number() if "bottom" in fields else -inf)
+
+
+def _read_shell(value: Value) -> Shell:
+    fields = value.fields(("shape", "mesh", "thickness"))
+    mesh = read_collider(fields["mesh"])
+    if not isinstance(mesh, Mesh):
+        fields["mesh"].peek("shape").wrong("a Mesh")
+    return Shell(mesh, fields["thickness"].number())
+
+
+_READERS: dict[str, Callable[[Value], Collider]] = {
+    "Mesh": _read_mesh,
+    "Compound": _read_compound,
+    "VoxelGrid": _read_voxels,
+    "PointCloud": _read_cloud,
+    "HeightField": _read_heights,
+    "Shell": _read_shell,
+}
+
+
+def _read_array(value: Value, kind: str, *shape: int | None) -> NDArray[Any]:
+    """Return an array that is nested lists, or base64 with its type and its length along each axis."""
+    if isinstance(value.raw, list):
+        return _TYPES[kind].read(value, shape)
+    fields = value.fields(("type", "length", "base64"))
+    fields["type"].one_of(kind)
+    length = [size.whole(0, MAX_BYTES) for size in fields["length"].items()]
+    if len(length) != len(shape) or any(want not in (None, size) for want, size in zip(shape, length, strict=True)):
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        fields["length"].wrong(f"one number per axis: {expected}")
+    dtype = np.dtype(_TYPES[kind].dtype)
+    content = _content(fields["base64"], prod(length) * dtype.itemsize)
+    return np.frombuffer(content, dtype=dtype).reshape(length).astype(dtype.newbyteorder("="))
+
+
+def _content(value: Value, size: int) -> bytes:
+    """Return the bytes of a base64 string of known length."""
+    text = value.text()
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        value.wrong("base64")
+    if len(content) != size:
+        raise value.failed(f"{len(content)} bytes, expected {size}")
+    return content

@@ -77,7 +77,7 @@ def vectors(values: NDArray[np.float64]) -> list[Any]:
 KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
 #: The status of a finding: not in the baseline, also in the baseline, only in the baseline, and ignored.
 STATUSES = ("new", "active", "resolved", "ignored")
-OPEN = ("new", "active")
+OPEN = STATUSES[:2]
 
 _DISTANCE_KINDS = ("exact", "bound", "approximate")
 
@@ -406,7 +406,7 @@ class Clashes(LazyRows[Clash]):
     @property
     def is_open(self) -> Bools:
         """Whether each finding is open. See `Clash.is_open`."""
-        opened: Bools = np.isin(self.columns["status"], [STATUSES.index(status) for status in OPEN])
+        opened: Bools = self.columns["status"] < len(OPEN)
         return opened
 
     def counts(self) -> Counter[tuple[str, str]]:

@@ -14,7 +14,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
-from gjk3d.clash.detection.pairs import doubted_ways
+from gjk3d.clash.detection.pairs import boxes_close, doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.clash.documents import Interval
@@ -171,8 +171,8 @@ class Moving:
             by_track.setdefault(id(track), []).append(k)
         return list(by_track.values())
 
-    def close(self, clearance: float, tolerances: Tolerances) -> Iterator[tuple[int, int]]:
-        """Yield the pairs, i < j, that move against each other and whose swept boxes are close enough."""
+    def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
+        """Return the pairs, i < j, that move against each other and whose swept boxes are close enough."""
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
             [
@@ -181,13 +181,8 @@ class Moving:
             ]
         ).reshape(-1, 2, 3)
         self.notes += doubted_ways(self.names, self._bounds, boxes, self._unit)
-        for i in range(len(self.of)):
-            later = np.arange(i + 1, len(self.of))
-            gaps = np.maximum(boxes[i, 0] - boxes[i + 1 :, 1], boxes[i + 1 :, 0] - boxes[i, 1]).max(axis=1)
-            reach = np.maximum(clearance, tolerances.of(i, later)) + self.slacks[i] + self.slacks[i + 1 :]
-            for j in (np.flatnonzero(gaps <= reach) + i + 1).tolist():
-                if not self.together(i, j):
-                    yield i, j
+        pairs = boxes_close(boxes, clearance, tolerances, self.slacks).tolist()
+        return [(i, j) for i, j in pairs if not self.together(i, j)]
 
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
         """Return the passage of a pair."""

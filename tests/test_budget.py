@@ -15,12 +15,12 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (1999, 14),
+    "gjk3d": (2003, 14),
     "_kernels": (3667, 17),
     "bodies": (15340, 45),
     "broad": (751, 4),
-    "clash": (9554, 35),
-    "cli": (4063, 18),
+    "clash": (9175, 33),
+    "cli": (4012, 18),
     "compat": (1242, 5),
     "convex": (965, 7),
     "engine": (889, 6),
@@ -29,7 +29,7 @@ BUDGET = {
     "geometry": (2140, 11),
     "narrow": (5690, 19),
     "query": (4920, 19),
-    "replay": (1087, 5),
+    "replay": (1075, 4),
     "robot": (12809, 35),
     "scene": (3063, 9),
     "shapes": (3373, 13),

@@ -13,11 +13,9 @@ import numpy as np
 from gjk3d.bodies import walk
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
-from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
-from gjk3d.bodies.depth.fast_steps import FastBody
-from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
-from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
+from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
+from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths
+from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
@@ -199,14 +197,11 @@ def _solve_compiled(
     fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
 
     def run(start: int, stop: int) -> None:
+        some, reports = PoseRows(rows.a, rows.b, start, stop), Reports(codes, flags, parts)
         if fast is not None:
-            fast_rows(
-                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, *query[2:], order, start, stop, tree_scratch(), codes,
-                out, flags, parts,
-            )  # fmt: skip
-            return
-        some = PoseRows(rows.a, rows.b, start, stop)
-        distance_rows(trees, query, NO_POSE, NO_POSE, some, tree_scratch(), out, Reports(codes, flags, parts))
+            fast_rows(*fast, order, query, NO_POSE, NO_POSE, some, tree_scratch(), out, reports)
+        else:
+            distance_rows(trees, query, NO_POSE, NO_POSE, some, tree_scratch(), out, reports)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     overlapping = ((codes == walk.MEET) | (codes == walk.HELD)) & (wanted.mode != FAST)
@@ -390,7 +385,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
         if swap:
             ma, mb = mb, ma
         rows, reports, w = _thread_scratch()
-        codes, flags, parts = reports
+        flags = reports.flags
         signed = mode != narrow.UNSIGNED
         query = queries[signed] if most == inf else distance_query(faces, queries[signed].level, most)
         if mode == FAST:
@@ -399,9 +394,7 @@ def prepare(a: Any, b: Any) -> Quick | None:
                 if parts_a is None or parts_b is None:
                     return -1
                 fast.append((fast_body(parts_a), fast_body(parts_b)))
-            code = fast_rows(
-                *fast[0], faces, ma, mb, rows.a, rows.b, *query[2:], order, 0, 1, w, codes, out, flags, parts
-            )  # fmt: skip
+            code = fast_rows(*fast[0], order, query, ma, mb, rows, w, out, reports)
             if code in (MEET, HELD):
                 code = ANSWERED
         else:

@@ -21,7 +21,6 @@ from gjk3d.convex.checks import (
     no_shape,
 )
 from gjk3d.convex.rows import (
-    FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
     NO_POSE,
@@ -32,15 +31,14 @@ from gjk3d.convex.rows import (
     in_chunks,
     join_packed,
     order_for_cache,
-    scratch,
     solve_on_gpu,
-    workspace_of,
 )  # fmt: skip
 from gjk3d.convex.solve import convex_handlers, is_mapped, ray_core
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, fill_table, solve_many
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes import layout
@@ -50,7 +48,7 @@ from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
 
 
 class Memory:
-    """The last axis and simplex of each pair of a list, from which the next query starts.
+    """The last axis and simplex of each pair of a list. The next query starts from them.
 
     `Pairs.memory` creates it. Pass it to successive queries of the same pairs in the same order. One memory serves one
     call at a time.
@@ -123,7 +121,7 @@ class Pairs:
         # solved singly: half-spaces, shapes with a stand-in, and user's functions, whose exceptions must be raised
         has_stand_in = [shape is not core for shape, core in zip(self.shapes, stand_ins, strict=True)]
         self._singly = np.array(has_stand_in, dtype=bool) | self.planes | self.mapped
-        # a half-space has no core; a point on its plane takes its place
+        # a half-space has no core, so a point on its plane takes its place
         packed = [ray_core(core) for core in cores]
         orders = [Point()._order if core._kind & Kind.PLANES else core._order for core in cores]
         self._ints, self._floats, starts = join_packed(packed)
@@ -259,7 +257,7 @@ class Pairs:
         packed, cache = PairRows(self._ints, self._floats, table, rows), _memory_rows(memory)
 
         def run(start: int, stop: int) -> None:
-            simplex = scratch(FIRST_POINTS)[2]
+            simplex = workspace_of(FIRST_POINTS).simplex
             collide_many(packed, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
 
         if on_gpu:
@@ -405,7 +403,7 @@ class Pairs:
         return out, flags
 
     def _are_singly(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Tell which pairs are solved singly."""
+        """Return which pairs are solved singly."""
         if not self._singly.any():
             return np.zeros(len(pairs), dtype=bool)
         return self._singly[pairs[:, 0]] | self._singly[pairs[:, 1]]

@@ -11,6 +11,7 @@ from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.rows import in_chunks
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow.pairs import PairRows
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Ints
@@ -29,6 +30,7 @@ _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
 _RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
+@per_thread
 def sheets_for(room: tuple[int, int]) -> manifold.Sheets:
     """Return scratch for the corners of features and for the corners of polygons, given their greatest numbers."""
     corners, polygon = room

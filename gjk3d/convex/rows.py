@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import inf
@@ -12,13 +11,12 @@ import numpy as np
 
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
-from gjk3d.narrow.room import Workspace, workspace
 from gjk3d.narrow.solve import FLOATS, INTS
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, per_thread, workspace_of
 from gjk3d.results import Status
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
-NO_LOG = np.empty(0)
 NO_CACHE = np.empty((0, MEMORY))
 NO_POSE = np.empty((0, 4))
 _CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
@@ -26,9 +24,7 @@ _LEAST = 64  #: fewer rows are not worth a thread
 _CACHE = 1 << 17  #: numbers that fit into the cache of a core
 _BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
 _WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
-FIRST_POINTS = 64  #: vertices of EPA's polytope that fit into the first workspace
 MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
-_local = threading.local()
 
 
 class Rows(NamedTuple):
@@ -78,22 +74,12 @@ def answers_of(result: Any, count: int) -> Array:
     return answers
 
 
-def workspace_of(vertices: int, log: Array = NO_LOG) -> Workspace:
-    """Return this thread's workspace for polytopes of that many vertices, with this log; see `scratch`."""
-    work, table, _ = scratch(vertices)
-    return Workspace(work, table, log)
+def new_solver() -> Solver:
+    """Return new scratch memory for single pairs, with the row of a result."""
+    return Solver(new_workspace(FIRST_POINTS), *empty_answers(1))
 
 
-def scratch(vertices: int) -> tuple[Array, Ints, Array]:
-    """Return this thread's scratch for polytopes of that many vertices and for a simplex; large arrays are not kept."""
-    cached: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
-    if vertices not in cached:
-        floats, ints = workspace(vertices)
-        arrays = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
-        if vertices > 1024:
-            return arrays
-        cached[vertices] = arrays
-    return cached[vertices]
+solver = per_thread(new_solver)
 
 
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
@@ -138,7 +124,7 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
 
     ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
     block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
@@ -150,7 +136,7 @@ def order_for_cache(table: Ints, numbers: int) -> None:
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return the poses of A and of B row by row, and the rows in which A's pose is lexicographically greater."""
+    """Return the poses of A and of B row by row, and the rows with a lexicographically greater pose of A."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)
@@ -193,7 +179,7 @@ def collide_on_gpu(pairs: PairRows, margin: float, answer: Ints) -> None:
     """Fill ``answer`` as `collide_many` does, for every row of it."""
     from gjk3d._kernels.gpu import Output, PerThread, run  # numba-cuda is loaded only for queries on the GPU
 
-    simplex = PerThread(scratch(FIRST_POINTS)[2])
+    simplex = PerThread(workspace_of(FIRST_POINTS).simplex)
     run(collide_many, (pairs, NO_POSE, NO_POSE, margin, 0, len(answer), simplex, Output(answer), NO_CACHE))
 
 

@@ -16,10 +16,8 @@ from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.broad.nodes import Box
 from gjk3d.convex.checks import FACETS, check_polytopes
 from gjk3d.convex.rows import (
-    FIRST_POINTS,
     MOST_POINTS,
     NO_CACHE,
-    NO_LOG,
     NO_POSE,
     Rows,
     Wanted,
@@ -29,16 +27,15 @@ from gjk3d.convex.rows import (
     in_chunks,
     mirror,
     ranks,
-    scratch,
     select_rows,
     solve_on_gpu,
-    workspace_of,
 )
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
 from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
+from gjk3d.narrow.workspace import FIRST_POINTS, NO_LOG, per_thread, workspace_of
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
@@ -136,7 +133,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
     answer = np.empty(rows.total, dtype=np.int64)
 
     def task(start: int, stop: int) -> None:
-        simplex = scratch(FIRST_POINTS)[2]
+        simplex = workspace_of(FIRST_POINTS).simplex
         collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, NO_CACHE)
 
     if rows.on_gpu:
@@ -159,6 +156,12 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
     return hits
 
 
+@per_thread
+def edge_scratch(count: int) -> Array:
+    """Return scratch for the edges of one shape."""
+    return np.empty((count, 9))
+
+
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
         raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
@@ -167,9 +170,8 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
     first, second = ShapeRows(*a._packed, rows.a), ShapeRows(*b._packed, rows.b)
     gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
-    rotated = np.empty((len(gauss_b.edges), 9))
-    axis_rows(first, second, gauss_a, gauss_b, rotated, 0, rows.total, axes, kinds)
-    overlap_rows(first, second, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
+    axis_rows(first, second, gauss_a, gauss_b, edge_scratch(len(gauss_b.edges)), 0, rows.total, axes, kinds)
+    overlap_rows(first, second, axes, kinds, 0, rows.total, workspace_of(FIRST_POINTS).simplex, out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)

@@ -21,7 +21,7 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
-from gjk3d.results import Answer, Distance
+from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
@@ -38,6 +38,7 @@ _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angl
 LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 
+@compared("normal", "normals", "points_a", "points_b", "gaps", "count", "result")
 class Contact(Answer[N]):
     """Answer of `contact`, for one pair or for n.
 
@@ -388,7 +389,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), ma, mb, manifold.PatchLimits(within, width),
-        scratch.workspace, out, scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
+        scratch.workspace, out, scratch.flags, packed.faces, sheets_for(packed.room), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):

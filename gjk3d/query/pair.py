@@ -191,7 +191,8 @@ def collide_prepared(
         if isinstance(margin, float) and -inf < margin < inf:
             plan, scratch = cast("Plan", pair.plan), thread_scratch()
             pairs = _new_tuple(PairRows, (*plan.packed, scratch.poses))
-            code = collide_many(pairs, ma, mb, float(margin), 0, 1, scratch.simplex, scratch.answer, plan.memory)
+            simplex = scratch.workspace.simplex
+            code = collide_many(pairs, ma, mb, float(margin), 0, 1, simplex, scratch.answer, plan.memory)
             if code == 0:
                 return False
             if code == 1:

@@ -335,7 +335,7 @@ class Narrow:
         return Rows(self.rows[x.at[:, 0]], self.rows[x.at[:, 1]], len(x.at), True, self.workers)
 
     def _by_bodies(self, pairs: Ints, which: Ints, shapes: Ints) -> tuple[list[BodyPairs], Ints]:
-        from gjk3d.bodies.shelf import Shelf  # loaded where there is a mesh or the like
+        from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
 
         solids = self.pairs
         convex = ~(solids.mixed | solids._singly)
@@ -353,7 +353,7 @@ class Narrow:
             partner, numbers
         ).all():  # shapes stay on the shelf, as objects are often added and removed in steps
             numbers = np.union1d(numbers, partner)
-            shelf = Shelf([solids.shapes[number] for number in numbers.tolist()])
+            shelf = ShapeList([solids.shapes[number] for number in numbers.tolist()])
             solids._cache["shelf"] = numbers, shelf
         members = np.searchsorted(numbers, partner)
         at = pairs[which] + (0, self.shift)

@@ -63,8 +63,7 @@ from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.touch import ball_in
-from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.tree_collision import (
     HELD,
     PosedPair,
     PoseRows,
@@ -75,6 +74,7 @@ from gjk3d.bodies.walk import (
     tree_scratch,
     two_at,
 )
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
 from gjk3d.convex.rows import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
@@ -374,7 +374,7 @@ def _common(x: PosedPair, s: Sides) -> Vec3:
 def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
     """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
-    solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
+    solve(c, UNSIGNED, inf, 0.0, s.w.workspace, s.w.workspace.simplex[:0], s.w.out, s.w.flags, 0)
     return vec_at(s.w.out[0], POINT)
 
 

@@ -14,7 +14,7 @@ queries. Its translation is proven to separate the bodies, but it may be longer 
 A translation is accepted only if the gap after it is several times the rounding error. After a translation by the
 reported depth along the reported normal, the boolean query therefore finds the bodies apart.
 
-A query traverses both trees as `gjk3d.bodies.walk` does. It also skips boxes that one of the planes separates, which B
+A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes separates, which B
 has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need the most time.
 """
 
@@ -31,7 +31,7 @@ from gjk3d.bodies.depth.depth import LEAST, MOST, NORMAL, PLACE
 from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past_all, shifted, top_along
 from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
-from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import (
     CELL,
     ENDLESS,
@@ -50,10 +50,7 @@ from gjk3d.bodies.part_tree import (
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.bodies.touch import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
-from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.bodies.triangles import meet as triangles_meet
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,
     DOUBT,
@@ -74,6 +71,9 @@ from gjk3d.bodies.walk import (
     tree_scratch,
     two_of_rows,
 )
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
+from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.convex.rows import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center
@@ -323,7 +323,7 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
 def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
     """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
     c = parts_at(x, p, q, w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
     return vec_at(row, N), -row[1], -row[2] - x.error, common
@@ -459,7 +459,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
         most, n = _past_box(x)
         return FastDepth(0.0, most, n, (0.0, 0.0, 0.0))
     c = parts_at(PosedPair(s.a.hull, s.b.hull, x.m, x.error), plain(0), plain(0), w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)
@@ -565,7 +565,7 @@ def fast_rows(
     a: FastBody, b: FastBody, order: int, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
     out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the signed distances at pose rows start to stop; return the last code.
+    """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
 
     It does for the fast depth what `touch.distance_rows` does for other depths.
     """

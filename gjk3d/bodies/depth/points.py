@@ -37,8 +37,8 @@ from gjk3d.bodies.depth.inside import (
     thinned,
     waiting_for,
 )
+from gjk3d.bodies.mesh_trees import STACK, TriangleTree
 from gjk3d.bodies.parts import Triangles, closed_skin
-from gjk3d.bodies.traversal import STACK, TriangleTree
 from gjk3d.bodies.triangles import set_vec, vec_at
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,

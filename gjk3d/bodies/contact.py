@@ -11,11 +11,8 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-<<<<<<< HEAD
-from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
-=======
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
->>>>>>> main
+from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out

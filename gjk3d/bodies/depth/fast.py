@@ -14,8 +14,9 @@ queries. Its translation is proven to separate the bodies, but it may be longer 
 A translation is accepted only if the gap after it is several times the rounding error. After a translation by the
 reported depth along the reported normal, the boolean query therefore finds the bodies apart.
 
-A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes separates, which B
-has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need the most time.
+A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes
+separates, which B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need
+the most time.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles
-from gjk3d.bodies.touch import ball_in
+from gjk3d.bodies.touching_bodies import ball_in
 from gjk3d.bodies.tree_collision import (
     HELD,
     PosedPair,
@@ -75,7 +75,7 @@ from gjk3d.bodies.tree_collision import (
     two_at,
 )
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import FLOATS, UNSIGNED, solve

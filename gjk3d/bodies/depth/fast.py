@@ -50,7 +50,7 @@ from gjk3d.bodies.part_tree import (
 )
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.touch import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
+from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,
@@ -75,7 +75,7 @@ from gjk3d.bodies.tree_collision import (
 from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
 from gjk3d.bodies.triangles import meet as triangles_meet
-from gjk3d.convex.rows import NO_POSE as NO_POSE_ROW
+from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center
 from gjk3d.narrow.pairs import mirror

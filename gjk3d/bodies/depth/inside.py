@@ -20,9 +20,9 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_trees import STACK, TriangleTree, to_point
 from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
-from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.triangles import Triangle, meet, middle_of, nearest_on, placed_triangle, read, vec_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, divide, dot, row3, sub, turn_back
 from gjk3d.geometry.vec3 import place as to_place
@@ -510,8 +510,8 @@ class Inner(NamedTuple):
 
 
 def inner(
-    host: TriangleSurface,
-    guest: TriangleSurface,
+    host: Mesh,
+    guest: Mesh,
     m: Array,
     noise: float,
     tolerance: float,
@@ -540,7 +540,7 @@ def waiting_for(budget: int) -> Waiting:
     return Waiting(np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL)))
 
 
-def seeds_of(guest: TriangleSurface) -> Array:
+def seeds_of(guest: Mesh) -> Array:
     """Return some vertices of a mesh."""
     return guest._cached("some vertices", lambda: thinned(guest._used))
 
@@ -553,7 +553,7 @@ def thinned(points: Array) -> Array:
 # flat faces and convex hosts ----------------------------------------------------------------------------------------
 
 
-def flat_of(host: TriangleSurface) -> Ints:
+def flat_of(host: Mesh) -> Ints:
     """Return `flat_neighbours` of the closed surface of a mesh."""
     skin, tree = host.skin, tree_of(host.skin)
     return skin._cached("flat neighbours", lambda: flat_neighbours(tree.corners, skin._places[skin.faces[tree.order]]))
@@ -595,12 +595,12 @@ def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints
             flat[g, j] = f
 
 
-def planes_of(skin: TriangleSurface) -> Array:
+def planes_of(skin: Mesh) -> Array:
     """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), otherwise no rows."""
     return skin._cached("planes within", lambda: _find_planes(skin))
 
 
-def _find_planes(skin: TriangleSurface) -> Array:
+def _find_planes(skin: Mesh) -> Array:
     tree = tree_of(skin)
     slack = skin._convex_slack if len(tree.order) <= _MOST else inf
     if not slack <= _SLACK * tree.reach:

@@ -20,6 +20,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Parts
+from gjk3d.bodies.body_pair import BodyPair, MeshPair
 from gjk3d.bodies.depth.inside import COLUMNS, SAMPLED
 from gjk3d.bodies.depth.partings import (
     PLANE,
@@ -58,8 +59,6 @@ from gjk3d.bodies.depth.points import (
 )
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in, solids_of, with_scratch
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.touching_bodies import ball_in

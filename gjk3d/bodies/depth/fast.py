@@ -64,6 +64,7 @@ from gjk3d.bodies.tree_collision import (
     TreeScratch,
     between_centers,
     children,
+    faces_meet,
     held,
     meet,
     part_meets,
@@ -72,7 +73,7 @@ from gjk3d.bodies.tree_collision import (
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
 from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW

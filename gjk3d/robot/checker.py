@@ -334,9 +334,9 @@ class Checker(PlanningScene):
         return collisions if stacked else collisions[0]
 
     @overload
-    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = FEW_POINTS) -> Any: ...
+    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = ...) -> Any: ...
     @overload
-    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = FEW_POINTS) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
+    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = ...) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
     @overload
     def contacts(
         self, q: Rows, *, within: float = 0.0, max_points: int | None = FEW_POINTS

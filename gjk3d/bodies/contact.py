@@ -402,7 +402,7 @@ def point_rows(
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)
         _sort_by_gap(f, count, scratch.keys, order)
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, order, w)
-        faces_b = (sides.b.faces[0], sides.b.faces[1], sides.b.faces[2][i:])
+        faces_b = Faces(sides.b.faces.ints, sides.b.faces.floats, sides.b.faces.starts[i:])
         writing = Writing(x, sides.a.faces, faces_b, f, within, most, scratch.manifold, w)
         added = write_points(
             writing, split_count, split_count if mapped[0] or mapped[1] else count, origin, points[written:]

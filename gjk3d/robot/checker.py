@@ -338,9 +338,7 @@ class Checker(PlanningScene):
     @overload
     def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = ...) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
     @overload
-    def contacts(
-        self, q: Rows, *, within: float = 0.0, max_points: int | None = FEW_POINTS
-    ) -> list[list[RobotContact]]: ...
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = ...) -> list[list[RobotContact]]: ...
     def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = FEW_POINTS) -> Any:
         """Return the contacts between shapes of links and objects, each with a normal and points on both surfaces.
 

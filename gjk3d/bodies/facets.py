@@ -124,9 +124,10 @@ def solids_of(every: Sequence[Parts]) -> GivenSolids:
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
     """Return solids with new scratch, which threads must not share."""
-    return solids._replace(
-        heights=np.empty_like(solids.heights), corners=np.empty((3, 9)), outline=np.empty_like(solids.outline)
-    )
+    # without `_replace` and `empty_like`, which take twice as long
+    heights, corners, outline = solids[5:]
+    scratch = np.empty(heights.shape), np.empty(corners.shape), np.empty(outline.shape, dtype=np.int64)
+    return GivenSolids(*solids[:5], *scratch)
 
 
 def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:

@@ -313,12 +313,12 @@ def _print(report: Report, top: int) -> None:
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
-    from gjk3d.clash.report.wording import when
+    from gjk3d.clash.report.wording import noise, when
 
     print_line()
     with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
-    deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
+    deep, distance, volume = f"penetration{unit}", f"gap or depth{unit}", f"volume{f'{unit}³' if unit else ''}"
     last_columns = ["decided by", *["when"][: int(timed)]]
     table = Table(
         ["#", "kind", *["status"][: int(with_status)], "A", "B", deep, distance, volume, *last_columns],
@@ -328,13 +328,13 @@ def _print(report: Report, top: int) -> None:
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
-        table.add(*_cells(item, with_status), *[when(item, report) or "-"][: int(timed)])
+        table.add(*_cells(item, with_status, noise(report)), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
     print_omitted(len(rows), top)
 
 
-def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
-    from gjk3d.clash.report.wording import brief, inside, shared_volume
+def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
+    from gjk3d.clash.report.wording import gap_or_depth, inside, shared_volume
 
     return (
         str(item.severity),
@@ -342,8 +342,8 @@ def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
         *[item.status][: int(with_status)],
         safe(item.a),
         safe(item.b),
-        inside(item) or "-",
-        brief(item) or "-",
+        inside(item, error=error) or "-",
+        gap_or_depth(item, error=error) or "-",
         shared_volume(item) or "-",
         item.evidence,
     )

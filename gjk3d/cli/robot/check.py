@@ -31,7 +31,7 @@ from gjk3d.cli.robot.cell import (
 )
 from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.terminal import Bar, Table, print_line, print_omitted, print_table, write_json
-from gjk3d.wording import count, told
+from gjk3d.wording import count, format_bounds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,7 @@ def check(
         _print(cell, result, configurations is not None, top)
     if picture is not None and result.rows:
         row = _worst(cell, result)
-        save_picture(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
+        save_picture(cell, row.q, f"{cell.robot.name}, row {row.number + 1} of {result.total}", picture, output.quiet)
     return int(result.hits > 0) if result.complete else INTERRUPTED
 
 
@@ -253,8 +253,8 @@ def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     ]
     if near:
         least, number = min(near, key=lambda candidate: candidate[0].distance)
-        gap = told(least.lower, least.upper, unit="m")
-        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number}")
+        gap = format_bounds(least.lower, least.upper, unit="m")
+        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number + 1} of {result.total}")
     if one_by_one and tested:
         print_line()
         print_table(_table(result.rows[:top], bool(near)))
@@ -272,10 +272,11 @@ def _table(rows: list[Row], near: bool) -> Table:
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        cells = [str(row.number), "free" if row.free else "HIT", _collisions_text(row)]
+        cells = [str(row.number + 1), "free" if row.free else "HIT", _collisions_text(row)]
         if near:
             nearest = row.nearest
-            cells += ["-", "-"] if nearest is None else [told(nearest.lower, nearest.upper), pair_words(nearest.pair)]
+            gap = "-" if nearest is None else format_bounds(nearest.lower, nearest.upper)
+            cells += [gap, "-" if nearest is None else pair_words(nearest.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table
 

@@ -186,7 +186,8 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     if result.edge is None:
         print_line("FREE, proven all the way" if certify else "FREE at every sample")
         return
-    where = f"edge {result.edge}, from row {result.edge} to row {result.edge + 1}"
+    rows = f"from row {result.edge + 1} to row {result.edge + 2} of {result.edges + 1}"
+    where = f"edge {result.edge + 1} of {result.edges}, {rows}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to decide"}[result.status]
     print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"

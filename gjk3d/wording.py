@@ -179,13 +179,14 @@ def format_bounds(
         return f"{format_bounds(low, high, digits, unit, least=least)} (up to rounding)"
     if number(low, digits) == number(high, digits):
         return with_unit(number(low, digits), unit)
+    down, up = (number, number) if error > 0.0 else (below, above)  # rounded already, to what the data leave certain
     if low <= least:
-        return "not bounded" if high == inf else with_unit(f"≤ {above(high, digits)}", unit)
+        return "not bounded" if high == inf else with_unit(f"≤ {up(high, digits)}", unit)
     if high == inf:
-        return with_unit(f"≥ {below(low, digits)}", unit)
+        return with_unit(f"≥ {down(low, digits)}", unit)
     if low < 0.0 < high:
         digits = min(digits, _ROUND_ZERO)
-    return with_unit(f"{below(low, digits)} to {above(high, digits)}", unit)
+    return with_unit(f"{down(low, digits)} to {up(high, digits)}", unit)
 
 
 def format_depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, error: float = 0.0) -> str:

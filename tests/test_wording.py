@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from words import read
 
-from gjk3d.wording import above, below, format_bounds, format_depth, format_time, kind_of, number
+from gjk3d.wording import (
+    above,
+    below,
+    certified,
+    format_bounds,
+    format_depth,
+    format_time,
+    format_vector,
+    kind_of,
+    number,
+)
 from tests.sentences import AT_LEAST, AT_MOST, BETWEEN, UNBOUNDED, UP_TO_ROUNDING
 
 
@@ -75,7 +85,14 @@ def test_what_has_few_digits_is_written_as_it_is(whole):
         (format_bounds(123456.7, 123456.9, 4), "1.235e+05"),
         (format_bounds(0.69655464, 0.6965546393 + 1e-8, 10), BETWEEN.format("0.69655464", "0.6965546493")),
         (format_time(0.75, 0.75), "at 0.75"),
-        (format_time(0.7, 0.8), BETWEEN.format("0.699999", "0.800001")),
+        (format_time(0.7, 0.8), f"within {BETWEEN.format('0.699999', '0.800001')}"),
+        (format_bounds(1.49999, 1.50001, unit="mm", error=9.5e-5), "1.5 mm"),
+        (format_bounds(0.29744, inf, error=1e-4), AT_LEAST.format("0.2974")),
+        (format_bounds(-3e-9, 2e-9, error=1e-7), "0"),
+        (format_vector((-2.375, -4.113616943, 1e-9)), "(-2.375, -4.11362, 0)"),
+        (format_vector((0, 0, 0)), "(0, 0, 0)"),
+        (certified(0.4999999999989, 0.5000000000021), ("0.4999999999989", "0.5000000000021")),
+        (certified(0.25, 0.25), ("0.25", "0.25")),
         (below(-2 / 3, 3), "-0.667"),
         (above(-2 / 3, 3), "-0.666"),
         (above(2e22 / 3, 3), "6.67e+21"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -176,8 +175,9 @@ def _print(models: list[Model], stated_unit: str | None, hulls: bool, result: Di
     size = max(float(np.ptp(model.mesh.bounds, axis=0).max()) for model in models)
     unit, factor = reading(safe(stated_unit) if stated_unit else None, size)
     lower, upper = factor * result.lower, factor * result.upper
+    error = factor * max(model.mesh.rounding for model in models)
     status = result.status.name
-    what, _, measure = verdict(result, unit, factor).partition(" ")
+    what, _, measure = verdict(result, unit, factor, error).partition(" ")
     measure = {"TOUCHING": "up to rounding", "UNDECIDED": "within --tol"}.get(status, measure)
     style = {"SEPARATED": "bold green", "BEYOND": "bold green", "OVERLAPPING": "bold red"}.get(status, "bold yellow")
 
@@ -185,12 +185,12 @@ def _print(models: list[Model], stated_unit: str | None, hulls: bool, result: Di
         return with_unit(format_vector(factor * np.asarray(values)), unit)
 
     if status == "OVERLAPPING":
-        name, words = "depth", format_depth(lower, upper, 9, unit)
+        name, words = "depth", format_depth(lower, upper, unit=unit, error=error)
         move = ("separation", f"move B by {place(result.separation_vector)}, so that they just touch")
         if not result.tight:
             move = ("separation", f"move B by {place(-result.lower * result.normal)} (a shorter move may suffice)")
     else:
-        name, words = "distance", format_bounds(lower, upper, 9, unit, least=-inf if lower < 0.0 else 0.0)
+        name, words = "distance", format_bounds(lower, upper, unit=unit, error=error)
         move = ("to touch", f"move B by {place(-result.distance * result.normal)}")
     least, most = certified(lower, upper)
     rows = [

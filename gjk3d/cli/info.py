@@ -78,6 +78,11 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
     }
 
 
+def _short(value: float) -> str:
+    """Return a number rounded to `_DIGITS`, without an exponent if it is large."""
+    return number(float(number(value, _DIGITS)), 15)
+
+
 def _print(document: dict[str, Any]) -> None:
     size = max(high - low for low, high in zip(*document["bounds"], strict=True))
     unit, factor = reading(safe(document["unit"]) if document["unit"] else None, size)
@@ -96,8 +101,8 @@ def _print(document: dict[str, Any]) -> None:
         cells = (
             safe(row["name"]),
             str(row["triangles"]),
-            " x ".join(number(factor * extent, _DIGITS) for extent in row["extents"]),
-            "-" if row["volume"] is None else number(factor**3 * row["volume"], _DIGITS),
+            " x ".join(_short(factor * extent) for extent in row["extents"]),
+            "-" if row["volume"] is None else _short(factor**3 * row["volume"]),
             "yes" if row["watertight"] else f"no, {row['open_edges']} open edges",
             {True: "yes", False: "no", None: "flat" if row["watertight"] else "unknown"}[row["convex"]],
             "-" if ratio is None else number(ratio, 4),

@@ -19,17 +19,19 @@ def unit_of(result: Distance) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def verdict(result: Distance, unit: str | None = None, factor: float = 1.0) -> str:
-    """Return a short text of the result, in this unit or that of the shapes, after a multiplication by the factor."""
+def verdict(result: Distance, unit: str | None = None, factor: float = 1.0, error: float = 0.0) -> str:
+    """Return a short text of the result in this unit or that of the shapes. Lengths are multiplied by the factor."""
     unit = unit or unit_of(result)
     between = factor * result.lower, factor * result.upper
     deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance has no depth
     return {
-        Status.SEPARATED: f"apart by {format_bounds(*between, unit=unit)}",
+        Status.SEPARATED: f"apart by {format_bounds(*between, unit=unit, error=error)}",
         Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping by {format_depth(*between, unit=unit)}" if deep else "overlapping",
+        Status.OVERLAPPING: f"overlapping by {format_depth(*between, unit=unit, error=error)}"
+        if deep
+        else "overlapping",
         Status.UNDECIDED: "undecided: the bounds contain 0",
-        Status.BEYOND: f"apart by {format_bounds(*between, unit=unit)}",
+        Status.BEYOND: f"apart by {format_bounds(*between, unit=unit, error=error)}",
     }[result.status]
 
 

@@ -24,14 +24,14 @@ NOT_CHECKED_NOW = "not checked in this run"
 # when a pair clashes
 DEEPEST = "deepest at {}"
 IN_CLASH = "in clash within "
-NEAR_THROUGHOUT = "equally near throughout, between {} and {}"
+NEAR_THROUGHOUT = "equally near throughout, {} to {}"
 CLASH_THROUGHOUT = "in clash throughout, equally deep"
 NEAREST = "nearest at {}, "
 
 # tables and topics
 TITLE = "{}: {} / {}"
-COLUMNS_OF_LENGTHS = "penetration mm | distance mm | volume mm³"
-DEPTH_AT_MOST = "boolean, depth at most"
+COLUMNS_OF_LENGTHS = "penetration mm | gap or depth mm | volume mm³"
+DEPTH_AT_MOST = "boolean, range"
 
 # pages
 NO_ROW = "No finding matches the filter."

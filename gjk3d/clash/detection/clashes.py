@@ -207,7 +207,8 @@ class Clash:
         """The method and the quality of the distance as a short text."""
         if self.kind == "unchecked":
             return "-"
-        return ", ".join(word for word in (self.method, "" if self.distance is None else self.distance_kind) if word)
+        kind = "range" if self.distance_kind == "bound" else self.distance_kind
+        return ", ".join(word for word in (self.method, "" if self.distance is None else kind) if word)
 
     @property
     def is_open(self) -> bool:

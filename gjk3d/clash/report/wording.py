@@ -46,9 +46,11 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
     if value is None:
         return ""
     interval = bounds(clash)
-    if interval:
+    if interval and (error == 0.0 or clash.distance_kind == "bound"):
         return proven(*interval, DIGITS, unit, error=error)
-    return f"about {wording.with_unit(wording.number(wording.snapped(value, error), DIGITS), unit)}"
+    precision = max(error, clash.error_bound or 0.0)
+    text = wording.with_unit(wording.number(wording.snapped(value, precision), DIGITS), unit)
+    return text if interval else f"about {text}"
 
 
 def gap_or_depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
@@ -67,11 +69,9 @@ def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
     """Return the penetration, the depth of the deepest known point, as a lower bound. Empty if unknown."""
     if clash.penetration is None:
         return ""
-    return (
-        wording.format_bounds(wording.snapped(clash.penetration, error), inf, DIGITS, unit, least=0.0)
-        if clash.penetration
-        else wording.with_unit("0", unit)
-    )
+    if clash.penetration == 0.0:
+        return wording.with_unit("0", unit)
+    return wording.format_bounds(clash.penetration, inf, DIGITS, unit, error=error)
 
 
 def shared_volume(clash: Clash) -> str:

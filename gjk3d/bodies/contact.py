@@ -55,14 +55,16 @@ from gjk3d.bodies.tree_collision import (
     tree_scratch,
 )
 from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.patches import patch_points
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.patches import faces_of_two, patch_points
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror
+from gjk3d.convex.solve import core_row
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
@@ -190,9 +192,9 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
     """Return the points of a body's convex hull on a half-space, and the first index of each row."""
-    pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
-    table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
-    points, count = patch_points(pairs, which, table, rows.joined_poses(), answers.copy(), within, None, rows.workers)
+    ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
+    pairs = PairRows(ints, floats, row, rows.joined_poses())
+    points, count = patch_points(pairs, faces_of_two(a, b), answers.copy(), within, None, rows.workers)
     valid = np.arange(points.shape[1]) < count[:, None]
     normals = np.repeat(answers[:, 3:6], count, axis=0)
     return np.hstack([points[valid], normals]), np.concatenate([[0], np.cumsum(count)])

@@ -39,8 +39,9 @@ from gjk3d.bodies.tree_collision import (
     tree_scratch,
 )
 from gjk3d.bodies.tree_distance import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
+from gjk3d.convex.batch import NO_POSE, in_chunks
 from gjk3d.convex.checks import FAST
-from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow

@@ -19,8 +19,9 @@ from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.broad.tree import box_gaps
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.rows import NO_POSE, empty_answers
+from gjk3d.convex.batch import NO_POSE, PackedShapes
+from gjk3d.convex.rows import Wanted, empty_answers
+from gjk3d.convex.solve import convex_handlers
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back
@@ -130,14 +131,14 @@ class BodyPair:
         """Return the pose rows of some parts of a, followed by those of some parts of b."""
         return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
-    def _packed_pairs(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
+    def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
         packed_a, packed_b = self.a.pack(which_a), self.b.pack(which_b)
         mapped = np.concatenate([self.a.mapped(which_a), self.b.mapped(which_b)])
-        batch = Pairs._of_packed(
+        batch = PackedShapes(
             np.concatenate([packed_a.ints, packed_b.ints]), np.concatenate([packed_a.floats, packed_b.floats]), mapped,
-            _Shapes(self.a, which_a, self.b, which_b),
+            _Shapes(self.a, which_a, self.b, which_b), convex_handlers,
         )  # fmt: skip
         starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
@@ -160,14 +161,14 @@ class BodyPair:
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
-            out[again], flags[again] = batch._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+            out[again], flags[again] = batch.solve(local, table, rows, Wanted(mode, most))
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Return which pairs of parts are not proven farther apart than a margin."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
         batch, local, table, rows = self._packed_pairs(pairs)
-        return batch._collide_rows(local, table, rows, margin + self.error)
+        return batch.collide(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
         """Return whether a part of a pair is not a polytope."""

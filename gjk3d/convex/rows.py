@@ -1,30 +1,18 @@
-"""Input of the kernels: shapes packed into two arrays, poses as rows, scratch memory, and many rows in chunks."""
+"""Input and output of the kernels: shapes packed into two arrays, poses as rows, and the canonical order of A and B."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
 from gjk3d.narrow.solve import FLOATS, INTS
-from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, per_thread, workspace_of
-from gjk3d.results import Status
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, per_thread
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
-
-NO_CACHE = np.empty((0, MEMORY))
-NO_POSE = np.empty((0, 4))
-_CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
-_LEAST = 64  #: fewer rows are not worth a thread
-_CACHE = 1 << 17  #: numbers that fit into the cache of a core
-_BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
-_WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
-MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
 
 
 class Rows(NamedTuple):
@@ -74,31 +62,7 @@ def answers_of(result: Any, count: int) -> Array:
     return answers
 
 
-def new_solver() -> Solver:
-    """Return new scratch memory for single pairs, with the row of a result."""
-    return Solver(new_workspace(FIRST_POINTS), *empty_answers(1))
-
-
-solver = per_thread(new_solver)
-
-
-def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
-    chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
-    if workers == 1 or total <= chunk:
-        for start in range(0, total, chunk):
-            task(start, min(start + chunk, total))
-        return
-    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(workers, len(spans))) as pool:
-        try:
-            for future in [pool.submit(task, *span) for span in spans]:
-                future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1)))
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
@@ -121,18 +85,6 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
     return ints, floats, np.array(starts[:-1], dtype=np.int64).reshape(-1, 2)
-
-
-def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
-
-    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
-    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
-    """
-    table[:, TURN] = 0
-    if _CACHE < numbers < _WORTH * len(table):
-        where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
-        table[:, TURN] = where - np.arange(len(table))
 
 
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
@@ -173,22 +125,3 @@ def mirror(out: Array, which: Any) -> None:
 def select_rows(rows: Array, which: Ints) -> Array:
     """Return selected rows of poses; a single row belongs to every query."""
     return rows[which] if len(rows) > 1 else rows
-
-
-def collide_on_gpu(pairs: PairRows, margin: float, answer: Ints) -> None:
-    """Fill ``answer`` as `collide_many` does, for every row of it."""
-    from gjk3d._kernels.gpu import Output, PerThread, run  # numba-cuda is loaded only for queries on the GPU
-
-    simplex = PerThread(workspace_of(FIRST_POINTS).simplex)
-    run(collide_many, (pairs, NO_POSE, NO_POSE, margin, 0, len(answer), simplex, Output(answer), NO_CACHE))
-
-
-def solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) -> None:
-    """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
-    from gjk3d._kernels.gpu import Output, PerThread, run
-
-    workspace = PerThread(workspace_of(FIRST_POINTS))
-    arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
-    run(solve_many, arguments)
-    if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
-        flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
+from gjk3d.convex.batch import NO_POSE
 from gjk3d.convex.checks import check_polytopes, depth_mode
-from gjk3d.convex.rows import NO_POSE, Rows
+from gjk3d.convex.rows import Rows
 from gjk3d.convex.solve import core_row, edge_scratch
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
@@ -19,7 +21,6 @@ from gjk3d.narrow.sat import GaussMap, axis_many
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.batch import prepare_query, query_collide, query_distance
-from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, collide_prepared, distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status

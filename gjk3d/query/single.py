@@ -25,13 +25,13 @@ from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import empty_answers
 from gjk3d.convex.solve import core_row
+from gjk3d.engine.dispatch import find
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import WIDTH
-from gjk3d.query.dispatch import find
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Ints

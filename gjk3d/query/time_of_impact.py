@@ -12,10 +12,10 @@ import numpy as np
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
 from gjk3d.convex.impact import UP
 from gjk3d.convex.rows import Rows as PoseRows
+from gjk3d.engine.dispatch import Collider, find
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import toi as narrow
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.convex.rows import NO_CACHE, NO_POSE, in_chunks
+from gjk3d.convex.batch import NO_CACHE, NO_POSE, in_chunks
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow

@@ -10,9 +10,9 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import is_mapped
+from gjk3d.engine.dispatch import is_collider
 from gjk3d.errors import RobotError
 from gjk3d.poses import pose_rows
-from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull

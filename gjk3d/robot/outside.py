@@ -8,7 +8,7 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
 from gjk3d.narrow.cores import cores_at
 from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.narrow.workspace import Solver

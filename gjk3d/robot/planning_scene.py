@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from gjk3d.convex.checks import check_margin
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import RobotError
-from gjk3d.query.dispatch import Collider
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.margins import Margins, Rule
 from gjk3d.robot.model import Robot, no_shapes

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.batch import NO_CACHE, in_chunks
 from gjk3d.convex.checks import check_device, check_workers
-from gjk3d.convex.rows import NO_CACHE, in_chunks
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gjk3d.convex.pairs import pair_distance
 from gjk3d.convex.rows import solver
+from gjk3d.engine.pairs import pair_distance
 from gjk3d.narrow import solve
 from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.results import Distance, pack_marks

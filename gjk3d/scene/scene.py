@@ -14,11 +14,11 @@ import numpy as np
 
 from gjk3d.broad.tree import ALL
 from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
+from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
-from gjk3d.query.dispatch import Collider, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.coherence import Memory

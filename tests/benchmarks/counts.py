@@ -14,7 +14,7 @@ import numpy as np
 from strategies import build
 
 from gjk3d._kernels.decorators import MODE
-from gjk3d.convex.rows import NO_CACHE
+from gjk3d.convex.batch import NO_CACHE
 from gjk3d.narrow import cores, solve
 from gjk3d.narrow.cores import cores_at
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of

@@ -44,7 +44,7 @@ from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.tree_collision import tree_scratch
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, ROUNDING, matrices

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from answers import SHAPES, apart, deep, pose
 from PIL import Image
+from words import read
 
 import gjk3d as gk
 from gjk3d import webpage

@@ -199,7 +199,7 @@ def title(cell: Cell) -> str:
     things = f", {count(len(cell.things), 'object')} around it" if cell.things else ""
     margin = f", margin {number(cell.margin)} m" if cell.margin else ""
     numbers = count(cell.robot.dof, "joint coordinate")
-    return f"{safe(cell.robot.name)}: {numbers}, {sum(cell.pair_counts())} pairs{things}{margin}"
+    return f"{safe(cell.robot.name)}: {numbers}, {count(sum(cell.pair_counts()), 'pair')}{things}{margin}"
 
 
 def pair_words(pair: Pair | None) -> str:

@@ -41,12 +41,12 @@ def check(
     *,
     pose_a: PoseText = None,
     pose_b: PoseText = None,
-    hulls: Annotated[bool, Parameter(negative=())] = False,
-    tol: float | None = None,
+    hulls: Annotated[bool, Parameter(name=["--hulls", "--hull"], negative=())] = False,
+    tol: Annotated[float | None, Parameter(name=["--tol", "--tolerance"])] = None,
     depth: Literal["auto", "epa", "facets"] | None = None,
     unit: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
-    image: Path | None = None,
+    image: Annotated[Path | None, Parameter(name=["--image", "--picture"])] = None,
     html: Path | None = None,
 ) -> int:
     """Compute whether two models touch, how far apart they are or how deep they overlap, and where.

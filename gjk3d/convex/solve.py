@@ -44,7 +44,7 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 
 class Quick(NamedTuple):
-    """Fast functions for two prepared shapes at single matrices; they keep no reference to the shapes."""
+    """Fast functions for two prepared shapes at one pose each. They do not store the shapes."""
 
     #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean; None if the general path has to solve it
     collide: Callable[[Any, Any, Array, Array, float], bool | None]
@@ -207,7 +207,7 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
+                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of at"
                 f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
                 " the farthest point of one convex shape, within its radius."
             )

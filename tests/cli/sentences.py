@@ -60,7 +60,7 @@ UNRESOLVED = "UNRESOLVED on edge {} of {}, from row {} to row {} of {}: {} are t
 FREE_UP_TO = "free up to {} of this edge\n"
 PATH_INTERRUPTED = "interrupted: {} of {} edges are free, the others were not checked"
 KEPT = "{} of {} motions proven to keep every margin"
-USE_INSTEAD = "use instead: "
+USE_INSTEAD = "deprecated since 0.1.0, use instead: "
 
 # tables and pages of models
 NOT_READ = "{} more part could not be read"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gjk3d import __version__
 from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, Vector, record, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
@@ -371,4 +372,4 @@ class Report:
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that can change a result."""
-    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "llvmlite", "trimesh")}
+    return {"gjk3d": __version__, **{name: version(name) for name in ("numpy", "scipy", "llvmlite", "trimesh")}}

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
@@ -53,7 +55,7 @@ def check(
     seed: int = 0,
     clearance: Flag = False,
     top: int = 20,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,

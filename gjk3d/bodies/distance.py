@@ -26,7 +26,7 @@ from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,

@@ -17,7 +17,7 @@ from gjk3d.bodies import tree_collision
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.raycast import inside_of
-from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.batch import NO_POSE, PackedShapes
 from gjk3d.convex.rows import Wanted, empty_answers

@@ -55,7 +55,7 @@ from gjk3d.bodies.part_tree import (
     TIED,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
+from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, put_bounds, report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,

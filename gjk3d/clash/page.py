@@ -514,7 +514,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
     """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
-    unit, error = report.unit, noise(report)
+    unit, error = report.unit, noise(clash, report)
     extent = _extent(clash)
     texts = {
         "brief": gap_or_depth(clash, error=error),

@@ -328,7 +328,7 @@ def _print(report: Report, top: int) -> None:
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
-        table.add(*_cells(item, with_status, noise(report)), *[when(item, report) or "-"][: int(timed)])
+        table.add(*_cells(item, with_status, noise(item, report)), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
     print_omitted(len(rows), top)
 

@@ -207,8 +207,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of at"
-                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of"
+                f" at least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
                 " the farthest point of one convex shape, within its radius."
             )
         return

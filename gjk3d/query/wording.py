@@ -53,12 +53,13 @@ def proof(result: Distance, unit: str | None = None) -> str:
 
 def contact_words(x: Contact[Any]) -> str:
     """Return the number of contact points and the gap as text."""
+    unit = unit_of(x.result)
     if not x.count:
-        return f"No contact points: apart by {format_bounds(x.lower, x.upper)}"
+        return f"No contact points: apart by {format_bounds(x.lower, x.upper, unit=unit)}"
     points = count(x.count, "contact point")
     if x.status == Status.TOUCHING:
         return f"{points}, touching"
-    return f"{points}, {'' if x.count == 1 else 'least '}gap {format_bounds(x.lower, x.upper, 4)}"
+    return f"{points}, {'' if x.count == 1 else 'least '}gap {format_bounds(x.lower, x.upper, 4, unit)}"
 
 
 def axis_words(x: Axis) -> str:

@@ -189,7 +189,7 @@ def test_findings_of_a_clash_check():
             assert wording.gap_or_depth(found) == f"depth {wording.depth(found)}"
             assert Fraction(wording.translation_length(found)) >= Fraction(found.depth)
     picture = drawing_of(report, clash=bounded[0].id)
-    assert wording.depth(bounded[0], error=wording.noise(report)) in picture.words[0]
+    assert wording.depth(bounded[0], error=wording.noise(bounded[0], report)) in picture.words[0]
 
 
 def test_a_finding_without_a_proven_distance_is_about():

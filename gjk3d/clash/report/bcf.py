@@ -292,8 +292,9 @@ def _lines(text: str) -> str:
 
 
 def _words(clash: Clash, report: Report, issue: Issue) -> str:
-    (unit, factor), error = report.reading, wording.noise(report)
+    unit, factor = report.reading
     clash = converted(clash, factor, report.unit)
+    error = wording.noise(clash, report)
     length = f" {unit}" if unit else ""
     lines = [f"A: {legal(clash.a)}"]
     if clash.b:

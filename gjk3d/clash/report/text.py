@@ -112,7 +112,6 @@ def to_markdown(report: Report, top: int = 20) -> str:
         lines += ["", ", ".join(f"{many} {name}" for name, many in report.statuses.items() if many) + "."]
     rows = [clash for clash in report.clashes if clash.is_open]
     when = "" if report.motion is None else " when |"
-    error = wording.noise(report)
     if rows:
         lines += [
             "",
@@ -121,6 +120,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows[:top]):
+        error = wording.noise(clash, report)
         cells = (
             clash.severity,
             clash.kind,
@@ -313,7 +313,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
 
 
 def _case_words(clash: Clash, report: Report) -> str:
-    unit, noise = report.reading[0], wording.noise(report)
+    unit, noise = report.reading[0], wording.noise(clash, report)
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:
         text += f", penetration {inside(clash, unit, noise)}"

@@ -26,10 +26,10 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
     return nextafter(distance - error, -inf), nextafter(distance + error, inf)
 
 
-def noise(report: Report) -> float:
-    """Return the error of lengths that follows from the numbers of the files, in the unit of `Report.reading`."""
+def noise(clash: Clash, report: Report) -> float:
+    """Return the error of the lengths of a finding that follows from the numbers of its files."""
     by_default = report.settings.get("tolerance_from") == BY_DEFAULT
-    return report.reading[1] * report.tolerance if by_default else 0.0
+    return clash.tolerance or 0.0 if by_default else 0.0
 
 
 def distance(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
@@ -105,7 +105,7 @@ def when(clash: Clash, report: Report) -> str:
     if clash.least is None:
         return f"at {at}"
     nearest = "equally near throughout" if steady else f"nearest at {at}"
-    return f"{nearest}, {wording.format_bounds(*clash.least, 5, report.reading[0], error=noise(report))}"
+    return f"{nearest}, {wording.format_bounds(*clash.least, 5, report.reading[0], error=noise(clash, report))}"
 
 
 def _span(after: float, before: float, extremes: Collection[float]) -> str:

@@ -261,8 +261,8 @@ def _add_finding(
         drawing.lines(box_lines(points), INK, width=2.0, key="box around the overlap volume")
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    _add_signs(drawing, row, radius, wording.depth(read, unit, wording.noise(x)))
-    drawing.words = [f"{k + 1} of {len(rows)}: {_headline(read, unit, wording.noise(x))}", f"{row.a}  –  {row.b}"]
+    _add_signs(drawing, row, radius, wording.depth(read, unit, wording.noise(read, x)))
+    drawing.words = [f"{k + 1} of {len(rows)}: {_headline(read, unit, wording.noise(read, x))}", f"{row.a}  –  {row.b}"]
     return drawing
 
 

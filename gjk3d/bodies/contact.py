@@ -10,6 +10,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.body_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.contact_pairs import (
     FACES,
@@ -35,7 +36,6 @@ from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.mesh_trees import TriangleTree, crossings
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, parts_of

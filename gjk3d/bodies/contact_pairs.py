@@ -12,14 +12,13 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.body_pair import MOST_PAIRS, BodyPair, too_many
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.mesh_trees import crossings
 from gjk3d.bodies.normal_cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shape_list import ShapeList

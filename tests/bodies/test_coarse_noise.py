@@ -11,10 +11,10 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.bodies import facets, impact, planes, raycast, touching_bodies, tree_collision, tree_distance, triangles
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depth, exits, inside, partings, pushes, search, two_surfaces
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.parts import parts_of
 from gjk3d.narrow.motion import CENTER, MOTION, WAY

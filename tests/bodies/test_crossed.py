@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.bodies.body_pair import BodyPair
 from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, list_pairs, pair_listing
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import IDENTITY

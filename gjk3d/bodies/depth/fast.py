@@ -65,13 +65,14 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
+    faces_meet,
     meet,
     parts_at,
     poses_taken,
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, turn_back, unit

@@ -217,7 +217,7 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes, of which at most one is a half-space."""
+    """Return the handlers of two convex shapes. At most one is a half-space."""
     kinds = a._kind | b._kind
     return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 

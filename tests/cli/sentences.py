@@ -19,7 +19,7 @@ BOUNDS_OF_THE_DISTANCE = "Bounds of the distance in {}"
 
 # gjk3d clash and diff
 CLASH_COUNTS = "{} parts, {} pairs tested: {} hard, {} contained, {} duplicate, {} touch"
-CLASH_LIMITS = "clearance {}, tolerance up to {}"
+CLASH_LIMITS = "clearance {}, tolerance ≤ {}"
 CLASH_COLUMNS = "# kind A B penetration mm gap or depth mm volume mm³ decided by"
 MORE_ROWS = "... {} more, --top {} shows them"
 WHEN, BEFORE_NOW = "decided by when", "when before when now"

@@ -284,9 +284,8 @@ def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
     labels: dict[str, int] = {}
     for name in names:
         if name not in robot.columns:
-            raise RobotError(
-                f"joints: {name!r} is not a joint that moves.{nearest(name, robot.joint_names)} Joints are {', '.join(robot.joint_names)}"
-            )
+            hint = f"{nearest(name, robot.joint_names)} Joints are {', '.join(robot.joint_names)}"
+            raise RobotError(f"joints: {name!r} is not a joint that moves.{hint}")
         columns = robot.columns[name]
         several = columns.stop - columns.start > 1
         for k, column in enumerate(range(columns.start, columns.stop)):

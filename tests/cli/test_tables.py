@@ -11,7 +11,7 @@ from tests.cli import sentences
 
 GEARBOX = Path(__file__).parents[2] / "data" / "gearbox.glb"
 NAMES = ["gearbox/group_base/housing", "gearbox/group_fasteners/bolt_4", "a name of one long step without any slash"]
-DECIDED = "boolean, range"
+DECIDED = "boolean, depth at most"
 NUMBERS = ["-0.0116303", "-0.000749998", "1.25e-10"]
 
 

@@ -2,8 +2,11 @@
 
 `TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so bodies
 are loaded by the first query on a body. A text is the message of `UnsupportedPair`. None means that the file of the
-query solves the pair itself, by compiled functions for convex shapes. A new query is one file and one row. A new kind
-is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the queries that treat it differently.
+query solves the pair itself, by compiled functions for convex shapes.
+
+This file does not contain the queries. A new query is one file in `gjk3d/query`, which checks the arguments and calls
+`find`, and one row here. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the
+queries that treat it differently.
 """
 
 from __future__ import annotations

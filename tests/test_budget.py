@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2030, 14),
     "_kernels": (3667, 17),
-    "bodies": (15223, 41),
+    "bodies": (15206, 41),
     "broad": (751, 4),
     "clash": (9566, 35),
     "cli": (4065, 18),
@@ -25,7 +25,7 @@ BUDGET = {
     "convex": (965, 7),
     "engine": (889, 6),
     "exact": (3167, 9),
-    "files": (2283, 12),
+    "files": (2284, 12),
     "geometry": (2140, 11),
     "narrow": (5690, 19),
     "query": (4925, 19),

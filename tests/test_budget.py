@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1999, 14),
     "_kernels": (3667, 17),
-    "bodies": (15340, 45),
+    "bodies": (15220, 41),
     "broad": (751, 4),
     "clash": (9554, 35),
     "cli": (4046, 18),

@@ -29,10 +29,10 @@ from gjk3d.bodies.contact_pairs import (
     split,
 )
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
+from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
-from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
-from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
@@ -229,8 +229,8 @@ class ContactPlan:
             kind = MESHES if thing._kind == Kind.MESH else FACES
         listing = self._listing = pair_listing(ours, shapes, kind)
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
-        outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
-        outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
+        outward_a = outward_normals(ours) if kind != PARTS else _NO_NORMAL
+        outward_b = outward_normals(first) if kind == MESHES else _NO_NORMAL
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()

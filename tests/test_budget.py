@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1999, 14),
     "_kernels": (3667, 17),
-    "bodies": (15220, 41),
+    "bodies": (15223, 41),
     "broad": (751, 4),
     "clash": (9554, 35),
     "cli": (4035, 18),
@@ -28,7 +28,7 @@ BUDGET = {
     "files": (2283, 12),
     "geometry": (2140, 11),
     "narrow": (5690, 19),
-    "query": (4920, 19),
+    "query": (4919, 19),
     "replay": (1087, 5),
     "robot": (12704, 35),
     "scene": (3063, 9),

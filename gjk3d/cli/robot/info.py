@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+<<<<<<< HEAD
 from typing import TYPE_CHECKING
+=======
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+>>>>>>> main
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.robot.cell import (
@@ -40,7 +46,7 @@ def info(
     urdf: Path,
     /,
     *,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
@@ -240,7 +246,7 @@ def pairs(
     urdf: Path,
     /,
     *,
-    acm: Path | None = None,
+    acm: Annotated[Path | None, Parameter(name=["--acm", "--output", "-o"])] = None,
     samples: int = 10_000,
     seed: int = 0,
     top: int = 20,

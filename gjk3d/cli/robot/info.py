@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-<<<<<<< HEAD
-from typing import TYPE_CHECKING
-=======
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
->>>>>>> main
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.robot.cell import (

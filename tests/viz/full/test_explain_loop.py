@@ -96,7 +96,7 @@ def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
     page = json.loads(browser.evaluate(f"JSON.stringify({asked}.map(gjk3dTell.bounds))"))
     assert page == [f"distance {format_bounds(low, high, 3 if low < 0 < high else 5)}" for low, high in bounds]
     for text, (low, high) in zip(page, bounds, strict=True):
-        if "between" in text:
+        if " to " in text:
             below, above = map(float, re.findall(r"-?[\d.]+(?:e[-+]\d+)?", text))
             assert below <= low <= high <= above
 

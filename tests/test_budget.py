@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2030, 14),
     "_kernels": (3695, 17),
-    "bodies": (15186, 41),
+    "bodies": (15175, 41),
     "broad": (751, 4),
     "clash": (9566, 35),
     "cli": (4054, 18),

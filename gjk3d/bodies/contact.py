@@ -14,7 +14,6 @@ from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
-from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.meetings import (
@@ -35,8 +34,9 @@ from gjk3d.bodies.meetings import (
 )
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.outward import outward_of
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShelf, PartTree, on_shelf, order_of
-from gjk3d.bodies.parts import Triangles, parts_of
+from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shelf import Shelf
 from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
@@ -82,7 +82,7 @@ class Side(NamedTuple):
 
     faces: Faces
     outward: Array2  #: outward normals of the parts, or one zero row
-    solidity: int  #: see `_solidity`
+    solidity: int  #: see `outward_of`
 
 
 class Sides(NamedTuple):
@@ -220,8 +220,8 @@ class ContactPlan:
             kind = MESHES if thing._kind == Kind.MESH else FACES
         listing = self._listing = listing_of(ours, shelf, kind)
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
-        outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
-        outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
+        outward_a, solid_a = outward_of(ours) if kind != PARTS else (_NO_NORMAL, int(bool(ours.solids)))
+        outward_b, solid_b = outward_of(first) if kind == MESHES else (_NO_NORMAL, int(bool(first.solids)))
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
@@ -229,7 +229,7 @@ class ContactPlan:
         outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
-        side_a, side_b = Side(faces_a, outward_a, _solidity(ours)), Side(faces_b, outward_b, _solidity(first))
+        side_a, side_b = Side(faces_a, outward_a, solid_a), Side(faces_b, outward_b, solid_b)
         self._sides = Sides(side_a, side_b, shelf.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
@@ -313,13 +313,6 @@ def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
             deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
             solve(x.a, x.shelf.things[k], deep_rows, Wanted(SIGNED), out, flags)
             answers[which] = out
-
-
-def _solidity(parts: Parts) -> int:
-    """Return 1 for parts that bound a solid, 2 for faces of a mesh with possible inner walls, and 0 for other parts."""
-    if not (isinstance(parts, Triangles) and parts.solids):
-        return int(bool(parts.solids))
-    return 1 + int(len(parts.mesh._body_points) > 1 or parts.across_edges()[1])
 
 
 @kernel

@@ -13,12 +13,12 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_normal, is_parallel, probe_at
+from gjk3d.bodies.cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import PosedPair, TreeScratch
+from gjk3d.bodies.walk import PosedPair, TreeScratch, holds
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
@@ -245,11 +245,13 @@ def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> 
     """Return where a normal at part k leads: out of the body, into it, or unclear if only a probe can tell."""
     if parts.inside == OPEN:
         return _OUTSIDE
-    # a closed mesh without inner walls is behind all of its faces
     face = outward_at(outward, k)
-    if walls or dot(face, face) == 0.0 or not is_parallel(n, face):
+    if dot(face, face) == 0.0 or not is_parallel(n, face):
         return _UNCLEAR
-    return _OUTSIDE if dot(n, face) > 0.0 else _INSIDE
+    if dot(n, face) < 0.0:
+        return _INSIDE
+    # a closed mesh without inner walls is behind all of its faces
+    return _UNCLEAR if walls else _OUTSIDE
 
 
 @kernel
@@ -381,6 +383,24 @@ def _remaining_limit(t: Writing, contacts: int) -> int:
 
 
 @kernel
+def _outside_first(t: Writing, count: int) -> int:
+    """Move the selected pairs whose normals do not lead into a mesh to the front, and return their number.
+
+    A body at an inner wall of a mesh is inside the mesh, so that wall does not push it.
+    """
+    f, x, kept = t.f, t.x, 0
+    for i in range(count):
+        j = f.some[i]
+        n, step = vec_at(f.out[j], 3), probe_of(x, f.pairs[j, 0], f.pairs[j, 1], 0.0, True, t.w).step
+        ahead = along(vec_at(f.out[j], 6), n, step)
+        behind = turn_back(x.m, sub(along(vec_at(f.out[j], 9), n, -step), offset(x.m)))
+        if (x.a.inside == OPEN or not holds(x.a, ahead, t.w)) and (x.b.inside == OPEN or not holds(x.b, behind, t.w)):
+            f.some[kept], f.some[i] = j, f.some[kept]
+            kept += 1
+    return kept
+
+
+@kernel
 def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
@@ -392,7 +412,9 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
         written += _write_remaining(
             t, contacts, min(count, contacts + _remaining_limit(t, contacts)), origin, points[written:]
         )
-    return written if written > 0 else _write_pairs(t, 0, count, points)
+    if written > 0:
+        return written
+    return _write_pairs(t, 0, _outside_first(t, count) if t.f.walls else count, points)
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
+from gjk3d.bodies.mesh_trees import DEEPEST, STACK, TriangleTree, to_points
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import DEEPEST, STACK, TriangleTree, to_points
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: greatest number of triangles in a leaf

@@ -11,6 +11,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
@@ -34,16 +35,14 @@ from gjk3d.bodies.meetings import (
 )
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.mesh_trees import TriangleTree, crossings
 from gjk3d.bodies.outward import outward_of
-from gjk3d.bodies.part_tree import TIED, TURNED, GivenShelf, PartTree, on_shelf, order_of
+from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
-from gjk3d.bodies.traversal import TriangleTree, crossings
-from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
     MEET,
@@ -55,14 +54,17 @@ from gjk3d.bodies.walk import (
     give_back,
     tree_scratch,
 )
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.patches import patch_points
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
+from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.patches import faces_of_two, patch_points
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror
+from gjk3d.convex.solve import core_row
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
@@ -73,7 +75,7 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints
 _CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
 _ALONE = np.zeros(1, dtype=np.int64)
-_POINT = Shelf([Point()])
+_POINT = ShapeList([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
 
@@ -90,9 +92,9 @@ class Sides(NamedTuple):
 
     a: Side
     b: Side
-    planes: tuple[Array2, Ints1]  #: see `Shelf.planes`
+    planes: tuple[Array2, Ints1]  #: see `ShapeList.planes`
     hull_a: PartTree
-    hulls_b: GivenShelf
+    hulls_b: GivenShapes
     of_hulls: bool  #: whether there are hulls
     fixed: bool  #: whether depths are known instead
     origin: PartTree  #: one point at the origin
@@ -111,7 +113,7 @@ class ContactScratch(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """Contact points of several rows, stored one after another in world axes in the format of `spread`."""
+    """Contact points of several rows, stored one after another in world axes in the format of `contact_reduction`."""
 
     which: Ints  #: rows of the query
     points: Array
@@ -145,14 +147,21 @@ def contact_points(
         return
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
-        x = PosedShapes(group.a, group.ours, Shelf([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
+        x = PosedShapes(group.a, group.ours, ShapeList([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
         plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
         points, counts = _points_of(x, plan, _turned(answers[some], swapped), within, most, rows.workers)
         yield _touching_in_order(some, points, counts, swapped)
 
 
 def contact_points_beside(
-    a: Body, shelf: Shelf, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
+    a: Body,
+    shelf: ShapeList,
+    shape_of: Ints,
+    rows: Rows,
+    answers: Array,
+    turned: Bools,
+    within: float,
+    most: int | None,
 ) -> Iterator[Touching]:
     """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
     which = (answers[:, 1] <= within).nonzero()[0]
@@ -183,9 +192,9 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
     """Return the points of a body's convex hull on a half-space, and the first index of each row."""
-    pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
-    table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
-    points, count = patch_points(pairs, which, table, rows.joined_poses(), answers.copy(), within, None, rows.workers)
+    ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
+    pairs = PairRows(ints, floats, row, rows.joined_poses())
+    points, count = patch_points(pairs, faces_of_two(a, b), answers.copy(), within, None, rows.workers)
     valid = np.arange(points.shape[1]) < count[:, None]
     normals = np.repeat(answers[:, 3:6], count, axis=0)
     return np.hstack([points[valid], normals]), np.concatenate([[0], np.cumsum(count)])
@@ -214,7 +223,7 @@ class ContactPlan:
 
     __slots__ = ("_corners", "_listing", "_sides")
 
-    def __init__(self, a: Body, ours: Parts, shelf: Shelf) -> None:
+    def __init__(self, a: Body, ours: Parts, shelf: ShapeList) -> None:
         kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
         if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
             kind = MESHES if thing._kind == Kind.MESH else FACES
@@ -226,7 +235,7 @@ class ContactPlan:
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
         hulls = None if hull is None else shelf.hulls
-        outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
+        outer: tuple[PartTree, GivenShapes, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
         side_a, side_b = Side(faces_a, outward_a, solid_a), Side(faces_b, outward_b, solid_b)
@@ -279,7 +288,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices in the format of `spread`; None for the general path."""
+        """Return the contact points at two matrices in the format of `contact_reduction`; None for the general path."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
@@ -295,7 +304,7 @@ class ContactPair:
         later = self._order == TIED and row_a.tolist() > row_b.tolist()
         if later:
             a, b, row_a, row_b = b, a, row_b, row_a
-        turned, shelf = later or self._order == TURNED, Shelf([b])
+        turned, shelf = later or self._order == TURNED, ShapeList([b])
         mirror(out, turned)
         ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
         x = PosedShapes(a, ours, shelf, _ALONE, row_a, row_b)
@@ -383,7 +392,7 @@ def point_rows(
             listed.pairs, listed.out, listed.lowest, sides.a.outward, sides.b.outward, solid_a > 0, solid_b > 0,
             max(solid_a, solid_b) > 1, planes[starts[i] : starts[i + 1]], scratch.room, scratch.noted, scratch.some,
         )  # fmt: skip
-        hulls = Outer(sides.hull_a, on_shelf(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
+        hulls = Outer(sides.hull_a, nth_shape(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has already removed their pairs
         mutual = within > 0.0 and not (mapped[0] or mapped[1])
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)

@@ -17,8 +17,8 @@ from gjk3d.bodies.cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
 from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import PosedPair, TreeScratch, holds
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
@@ -242,7 +242,7 @@ def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return where a normal at part k leads: out of the body, into it, or unclear if only a probe can tell."""
+    """Return whether a normal at part k leads out of the body or into it, or UNCLEAR if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
     face = outward_at(outward, k)

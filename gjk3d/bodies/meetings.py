@@ -18,16 +18,14 @@ from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortes
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
-from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.mesh_trees import crossings
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind, triangles_of
+from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
-from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.tree_collision import APART as PARTS_APART
+from gjk3d.bodies.tree_collision import (
     PosedPair,
     TreeScratch,
     borrow,
@@ -38,6 +36,8 @@ from gjk3d.bodies.walk import (
     tree_scratch,
     two_at,
 )
+from gjk3d.bodies.tree_distance import NO_ROUND, Round, round_in, round_of
+from gjk3d.bodies.triangles import vec_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
@@ -70,7 +70,7 @@ class ContactTrees(NamedTuple):
     """A body and the bodies of a shelf in the format of the kernels of contacts."""
 
     a: PartTree
-    b: GivenShelf
+    b: GivenShapes
     order_a: Ints1  #: face numbers of the triangles of a mesh
     order_b: Ints1
     kind: int  #: PARTS, FACES or MESHES
@@ -119,7 +119,7 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
+    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, row)
 
 
 @kernel
@@ -148,7 +148,7 @@ def _measure_faces(
 def shelf_pair(trees: ContactTrees, rows: ShelfRows, k: int) -> PosedPair:
     """Return the two bodies of pose row k."""
     tree, rims_reaches = trees.b
-    return two_at(trees.a, on_shelf(tree, rims_reaches, rows.which[k]), rows.a[k], rows.b[k])
+    return two_at(trees.a, nth_shape(tree, rims_reaches, rows.which[k]), rows.a[k], rows.b[k])
 
 
 @entry
@@ -196,7 +196,7 @@ class PosedShapes(NamedTuple):
 
     a: Body
     ours: Parts
-    shelf: Shelf
+    shelf: ShapeList
     shape_index: Ints
     rows_a: Array
     rows_b: Array
@@ -220,7 +220,7 @@ class Listing(NamedTuple):
     solids: GivenSolids
 
 
-def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
+def listing_of(a: Parts, shelf: ShapeList, kind: int) -> Listing:
     """Return the arguments for a body and the shapes of a shelf."""
     first, rims_reaches = shelf.parts[0], shelf.given[1]
     order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
@@ -359,7 +359,8 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
             top += 2
             continue
         for k in range(parts.links[i, 1], parts.links[i, 1] + parts.links[i, 2]):
-            solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+            c = parts_at(x, k, _ONLY, w)
+            solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
             best = min(best, w.out[0, 0])
     return best
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from gjk3d.bodies.surface import TriangleSurface, stretch
 from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
-from gjk3d.convex.checks import is_finite
+from gjk3d.convex.checks import is_finite, line_for
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
 from gjk3d.units import check_unit
+from gjk3d.wording import with_cure
 
 if TYPE_CHECKING:
     import pyvista
@@ -29,6 +30,12 @@ class Part(NamedTuple):
 
     name: str
     mesh: Mesh
+
+
+def _cure_of_mesh(self: Any, vertices: Any = None, *args: Any, **keywords: Any) -> str:
+    """Return the cure for a mesh of another library in place of vertices and faces."""
+    line = line_for(vertices)
+    return f" Convert the {type(vertices).__name__}: {line.removeprefix('pass ')}." if line else ""
 
 
 class Mesh(TriangleSurface):
@@ -92,6 +99,7 @@ class Mesh(TriangleSurface):
     _source: Path | None
     _unit: str | None
 
+    @with_cure(_cure_of_mesh)
     def __init__(
         self,
         vertices: RowsLike,

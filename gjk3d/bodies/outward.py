@@ -13,9 +13,9 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.two_surfaces import surface_of
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.raycast import holds
-from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart
 from gjk3d.bodies.triangles import crossing_segment, meet, read
 from gjk3d.geometry.components import connected
 from gjk3d.geometry.vec3 import Rigid

@@ -13,10 +13,10 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, gap_squared
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import edges_of
-from gjk3d.bodies.traversal import TriangleTree, box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes

@@ -19,9 +19,9 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import STACK, TriangleTree
 from gjk3d.bodies.parts import PlacedParts, TreeParts
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, TriangleTree
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS

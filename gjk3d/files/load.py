@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib.util
 import io
 import logging
@@ -32,7 +31,7 @@ from gjk3d.files.obj import unfolded
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
-from gjk3d.wording import kind_of
+from gjk3d.wording import kind_of, nearest
 
 #: The largest number of bytes of a file.
 MAX_BYTES = 4 << 30
@@ -298,9 +297,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
         raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")
-    near = difflib.get_close_matches(file.name, folder, n=3)
-    hint = f": did you mean {' or '.join(near)}?" if near else ". Only local files can be read."
-    raise FileError(f"the file {file} does not exist{hint}")
+    raise FileError(f"the file {file} does not exist.{nearest(file.name, folder) or ' Only local files can be read.'}")
 
 
 def _format(file: Path) -> _Format:
@@ -520,7 +517,6 @@ def _selected(mesh: Mesh, name: str) -> Mesh:
         if part.name == name:
             return part.mesh
     names = [part.name for part in mesh.parts]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-    hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    raise ParseError(f"{mesh.source} does not contain the part {name!r}{hint} Its parts are {shown}.")
+    hint = nearest(name, names, 0.4)
+    raise ParseError(f"{mesh.source} does not contain the part {name!r}.{hint} Its parts are {shown}.")

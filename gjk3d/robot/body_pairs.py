@@ -9,12 +9,12 @@ from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.gaps import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS
-from gjk3d.bodies.walk import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet
+from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet
+from gjk3d.bodies.tree_distance import NearestParts, into_world, nearest, report_gap, share_of
 from gjk3d.narrow.pairs import mirror
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.walk import Bodies, Frames, Layout, body_collides, free_of_body, place, posed
+from gjk3d.robot.walk import Bodies, Frames, Layout, free_of_body, place, posed
 from gjk3d.robot.walk import nearest as nearest_of
 from gjk3d.typing import Array1, Array2, Array3, Ints, Ints1, Ints2
 
@@ -43,20 +43,6 @@ def nearest_or_contact(
         return meet(pair, 0.0, w), gap
     # a gap between the surfaces proves nothing for a closed body: the guest may lie inside it
     return held(pair, w) if pair.a.inside != OPEN else APART, gap
-
-
-@entry
-def bodies_collide_many(
-    q: Array2, chain: Chain, layout: Layout, frames: Frames, bodies: Bodies, selected: Ints1, answer: Ints2
-) -> None:
-    """Write for each configuration and selected row whether the pair touches, as `body_collides` does."""
-    frames.stamp[:] = -1
-    for k in range(q.shape[0]):
-        link_poses(chain, q[k], frames.matrix, frames.links)
-        for n in range(selected.shape[0]):
-            for side in range(2):
-                place(layout, frames, bodies.pairs[selected[n], side], k)
-            answer[k, n] = body_collides(layout, frames, bodies, selected[n], 0.0, True)
 
 
 class Search(NamedTuple):

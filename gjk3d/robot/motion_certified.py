@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.rows import empty_answers
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
-from gjk3d.robot.cell import Cell, Memory, solver
+from gjk3d.robot.cell import Cell, Memory
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.lanes import (
     LANES,
@@ -134,9 +136,9 @@ def _prepare(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) 
     pairs, links = stop - first, len(cell.robot.links)
     begins, like = bounds.arms.begins[first : stop + 1], bounds.arms.like[first:stop] - first
     bodies = cell.bodies(memory, fresh=True)._replace(pairs=cell.body_pairs[: cell.measured - convex])
+    solver = Solver(new_workspace(FIRST_POINTS), *empty_answers(1))
     work = Workspace(
-        cell.layout, cell.frames(), solver(fresh=True), memory.axes, np.empty((links, 6)), bodies, of_bodies,
-        np.full(pairs, -1),
+        cell.layout, cell.frames(), solver, memory.axes, np.empty((links, 6)), bodies, of_bodies, np.full(pairs, -1),
     )  # fmt: skip
     return Prepared(bounds, Task(
         cell.robot._chain, work, bounds.arms._replace(begins=begins, like=like),

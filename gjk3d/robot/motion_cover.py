@@ -38,7 +38,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.room import Solver
+from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.body_pairs import gap_bounds
 from gjk3d.robot.bounding import NO_CAPSULE, between_capsules

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
+from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cache, Cell
 from gjk3d.robot.model import Robot
@@ -47,6 +48,7 @@ class MotionStatus(IntEnum):
         return self.name
 
 
+@compared()
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
 
@@ -91,6 +93,7 @@ OneMotion = MotionCheck[bool, MotionStatus, float, PairName]
 ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
+@compared()
 class PathCheck(NamedTuple):
     """Result of `Checker.path_free`; true if the path is free.
 
@@ -164,14 +167,14 @@ def motion_free(
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
     edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
     if stack0 or stack1:
-        names = [None if p == FREE else cell.names(p) for p in edges.pair.tolist()]
+        names = [None if p == FREE else cell.names[p] for p in edges.pair.tolist()]
         return MotionCheck(edges.status == MotionStatus.FREE, edges.status, edges.safe, edges.hit, names)
     return _motion_check(cell, edges.status.item(), edges.safe.item(), edges.hit.item(), edges.pair.item())
 
 
 def _motion_check(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
     return MotionCheck(
-        status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names(pair)
+        status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names[pair]
     )
 
 
@@ -179,7 +182,7 @@ def _sampled_check(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
     if p == FREE:
         return MotionCheck(True, MotionStatus.FREE, 1.0, nan, None)
     most = max(steps, 1)
-    return MotionCheck(False, MotionStatus.HIT, max(at - 1, 0) / most, at / most, cell.names(p))
+    return MotionCheck(False, MotionStatus.HIT, max(at - 1, 0) / most, at / most, cell.names[p])
 
 
 def path_free(
@@ -228,7 +231,7 @@ def _path_of(
         return _FREE_PATH
     t = hit if hit == hit else safe
     at = (1.0 - t) * first + t * second
-    return PathCheck(False, _STATUSES[status], edge, safe, hit, cell.names(pair), at)
+    return PathCheck(False, _STATUSES[status], edge, safe, hit, cell.names[pair], at)
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
@@ -315,6 +318,7 @@ _SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints f
 _DRAWN = 24  #: waypoints of each spread
 
 
+@compared()
 class PathProof(NamedTuple):
     """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
 

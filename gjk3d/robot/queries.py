@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.convex.batch import NO_CACHE, in_chunks
 from gjk3d.convex.checks import check_device, check_workers
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cache, Cell, Memory
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
@@ -238,7 +239,7 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(
         rows, cell.robot._chain, cell.layout, selected[compiled], margins, cell.memory.fresh().axes, cell.frames(),
-        scratch(FIRST_POINTS)[2], verdicts,
+        workspace_of(FIRST_POINTS).simplex, verdicts,
     )  # fmt: skip
     for k in np.flatnonzero(((verdicts != 0) & (verdicts != 1)).any(axis=1)):
         verdicts[k] = _not_apart(cell, rows[k : k + 1], margins)[0, selected[compiled]]
@@ -382,7 +383,7 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     answers = np.empty((len(rows), 1), dtype=np.int64)
-    private = (cell.frames(), scratch(FIRST_POINTS)[2])
+    private = (cell.frames(), workspace_of(FIRST_POINTS).simplex)
     run(
         hit_of_one,
         (

@@ -24,9 +24,11 @@ from gjk3d.errors import RobotError
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import parts
 from gjk3d.query.motion import Motion
+from gjk3d.results import compared
 from gjk3d.robot import queries
-from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
+from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, steps_of
@@ -92,7 +94,7 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
     if name not in objects or objects[name].link != WORLD:
         names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
         raise RobotError(f"moving: {name!r} is not an obstacle. Obstacles are {names or 'none'}")
-    if outline(objects[name].shape).plane is not None:
+    if outline(objects[name].shape).unbounded:
         raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which is unbounded and cannot move")
     if not isinstance(motion, Motion) or motion.stacked:
         raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected a gjk3d.Motion, or (Motion, (begin, end))")
@@ -146,6 +148,7 @@ _PROOF = 1e-6  #: tolerance of these proofs, relative to a curve, since only the
 _COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
+@compared()
 class TrajectoryCheck(NamedTuple):
     """Result of `Checker.trajectory_free`; true if the whole motion is free.
 
@@ -185,6 +188,7 @@ class TrajectoryCheck(NamedTuple):
         return self.free
 
 
+@compared()
 class TrajectoryClearance(NamedTuple):
     """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and its time and points.
 
@@ -304,7 +308,7 @@ def trajectory_free(
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, query.cell.names(pair), query.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names[pair], query.configuration(safe if np.isnan(hit) else hit)
     )
 
 
@@ -376,7 +380,7 @@ def trajectory_clearance(
         best, lower = _bracketed(query, best, wanted, workers)
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
-        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names(best.pair), best.row[3:6],
+        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names[best.pair], best.row[3:6],
         best.row[6:9], best.row[9:12], query.configuration(best.time),
     )  # fmt: skip
 

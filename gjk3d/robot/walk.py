@@ -17,14 +17,14 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.walk import PosedPair, TreeScratch, two_at
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, two_at
 from gjk3d.engine import pair as engine
 from gjk3d.engine.store import Store, tree_at
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
 from gjk3d.narrow.pairs import above_plane, solve_plane
-from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules
 from gjk3d.robot.kinematics import Chain, link_poses
@@ -157,7 +157,7 @@ def solve_slots(
         solve_plane(c, rows[b], plane_last, mode, most, solver.one, solver.marks, plain(0))
     else:
         c = cores_of(ints, floats, starts, rows, a, b)
-        solve(c, mode, most, tol, solver.room, axes, solver.one, solver.marks, plain(0))
+        solve(c, mode, most, tol, solver.workspace, axes, solver.one, solver.marks, plain(0))
 
 
 @inlined

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.bodies.meetings import MESHES, Listed, PosedShapes, list_meeting, listing_of
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at
@@ -29,7 +29,7 @@ def listed(corners: Any, others: Any, poses: Any) -> Listed:
     first, second = gk.Mesh(corners, [(0, 1, 2)]), gk.Mesh(others, [(0, 1, 2)])
     each = np.zeros(len(rows), dtype=np.int64)
     same = np.repeat(IDENTITY, len(rows), axis=0)
-    shelf = Shelf([second])
+    shelf = ShapeList([second])
     x = PosedShapes(first, first._as_parts(), shelf, each, same, rows)
     return list_meeting(listing_of(x.ours, shelf, MESHES), x, 0.0)
 

@@ -18,9 +18,9 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, flat_of, planes_of, triangle_by_planes
+from gjk3d.bodies.mesh_trees import STACK, to_point
 from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
 from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, placed_triangle, read
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, dot, row3, sub
 from gjk3d.geometry.vec3 import place as to_place

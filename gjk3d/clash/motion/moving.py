@@ -20,7 +20,7 @@ from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
-from gjk3d.convex.pairs import Pairs
+from gjk3d.engine.pairs import Pairs
 from gjk3d.interrupts import Aside
 from gjk3d.typing import Array
 from gjk3d.wording import count, json_ready

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (1982, 14),
     "_kernels": (3667, 17),
-    "bodies": (15543, 46),
+    "bodies": (15691, 47),
     "broad": (751, 4),
     "clash": (9554, 35),
     "cli": (4076, 18),

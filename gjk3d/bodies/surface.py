@@ -100,7 +100,7 @@ class TriangleSurface(Body):
 
     @property
     def _mended(self) -> Mended:
-        return self._cached("mended", lambda: mended(self._vertices, self._faces, self.rounding))
+        return self._cached("mended", lambda: mended(self._vertices, self._faces, lambda: self.rounding))
 
     @property
     def open_edges(self) -> int:

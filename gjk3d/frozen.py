@@ -2,13 +2,14 @@
 
 A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only; every later assignment
 raises. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for bit, except that
--0.0 equals 0.0. A copy is the object itself, and a pickle holds the fields. `_cached` stores values that are computed
-from the fields. They are neither compared nor pickled.
+-0.0 equals 0.0. A copy is the object itself, and a pickle holds the fields. `_cached` and `cached` store values that
+are computed from the fields. They are neither compared nor pickled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from math import isnan
 from typing import Any, Self, TypeVar, cast
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from gjk3d.shown import shown
 
+_F = TypeVar("_F", bound="Frozen")
 _T = TypeVar("_T")
 _set = object.__setattr__
 
@@ -79,6 +81,21 @@ class Frozen:
 
     def __reduce__(self) -> Any:
         return _rebuilt, (type(self), {name: getattr(self, name) for name in self._field_names()})
+
+
+def cached(compute: Callable[[_F], _T]) -> Callable[[_F], _T]:
+    """Return a getter for a property of a `Frozen` that computes its value once. An array becomes read-only."""
+    name = compute.__name__
+
+    @wraps(compute)
+    def get(frozen: _F) -> _T:
+        if name not in frozen._cache:
+            value = frozen._cache[name] = compute(frozen)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        return cast("_T", frozen._cache[name])
+
+    return get
 
 
 def comparable(value: Any) -> Any:

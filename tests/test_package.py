@@ -205,8 +205,8 @@ CALLS_UPWARD = {
     },
     # a composed shape that has become a primitive again
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
-    "gjk3d.bodies.mesh": {"gjk3d.bodies.conversions", "gjk3d.bodies.bvh"},  # Mesh.decompose, voxelized, refit
-    "gjk3d.bodies.surface": {"gjk3d.bodies.raycast", "gjk3d.bodies.parts"},  # Mesh.contains; a mesh as its triangles
+    # Mesh.decompose, voxelized, refit, contains; a mesh as its triangles
+    "gjk3d.bodies.mesh": {f"gjk3d.bodies.{name}" for name in ("conversions", "bvh", "raycast", "parts")},
     "gjk3d.clash.report.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
 }
 

@@ -10,38 +10,38 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.body_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.contact_pairs import (
+    FACES,
+    MESHES,
+    PARTS,
+    ContactTrees,
+    ListedPairs,
+    PosedShapes,
+    ShapeRows,
+    face_each_other,
+    keep_mutual,
+    list_pairs,
+    pair_listing,
+    posed_pair,
+    sort_pairs,
+    split,
+)
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
-from gjk3d.bodies.meetings import (
-    FACES,
-    MESHES,
-    PARTS,
-    ContactTrees,
-    Listed,
-    PosedShapes,
-    ShelfRows,
-    face_each_other,
-    keep_mutual,
-    list_meeting,
-    listing_of,
-    shelf_pair,
-    sort_pairs,
-    split,
-)
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.mesh_trees import TriangleTree, crossings
 from gjk3d.bodies.outward import outward_of
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -80,7 +80,7 @@ _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
 
 class Side(NamedTuple):
-    """The parts of a body, or of the bodies of a shelf."""
+    """The parts of a body, or of the bodies of a list."""
 
     faces: Faces
     outward: Array2  #: outward normals of the parts, or one zero row
@@ -88,7 +88,7 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A body and the bodies of a shelf, in addition to `ContactTrees`."""
+    """A body and the bodies of a list, in addition to `ContactTrees`."""
 
     a: Side
     b: Side
@@ -155,7 +155,7 @@ def contact_points(
 
 def contact_points_beside(
     a: Body,
-    shelf: ShapeList,
+    shapes: ShapeList,
     shape_of: Ints,
     rows: Rows,
     answers: Array,
@@ -163,15 +163,15 @@ def contact_points_beside(
     within: float,
     most: int | None,
 ) -> Iterator[Touching]:
-    """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
+    """Yield the contact points of a body and one shape of a list per row; results of (shape, body) are swapped."""
     which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
-    for ours, rows_near in parts_near(a, shelf.reaches[shape_of], first, second):
+    for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):
         some = which[rows_near]
-        x = PosedShapes(a, ours, shelf, shape_of[rows_near], first[rows_near], second[rows_near])
-        plan = shelf.plans.get(ours)
+        x = PosedShapes(a, ours, shapes, shape_of[rows_near], first[rows_near], second[rows_near])
+        plan = shapes.plans.get(ours)
         if plan is None:
-            plan = shelf.plans[ours] = ContactPlan(a, ours, shelf)
+            plan = shapes.plans[ours] = ContactPlan(a, ours, shapes)
         points, counts = _points_of(x, plan, _turned(answers[some], turned[some]), within, most, rows.workers)
         yield _touching_in_order(some, points, counts, turned[some])
 
@@ -223,28 +223,28 @@ class ContactPlan:
 
     __slots__ = ("_corners", "_listing", "_sides")
 
-    def __init__(self, a: Body, ours: Parts, shelf: ShapeList) -> None:
-        kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
+    def __init__(self, a: Body, ours: Parts, shapes: ShapeList) -> None:
+        kind, thing, first = PARTS, shapes.things[0], shapes.parts[0]
         if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
             kind = MESHES if thing._kind == Kind.MESH else FACES
-        listing = self._listing = listing_of(ours, shelf, kind)
-        (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
+        listing = self._listing = pair_listing(ours, shapes, kind)
+        (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
         outward_a, solid_a = outward_of(ours) if kind != PARTS else (_NO_NORMAL, int(bool(ours.solids)))
         outward_b, solid_b = outward_of(first) if kind == MESHES else (_NO_NORMAL, int(bool(first.solids)))
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
-        hulls = None if hull is None else shelf.hulls
+        hulls = None if hull is None else shapes.hulls
         outer: tuple[PartTree, GivenShapes, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
         side_a, side_b = Side(faces_a, outward_a, solid_a), Side(faces_b, outward_b, solid_b)
-        self._sides = Sides(side_a, side_b, shelf.planes, *outer, _POINT.given[0])
+        self._sides = Sides(side_a, side_b, shapes.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows one after another in world axes, and their numbers."""
-        trees, rows = self._listing.trees, ShelfRows(*x[3:])
-        listed = list_meeting(self._listing, x, within)
+        trees, rows = self._listing.trees, ShapeRows(*x[3:])
+        listed = list_pairs(self._listing, x, within)
         many = listed.begins[2::2] - listed.begins[:-2:2]
         longest, manifold = int(many.max()), manifold_scratch(*self._corners)
         scratch = ContactScratch(
@@ -255,7 +255,7 @@ class ContactPlan:
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
         points = borrow("points", int((np.minimum(many, MOST) * manifold.most + many).sum()), WIDTH)
         if any(trees.mapped) and trees.kind != PARTS:  # kernels cannot search for a separating translation
-            most_deep = depths(x.ours, x.shelf.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
+            most_deep = depths(x.ours, x.shapes.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
         point_rows(trees, self._sides, within, rows, most_deep, listed, tree_scratch(), scratch, points, begins)
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
@@ -304,10 +304,10 @@ class ContactPair:
         later = self._order == TIED and row_a.tolist() > row_b.tolist()
         if later:
             a, b, row_a, row_b = b, a, row_b, row_a
-        turned, shelf = later or self._order == TURNED, ShapeList([b])
+        turned, shapes = later or self._order == TURNED, ShapeList([b])
         mirror(out, turned)
-        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
-        x = PosedShapes(a, ours, shelf, _ALONE, row_a, row_b)
+        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shapes.reaches, row_a, row_b))[0]
+        x = PosedShapes(a, ours, shapes, _ALONE, row_a, row_b)
         points, counts = self.plan(x, later).points(x, out, within, most)
         return _touching_in_order(_ALONE, points, counts, turned).points
 
@@ -315,13 +315,12 @@ class ContactPair:
 def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
     """Replace the results of overlapping rows without contact points by their signed distances."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
-    for k, some in x.by_thing() if deep.any() else ():
-        which = some[deep[some]]
-        if len(which):
-            out, flags = empty_answers(len(which))
-            deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
-            solve(x.a, x.shelf.things[k], deep_rows, Wanted(SIGNED), out, flags)
-            answers[which] = out
+    for k in np.unique(x.shape_index[deep]).tolist():
+        which = np.flatnonzero(deep & (x.shape_index == k))
+        out, flags = empty_answers(len(which))
+        deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
+        solve(x.a, x.shapes.things[k], deep_rows, Wanted(SIGNED), out, flags)
+        answers[which] = out
 
 
 @kernel
@@ -375,7 +374,7 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 
 @entry
 def point_rows(
-    trees: ContactTrees, sides: Sides, within: float, rows: ShelfRows, most_deep: Array1, listed: Listed,
+    trees: ContactTrees, sides: Sides, within: float, rows: ShapeRows, most_deep: Array1, listed: ListedPairs,
     w: TreeScratch, scratch: ContactScratch, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
@@ -387,7 +386,7 @@ def point_rows(
     solid_a, solid_b = sides.a.solidity, sides.b.solidity
     (planes, starts), (hulls_b, rims_reaches) = sides.planes, sides.hulls_b
     for k in range(rows.a.shape[0]):
-        i, written, x = rows.which[k], begins[k], shelf_pair(trees, rows, k)
+        i, written, x = rows.which[k], begins[k], posed_pair(trees, rows, k)
         f = PairContacts(
             listed.pairs, listed.out, listed.lowest, sides.a.outward, sides.b.outward, solid_a > 0, solid_b > 0,
             max(solid_a, solid_b) > 1, planes[starts[i] : starts[i + 1]], scratch.room, scratch.noted, scratch.some,

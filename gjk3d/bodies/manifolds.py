@@ -13,9 +13,9 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
+from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
 from gjk3d.bodies.triangles import vec_at
@@ -405,7 +405,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
     Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
-    the bodies (`gjk3d.bodies.meetings`). If the bodies do not have contacts, all pairs have points along their normals.
+    the bodies (`contact_pairs`). If the bodies do not have contacts, all pairs have points along their normals.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.pieces import available
+from gjk3d.bodies.solids import available
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Vector
 from gjk3d.clash.detection.parts import AssemblyPart

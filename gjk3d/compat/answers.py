@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import HOLDS, MeshPair, meet_many
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
+from gjk3d.bodies.tree_collision import HELD, MEET
 from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
 from gjk3d.convex.batch import NO_CACHE, NO_POSE

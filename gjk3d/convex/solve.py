@@ -43,15 +43,6 @@ from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 
-class Quick(NamedTuple):
-    """Fast functions for two prepared shapes at single matrices; they keep no reference to the shapes."""
-
-    #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean; None if the general path has to solve it
-    collide: Callable[[Any, Any, Array, Array, float], bool | None]
-    #: (matrix of a, of b, mode, max_distance, out) -> marks of the result in ``out``; -1 for the general path
-    measure: Callable[[Array, Array, int, float, Array], int]
-
-
 class Handlers(NamedTuple):
     """The functions that compute distances and collisions of two shapes of given kinds."""
 

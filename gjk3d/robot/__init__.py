@@ -1,8 +1,8 @@
 """Robots: reading URDF, SRDF and MJCF, and collision checks of configurations and motions.
 
-A `Checker` has the queries. Its `cell` is the input of the kernels of `walk` and `motion_cover`. `ompl` connects a
-checker to the planners of OMPL and is imported at first use. `playback` samples a path evenly for pictures, which are
-in `gjk3d.viz`.
+A `Checker` has the queries. Its `cell` is the input of the kernels of `cell_kernels` and `motion_cover`. `ompl`
+connects a checker to the planners of OMPL and is imported at first use. `playback` samples a path evenly for pictures,
+which are in `gjk3d.viz`.
 """
 
 import lazy_loader

@@ -26,10 +26,10 @@ from gjk3d.engine.store import Store, store_of
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, workspace_of
 from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
+from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, Task
 from gjk3d.robot.margins import Rule, margins_of, pairs_of
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
-from gjk3d.robot.walk import Bodies, Frames, Layout, Task
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
@@ -69,16 +69,16 @@ class Memory:
 class Cache:
     """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
-    clearance: Any = None  #: scratch memory of `gjk3d.robot.walk.clearance_many`
-    free: Any = None  #: `gjk3d.robot.walk.hit_of_one` or `hit_of_cell`, and its arguments
+    clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
+    free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
     answer: Any = None  #: its result
     bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
-    lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
+    lanes: Any = None  #: task of `gjk3d.robot.sampled_edges.first_hits_of_many`
     general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
     single: Any = None  #: see `gjk3d.robot.single.prepared`
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
     bounds: Any = None  #: and `motion_bounds` there
-    proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.prepared_for`
+    proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.task_for`
     edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
@@ -93,7 +93,7 @@ class Cell(NamedTuple):
     layout: Layout
     general: Layout  #: the same slots, and all pairs but the convex ones, see `general_pairs`
     store: Store  #: the trees of slots that are in pairs with bodies
-    body_pairs: Ints  #: rows of `gjk3d.robot.walk.Bodies`
+    body_pairs: Ints  #: rows of `gjk3d.robot.cell_kernels.Bodies`
     measured: int  #: the number of the first pair whose distance no kernel computes
     walked: int  #: the number of the first fallback pair
     shapes: list[Any]  #: the real shape of each slot
@@ -222,6 +222,12 @@ class Base:
         pairs[turned] = pairs[turned, ::-1]
         self.pairs: Ints = pairs.astype(np.int64)
 
+    def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
+        """Return a base with other pairs of units, of another robot with the same slots if one is given."""
+        new = object.__new__(Base)
+        new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
+        return new
+
     def _add(self, link: int, pose: Array, shape: Any, owner: str) -> None:
         self.slots.append(Slot(link, local_row(pose), shape, outline(shape), owner))
 
@@ -309,7 +315,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of pairs that `walk` cannot test."""
+    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of other pairs."""
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)

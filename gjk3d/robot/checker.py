@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_depth, check_limits, check_margin, check_workers
 from gjk3d.robot import queries, results, single
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
 from gjk3d.robot.outside import outside
 from gjk3d.robot.planning_scene import PlanningScene
@@ -30,7 +31,6 @@ from gjk3d.robot.results import (
     distances,
     valid,
 )
-from gjk3d.robot.walk import FREE
 from gjk3d.shapes.arguments import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Number, Row, Rows, RowsLike, Unclear, VectorLike
 

@@ -1,8 +1,8 @@
 """Pairs that are not convex: those with meshes and other bodies, and with user-defined supports.
 
-`gjk3d.robot.walk` and `gjk3d.robot.body_pairs` test pairs with bodies. What these leave undecided, and all other pairs,
-is done here. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough
-apart, the pair is decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
+`gjk3d.robot.cell_kernels` tests pairs with bodies. What it leaves undecided, and all other pairs, is done here. Each
+shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough apart, the pair is
+decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
 Configurations are (n, dof) rows, checked. Pairs are numbers after those of convex pairs, see `gjk3d.robot.cell.Cell`.
 """
 
@@ -19,11 +19,21 @@ from gjk3d._kernels.decorators import entry
 from gjk3d.bodies.tree_collision import APART
 from gjk3d.narrow import solve as narrow
 from gjk3d.results import Distance
-from gjk3d.robot.body_pairs import Search, gaps_many
 from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import (
+    FREE,
+    Layout,
+    Search,
+    Task,
+    balls_meet,
+    between_balls,
+    gaps_many,
+    pair_collides,
+    place,
+    solve_slots,
+)
 from gjk3d.robot.kinematics import link_poses
-from gjk3d.robot.walk import FREE, Layout, Task, balls_meet, between_balls, pair_collides, place, solve_slots
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
 Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
@@ -215,7 +225,7 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
-    """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
+    """Replace rows of `gjk3d.robot.cell_kernels.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth)
 

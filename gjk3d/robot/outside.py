@@ -15,8 +15,8 @@ from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import translations
 from gjk3d.robot.bounding import end_of
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import Frames, Layout, Task, core_of, place
 from gjk3d.robot.kinematics import link_poses
-from gjk3d.robot.walk import Frames, Layout, Task, core_of, place
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2

@@ -18,8 +18,8 @@ from gjk3d.query.contact import check_patches, contact
 from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.model import Robot
-from gjk3d.robot.walk import FREE
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
 from gjk3d.wording import count, told

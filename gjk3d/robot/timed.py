@@ -27,6 +27,7 @@ from gjk3d.query.motion import Motion
 from gjk3d.results import compared
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
 from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
@@ -35,7 +36,6 @@ from gjk3d.robot.motions import MotionStatus, steps_of
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, points_on
-from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Number, VectorLike
 from gjk3d.wording import kind_of
 
@@ -69,9 +69,7 @@ def clocked(
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
-    clock_base = object.__new__(Base)
-    clock_base.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
-    clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
+    clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
     static = frozenset(name for name, item in objects.items() if item.link == WORLD)
     # Attached objects come first in pairs. Obstacles are not checked against each other, so all may touch.

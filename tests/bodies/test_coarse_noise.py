@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies import facets, impact, planes, raycast, touch, tree_collision, tree_distance, triangles
+from gjk3d.bodies import facets, impact, planes, raycast, touching_bodies, tree_collision, tree_distance, triangles
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depth, exits, inside, partings, pushes, search, two_surfaces
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.parts import parts_of
 from gjk3d.narrow.motion import CENTER, MOTION, WAY
@@ -331,7 +331,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
         x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), tree_collision.tree_scratch()
-        found = touch.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
+        found = touching_bodies.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
         assert found.depth == 1.0

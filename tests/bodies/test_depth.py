@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 from words import assert_names
 
 import gjk3d as gk
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import inside
 from gjk3d.bodies.depth.convex_faces import flat_neighbours
 from gjk3d.bodies.depth.two_surfaces import climb
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.poses import pose_rows
 

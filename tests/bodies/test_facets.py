@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, list_pairs, pair_listing
 from gjk3d.bodies.facets import solids_of, with_scratch
-from gjk3d.bodies.meetings import FACES, Listed, PosedShapes, list_meeting, listing_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.poses import IDENTITY
@@ -33,13 +33,13 @@ def solid(kind: str, rng: np.random.Generator) -> Any:
     return gk.ConvexHull(rng.normal(size=(20, 3)) * 0.6)
 
 
-def listed(corners: Any, shape: Any, poses: Any) -> Listed:
+def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
     mesh = gk.Mesh(corners, [(0, 1, 2)])
     first, each = np.repeat(IDENTITY, len(rows), axis=0), np.zeros(len(rows), dtype=np.int64)
     shelf = ShapeList([shape])
     x = PosedShapes(mesh, mesh._as_parts(), shelf, each, first, rows)
-    return list_meeting(listing_of(x.ours, shelf, FACES), x, 0.0)
+    return list_pairs(pair_listing(x.ours, shelf, FACES), x, 0.0)
 
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), straight=st.booleans())

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Parts
+from gjk3d.bodies.body_pair import BodyPair, MeshPair
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.depth.inside import COLUMNS, ROWS, SAMPLED, room_for
 from gjk3d.bodies.depth.partings import PLANE, PLANES
@@ -39,9 +40,7 @@ from gjk3d.bodies.depth.search import (
 from gjk3d.bodies.depth.two_surfaces import FOUND_ROWS, GivenRoom, innermost, surface_of
 from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.mesh_trees import STACK
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
 from gjk3d.bodies.tree_collision import tree_scratch
 from gjk3d.convex.batch import in_chunks

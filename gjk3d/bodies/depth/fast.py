@@ -55,7 +55,7 @@ from gjk3d.bodies.part_tree import (
     TIED,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
+from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, put_bounds, report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -65,13 +65,14 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
+    faces_meet,
     meet,
     parts_at,
     poses_taken,
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, turn_back, unit

@@ -6,9 +6,9 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.mesh_trees import crossings
+from gjk3d.bodies.normal_cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read, set_vec, vec_at

@@ -39,7 +39,7 @@ from gjk3d.bodies.depth.two_surfaces import (
 )
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in
 from gjk3d.bodies.part_tree import PartTree
-from gjk3d.bodies.touch import ball_in
+from gjk3d.bodies.touching_bodies import ball_in
 from gjk3d.bodies.tree_collision import HELD, PosedPair, TreeScratch, held, list_parts, parts_at, two_at
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn

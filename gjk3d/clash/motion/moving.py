@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pieces import union_of
+from gjk3d.bodies.solids import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import doubted_ways

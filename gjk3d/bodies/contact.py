@@ -29,9 +29,9 @@ from gjk3d.bodies.contact_pairs import (
     split,
 )
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
+from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
-from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh

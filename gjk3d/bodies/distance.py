@@ -13,11 +13,9 @@ import numpy as np
 
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
-from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
-from gjk3d.bodies.depth.fast_steps import FastBody
-from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
-from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
+from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
+from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths
+from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
@@ -126,11 +124,7 @@ class TreeQueries:
         rows, reports, w = x
         if not is_fast:
             return distance_rows(self.trees, query, ma, mb, rows, w, out, reports)
-        codes, flags, parts = reports
-        return fast_rows(
-            *self._fast, self._faces, ma, mb, rows.a, rows.b, query.most, query.above, self.trees.order, rows.start,
-            rows.stop, w, codes, out, flags, parts,
-        )  # fmt: skip
+        return fast_rows(*self._fast, self.trees.order, query, ma, mb, rows, w, out, reports)
 
     def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
         """Return `collide` at two matrices for a margin of at least 0, None if the general path has to solve it."""

@@ -12,7 +12,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.depth.two_surfaces import surface_of
+from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.raycast import holds
@@ -95,7 +95,7 @@ def outward_of(parts: Parts) -> tuple[Array, int]:
 
 
 def _find_outward(parts: Triangles) -> tuple[Array, int]:
-    mesh, normals = parts.mesh, surface_of(parts)[1]
+    mesh, normals = parts.mesh, outward_normals(parts)
     if not parts.solids:
         return normals, 0
     tree, (across, crowded) = tree_of(mesh), parts.across_edges()

@@ -19,8 +19,7 @@ from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.partings import shifted, solve_pair
+from gjk3d.bodies.depth.partings import past_all, shifted, solve_pair
 from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about

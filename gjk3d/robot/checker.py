@@ -813,9 +813,9 @@ class Checker(PlanningScene):
         >>> bool(report), report.rows[0].verdict
         (False, 'too close')
         """
-        from gjk3d.robot.safety import How, safety
+        from gjk3d.robot.safety import safety
 
-        return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
+        return safety(self.copy(), self._surroundings(), programme, resolution, tolerance, workers)
 
     def _timed_query(self, trajectory: Any, moving: Moving | None) -> TimedQuery:
         from gjk3d.robot.timed import timed_query

@@ -15,18 +15,16 @@ from gjk3d.cli.robot.cell import (
     MODEL,
     NO_SURROUNDINGS,
     RUN,
+    Cell,
     Document,
     Flag,
     Model,
+    Pair,
     Run,
     Surroundings,
     at_least,
-    document,
     new_table,
-    notes,
     pair_words,
-    save_picture,
-    title,
     write_csv,
 )
 from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.cli.robot.cell import Cell, Pair
     from gjk3d.robot import Robot, RobotCollision
 
 _AT_ONCE = 512  #: the number of configurations between two tests for Ctrl-C
@@ -85,15 +82,13 @@ def check(
     at_least(random=random, seed=seed, top=top)
     output.check()
     check_output(picture, "--picture", IMAGES, model.files(urdf, configurations, *around.scene))
-    from gjk3d.cli.robot.cell import Cell
-
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs)
         result = _run(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
         outside = outside_limits(cell.robot, [row.q for row in result.rows])
-        notes(cell, outside, hit=result.complete and result.hits > 0)
+        cell.notes(outside, hit=result.complete and result.hits > 0)
     if output.json:
         source = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
         write_json(_document(cell, result, source))
@@ -103,7 +98,7 @@ def check(
         _print(cell, result, configurations is not None, top)
     if picture is not None and result.rows:
         row = _worst(cell, result)
-        save_picture(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
+        cell.save_picture(row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
     return int(result.hits > 0) if result.complete else INTERRUPTED
 
 
@@ -219,8 +214,7 @@ def _document(cell: Cell, result: Rows, source: Document) -> Document:
         }
         for row in result.rows
     ]
-    return document(
-        cell,
+    return cell.document(
         asked={**source, "configurations": result.total},
         complete=result.complete,
         free=len(rows) - result.hits,
@@ -244,7 +238,7 @@ def _write_csv(cell: Cell, result: Rows) -> None:
 
 def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     tested = len(result.rows)
-    print_line(title(cell))
+    print_line(cell.title())
     part = "" if result.complete else f" (of {result.total}: interrupted)"
     counts = f"{tested - result.hits} free, {result.hits} in collision"
     print_line(f"{count(tested, 'configuration')}{part}: {counts}")

@@ -18,7 +18,7 @@ from gjk3d.bodies.depth.pushes import PairContacts
 from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
-from gjk3d.bodies.triangles import vec_at
+from gjk3d.bodies.triangles import read, vec_at
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
@@ -39,6 +39,8 @@ _MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal o
 _FACES = 8  #: greatest number of faces of two parts that are tried
 _FEW = 16  #: greatest number of pairs that are tried along other normals
 _FIRST = 0
+_STEEP = 0.05  #: sine of the angle between an edge and a plane above which the edge clearly leaves the plane
+_RISE = 16.0  #: least height of such an edge, in units of the error of positions
 _OUTSIDE, _INSIDE, _UNCLEAR = range(3)  #: side of a body to which a normal leads
 _FLAT = 1e-13  #: width of a degenerate triangle, in units of its length, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: sizes of the arrays for the faces of a column
@@ -343,6 +345,42 @@ def _list_faces(y: Pair, nearest: Array2) -> int:
 
 
 @kernel
+def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
+    """Return whether a corner of triangle k alone is farthest along n, and a triangle at an edge there is farther.
+
+    Then n is not a normal of the mesh at that corner (`normal_cones`). This is cheaper than features of two parts.
+    """
+    if t.kind != TRIANGLES or t.floats[0] != 0.0 or t.table.shape[0] < 2:
+        return False
+    s = read(t.places, k)
+    x, y, z = dot(n, s[0]), dot(n, s[1]), dot(n, s[2])
+    i = 0 if x >= y and x >= z else 1 if y >= z else 2
+    top = s[i]
+    for c in range(1, 3):
+        e = sub(s[(i + c) % 3], top)
+        h = dot(n, e)
+        if h * h <= _STEEP * _STEEP * dot(e, e):
+            return False
+    for c in range(3):
+        r = read(t.places, t.table[k, c])
+        if r[0] != top and r[1] != top and r[2] != top:
+            continue
+        for j in range(3):
+            e = sub(r[j], top)
+            h = dot(n, e)
+            if h > _RISE * error and h * h > _STEEP * _STEEP * dot(e, e):
+                return True
+    return False
+
+
+@kernel
+def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
+    """Return whether n is certainly not a normal of both bodies at any point of a pair of parts along n."""
+    x, p, q = t.x, t.f.pairs[j, 0], t.f.pairs[j, 1]
+    return _is_below_neighbour(x.a, p, n, x.error) or _is_below_neighbour(x.b, q, turn_back(x.m, neg(n)), x.error)
+
+
+@kernel
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
@@ -353,14 +391,19 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
         noted = _note_normal(normals, noted, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(contacts, min(count, MOST)):
         j, room, added = f.some[i], points[written:], 0
+        hidden = noted > 0
+        for k in range(noted):
+            hidden = hidden and _is_hidden(t, j, vec_at(normals[k], 0))
+        if hidden:
+            continue
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
         for k in range(noted):
             # only the first normal with points is used, since another one would duplicate them
-            if added == 0:
+            if added == 0 and not _is_hidden(t, j, vec_at(normals[k], 0)):
                 least = _MUCH * min(normals[k, _GAP], 0.0)
                 added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
         for k in range(_list_faces(y, t.d.nearest) if noted == 0 else 0):
-            if added == 0:
+            if added == 0 and not _is_hidden(t, j, vec_at(t.d.nearest[k], 0)):
                 added = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
         for k in range(added):
             noted = _note_normal(normals, noted, vec_at(room[k], POINT), room[k, POINT - 1])

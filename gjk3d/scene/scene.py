@@ -18,7 +18,7 @@ from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
-from gjk3d.query.contact import Contact, check_patches
+from gjk3d.query.contact import FEW_POINTS, Contact, check_patches
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.coherence import Memory
@@ -457,7 +457,7 @@ class Scene:
         pose: OnePose = None,
         *,
         within: float = 0.0,
-        max_points: int | None = 4,
+        max_points: int | None = FEW_POINTS,
         workers: int = 1,
     ) -> ScenePairs[Contact[Array], Contact[float]]:
         """Return the contacts of all pairs that touch or overlap; see `gjk3d.contact`.

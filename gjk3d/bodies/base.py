@@ -67,7 +67,7 @@ class Parts(ABC):
 
     @abstractmethod
     def pack(self, which: Ints) -> Packed:
-        """Return some parts for the kernels."""
+        """Return the selected parts in the format of the kernels."""
 
     @abstractmethod
     def _give(self) -> PartTree:

@@ -193,7 +193,7 @@ def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin:
 
 
 def collide_beside(a: Body, shelf: ShapeList, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a body and one shape of a shelf per row collide, for a margin of at least 0."""
+    """Return the rows in which a body and one shape of a list per row collide, for a margin of at least 0."""
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:

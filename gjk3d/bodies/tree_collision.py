@@ -398,7 +398,7 @@ def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
 
 
 def give_back(**arrays: Any) -> None:
-    """Retain large arrays under the names of `borrow`, since new memory costs more than what is computed in it."""
+    """Retain large arrays under the names of `borrow`, since new memory costs more than the computation."""
     _local.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
 
 

@@ -315,7 +315,9 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
         if off > TOLERANCE or np.linalg.det(linear) < 0.0:
             stretch = np.linalg.svd(linear, compute_uv=False)
             if not stretch[2] > _FLAT * stretch[0]:
-                raise PoseError(f"{what} flattens the mesh: it scales by {stretch.tolist()}")
+                raise PoseError(
+                    f"{what} scales the mesh by {stretch.tolist()}, which flattens it. Use factors other than 0."
+                )
             shift = np.eye(4)
             shift[:3, 3] = matrix[:3, 3]
             rows[:] = pose_rows(shift, what)[0]

@@ -54,7 +54,7 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
 
     ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
     block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.

@@ -198,8 +198,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
-                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of"
+                f" at least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
                 " the farthest point of one convex shape, within its radius."
             )
         return
@@ -217,7 +217,7 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes, of which at most one is a half-space."""
+    """Return the handlers of two convex shapes. At most one is a half-space."""
     kinds = a._kind | b._kind
     return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 

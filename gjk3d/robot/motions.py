@@ -282,7 +282,7 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
         e = int(np.argmax(which == REFUSED))
         with np.errstate(over="ignore"):
             wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
-        raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples. Set a coarser resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
         row = slice(e, e + 1)
         while which[e] == UNSURE:  # the exact functions decide this sample; if it is free, the next ones follow

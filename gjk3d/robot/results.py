@@ -22,7 +22,7 @@ from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.model import Robot
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
-from gjk3d.wording import count, told
+from gjk3d.wording import count, format_bounds
 
 PairName = tuple[str, str] | None
 
@@ -70,11 +70,11 @@ class RobotClearance(NamedTuple, Generic[N, P]):
             return f"{several}>"
         k = int(np.asarray(self.distance).argmin())
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
-        return f"{several}, least in row {k}: {_nearest(lower[k], upper[k], self.pair[k])}>"
+        return f"{several}, least at [{k}]: {_nearest(lower[k], upper[k], self.pair[k])}>"
 
 
 def _nearest(lower: Any, upper: Any, pair: Any) -> str:
-    return f"{told(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
+    return f"{format_bounds(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
 @compared()
@@ -123,7 +123,7 @@ class RobotCollision(NamedTuple):
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
-        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {told(self.lower, self.upper)}>"
+        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {format_bounds(self.lower, self.upper)}>"
 
 
 @compared()

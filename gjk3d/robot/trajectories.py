@@ -330,7 +330,9 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     rows = 2 if isinstance(spline, BSpline) else 3
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1
     if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
-        raise RobotError(f"Trajectory: expected a spline of rows of numbers, its coefficients are {spline.c.shape}")
+        raise RobotError(
+            f"Trajectory: the coefficients of the spline have shape {spline.c.shape}, expected real rows of dof numbers"
+        )
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the degree of the spline is {degree}, expected at most {MOST_DEGREE}")
     coefficients = np.array(spline.c, dtype=np.float64)

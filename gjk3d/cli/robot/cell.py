@@ -412,7 +412,7 @@ class Cell:
         things = f", {count(len(self.things), 'object')} around it" if self.things else ""
         margin = f", margin {number(self.margin)} m" if self.margin else ""
         numbers = count(self.robot.dof, "joint coordinate")
-        return f"{safe(self.robot.name)}: {numbers}, {sum(self.pair_counts())} pairs{things}{margin}"
+        return f"{safe(self.robot.name)}: {numbers}, {count(sum(self.pair_counts()), 'pair')}{things}{margin}"
 
     def notes(self, texts: Iterable[str], hit: bool = False) -> None:
         """Print notes on problems, and on the error if hulls or convex parts replace meshes."""

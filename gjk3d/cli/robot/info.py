@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.robot.cell import (
@@ -40,7 +42,7 @@ def info(
     urdf: Path,
     /,
     *,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
@@ -246,7 +248,7 @@ def pairs(
     urdf: Path,
     /,
     *,
-    acm: Path | None = None,
+    acm: Annotated[Path | None, Parameter(name=["--acm", "--output", "-o"])] = None,
     samples: int = 10_000,
     seed: int = 0,
     top: int = 20,

@@ -76,8 +76,8 @@ def path(
     /,
     *,
     look: Sampling = SAMPLED,
-    picture: Path | None = None,
-    animation: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
+    animation: Annotated[Path | None, Parameter(name=["--animation", "--gif"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
@@ -181,7 +181,8 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     if result.edge is None:
         print_line("FREE, proven all the way" if certify else "FREE at every sample")
         return
-    where = f"edge {result.edge}, from row {result.edge} to row {result.edge + 1}"
+    rows = f"from row {result.edge + 1} to row {result.edge + 2} of {result.edges + 1}"
+    where = f"edge {result.edge + 1} of {result.edges}, {rows}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to decide"}[result.status]
     print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
@@ -210,7 +211,7 @@ def safety(
     urdf: Path,
     /,
     *waypoints: Annotated[str, Parameter(negative=())],
-    report: Path | None = None,
+    report: Annotated[Path | None, Parameter(name=["--report", "--html"])] = None,
     speed: float | None = None,
     tolerance: float = 1e-4,
     model: Model = MODEL,

@@ -87,12 +87,12 @@ def collide_batch(
 
 
 def solve_batch(
-    pairs: PairRows, request: Request, curved: Bools, out: Array, flags: Ints, workers: int = 1, on_gpu: bool = False,
-    cache: Array = NO_CACHE,
+    pairs: PairRows, request: Request, curved: Bools | slice, out: Array, flags: Ints, workers: int = 1,
+    on_gpu: bool = False, cache: Array = NO_CACHE,
 ) -> None:  # fmt: skip
     """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as they need.
 
-    ``curved`` marks the rows that do not consist of two polytopes.
+    ``curved`` are the rows that do not consist of two polytopes.
     """
 
     def run(start: int, stop: int, points: int, request: Request) -> None:
@@ -102,10 +102,10 @@ def solve_batch(
         _solve_on_gpu(pairs, request, out, flags)
     else:
         in_chunks(len(out), workers, partial(run, points=FIRST_POINTS, request=request))
-    points, again = FIRST_POINTS, request._replace(again=True)
+    points = FIRST_POINTS
     while points < MOST_POINTS and flags[:, 3].any():
         points *= 4
-        in_chunks(len(out), workers, partial(run, points=points, request=again))
+        in_chunks(len(out), workers, partial(run, points=points, request=request._replace(again=True)))
         if points >= MOST_CURVED_POINTS:
             flags[curved, 3] = 0
 

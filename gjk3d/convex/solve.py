@@ -59,7 +59,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     polytopes = bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])
     pairs, request = PairRows(ints, floats, pair, rows.joined_poses()), Request(mode, max_distance, tol)
     if log is None:
-        curved = np.full(rows.total, not polytopes)
+        curved = slice(0 if polytopes else None)
         solve_batch(pairs, request, curved, out, flags, rows.workers, rows.on_gpu)
     else:
         pair[0, [2, 7]] = 0, 1  # a trace shows A on the left, as the caller passed it

@@ -140,6 +140,10 @@ class SceneQuery:
             for start in range(0, len(pairs), block_size):  # the objects on a plane come in one block
                 yield pairs[start : start + block_size]
 
+    def pairs(self, within: float) -> Ints:
+        """Return all pairs of slots as one array."""
+        return np.concatenate([np.zeros((0, 2), dtype=np.int64), *self.blocks(within)])
+
     def _raw(self, within: float, block_size: int) -> Iterator[Ints]:
         mine, theirs = self.mine, self.theirs
         if self.only is not None:
@@ -447,7 +451,7 @@ def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
     # of objects spread evenly some pairs are nearer than this
     step = query.size / (3.0 * max(query.count, 1) ** (1.0 / 3.0)) / 8.0
     while True:
-        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *query.blocks(radius)])
+        pairs = query.pairs(radius)
         gaps = query.gaps(pairs)
         fresh = (gaps > before) & (gaps <= radius)
         pairs, gaps = pairs[fresh], gaps[fresh]

@@ -3,3 +3,7 @@
 `base` is the protocol of all bodies. The other files are the kinds, and the algorithms for a pair of bodies. Convex
 shapes are in `shapes`, model files in `files`, and the queries of users in `query`.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -97,13 +97,9 @@ class BodyPair:
 
     def __init__(self, a: Parts, b: Parts, m: Array) -> None:
         self.a, self.b, self.m = a, b, m
-        self.error = self._noise()
+        away: float = max(map(abs, m[9:12].tolist()))
+        self.error = ROUNDING * (a.reach + b.reach + away)  #: of a point of one body relative to the other
         self.in_kernels = not (a.any_mapped or b.any_mapped)
-
-    def _noise(self) -> float:
-        """Return a bound of the error of a point of one body relative to the other."""
-        away: float = max(map(abs, self.m[9:12].tolist()))
-        return ROUNDING * (self.a.reach + self.b.reach + away)
 
     def moved(self, shift: Array) -> BodyPair:
         """Return the pair with b translated."""
@@ -175,9 +171,10 @@ class BodyPair:
         batch, local, table, rows = self._packed_pairs(pairs)
         return batch.collide(local, table, rows, margin + self.error)
 
-    def curved(self, pair: Ints) -> bool:
+    def _curved(self, pair: Ints) -> bool:
         """Return whether a part of a pair is not a polytope."""
-        return bool(_curved(self.a, pair[:1])[0] or _curved(self.b, pair[1:])[0])
+        packed = self.a.pack(pair[:1]), self.b.pack(pair[1:])
+        return any(part.ints[part.starts.item(0) + layout.POLYTOPE] == 0 for part in packed)
 
     # --- results -------------------------------------------------------------------------------------------------
 
@@ -237,7 +234,7 @@ class BodyPair:
             )  # fmt: skip
             if not flags[0, 3]:
                 row = out[0]
-                curved, too_far = self.curved(parts[0]), flags[0, 0] == narrow.BEYOND
+                curved, too_far = self._curved(parts[0]), flags[0, 0] == narrow.BEYOND
                 return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, too_far)
         return self._long_way(most)
 
@@ -264,7 +261,7 @@ class BodyPair:
         lower, upper = min(lowest, float(best[2])), float(best[2])
         too_far = lower > most + self.error
         lower = float(np.nextafter(most, inf)) if too_far else max(0.0, lower - self.error)
-        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self.curved(pair), too_far)
+        return Nearest(lower, upper + self.error, best, (int(pair[0]), int(pair[1])), self._curved(pair), too_far)
 
     # --- in overlap ----------------------------------------------------------------------------------------------
 
@@ -308,12 +305,6 @@ def _table(starts: Ints, pairs: Ints) -> Ints:
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]
     table[:, 7] = 1  # the order is that of the bodies
     return table
-
-
-def _curved(parts: Parts, which: Ints) -> Bools:
-    packed = parts.pack(which)
-    curved: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
-    return curved
 
 
 def _grown(list_pairs: Callable[[Ints], int], room: int, most: int | None) -> Ints:

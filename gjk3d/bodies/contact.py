@@ -109,7 +109,6 @@ class ContactScratch(NamedTuple):
     some: Ints1
     keys: Array2  #: gaps of the selected pairs
     order: Ints1  #: order of these
-    pair: Ints2  #: a pair of parts
 
 
 class Touching(NamedTuple):
@@ -250,7 +249,7 @@ class ContactPlan:
         longest, manifold = int(many.max()), manifold_scratch(*self._corners)
         scratch = ContactScratch(
             manifold, np.empty((2, CORNERS, 3)), np.empty((longest, NOTED)), np.empty(longest, dtype=np.int64),
-            np.empty((longest, 3)), np.empty(longest, dtype=np.int64), np.zeros((1, 2), dtype=np.int64),
+            np.empty((longest, 3)), np.empty(longest, dtype=np.int64),
         )  # fmt: skip
         begins, most_deep = np.zeros(len(rows.which) + 1, dtype=np.int64), np.zeros(len(rows.which))
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
@@ -327,7 +326,7 @@ def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
 @kernel
 def _choose(
     x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
-    room: Ints, w: TreeScratch,
+    w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
     """Select the pairs of parts at a pose row that have contact points, and return their number and depth limit."""
     count, most = 0, inf
@@ -337,7 +336,7 @@ def _choose(
             f.some[count] = j
             count += 1
     elif first[1] > first[0]:
-        most = outer.most if outer.fixed else freeing(x, kind == MESHES, f, first[0], first[1], outer, room, w)
+        most = outer.most if outer.fixed else freeing(x, kind == MESHES, f, first[0], first[1], outer, w)
         count = push_out(x, kind == MESHES, f, first[0], first[1], most, point, w)
     for j in range(first[1], first[2]):
         if face_each_other(x, f, j):
@@ -395,7 +394,7 @@ def point_rows(
         hulls = Outer(sides.hull_a, nth_shape(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has already removed their pairs
         mutual = within > 0.0 and not (mapped[0] or mapped[1])
-        count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)
+        count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], w)
         _sort_by_gap(f, count, scratch.keys, order)
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, order, w)
         faces_b = Faces(sides.b.faces.ints, sides.b.faces.floats, sides.b.faces.starts[i:])

@@ -186,20 +186,8 @@ def _spread(rows: Array, count: int, most: int, flat: Array, table: Ints, out: A
 def order_by_key(flat: Array, count: int, order: Ints) -> None:
     """Write the order of rows by their `KEY`, the least first, with the stable sort of `_sort`."""
     for k in range(count):
-        order[k] = k
-    step = count // 2
-    while step > 0:
-        for k in range(step, count):
-            number, i = order[k], k
-            key = flat[number, KEY]
-            while i >= step:
-                earlier = order[i - step]
-                if flat[earlier, KEY] < key or (flat[earlier, KEY] == key and earlier < number):
-                    break
-                order[i] = earlier
-                i -= step
-            order[i] = number
-        step //= 2
+        order[k], flat[k, _V] = k, 0.0
+    _sort(order, count, flat)
 
 
 @inlined

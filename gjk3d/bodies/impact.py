@@ -20,7 +20,7 @@ from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh_trees import box_pose
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
+from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, children, meet, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
 from gjk3d.convex.rows import Rows
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
@@ -203,10 +203,7 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
         if c.a.links[i, 0] < 0 and c.b.links[j, 0] < 0:
             progress = _parts_touch(c, s, i, j, progress)
             continue
-        if splits_first(x, i, j):
-            i0, j0, i1, j1 = c.a.links[i, 0], j, c.a.links[i, 0] + 1, j
-        else:
-            i0, j0, i1, j1 = i, c.b.links[j, 0], i, c.b.links[j, 0] + 1
+        i0, j0, i1, j1 = children(x, i, j)
         t0, steps_0 = _boxes_free(c, s, i0, j0)
         t1, steps_1 = _boxes_free(c, s, i1, j1)
         progress = Progress(progress.code, progress.free, progress.hit, progress.steps + steps_0 + steps_1)

@@ -2,8 +2,11 @@
 
 `TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so bodies
 are loaded by the first query on a body. A text is the message of `UnsupportedPair`. None means that the file of the
-query solves the pair itself, by compiled functions for convex shapes. A new query is one file and one row. A new kind
-is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the queries that treat it differently.
+query solves the pair itself, by compiled functions for convex shapes.
+
+This file does not contain the queries. A new query is one file in `gjk3d/query`, which checks the arguments and calls
+`find`, and one row here. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the
+queries that treat it differently.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from gjk3d import bodies
 from gjk3d.convex import solve
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.rows import mirror
@@ -47,52 +51,10 @@ def _convex_impact() -> Any:
     return impact
 
 
-def _distance() -> Any:
-    from gjk3d.bodies import distance
-
-    return distance
-
-
-def _planes() -> Any:
-    from gjk3d.bodies import planes
-
-    return planes
-
-
-def _impact() -> Any:
-    from gjk3d.bodies import impact
-
-    return impact
-
-
-def _contact() -> Any:
-    from gjk3d.bodies import contact
-
-    return contact
-
-
-def _raycast() -> Any:
-    from gjk3d.bodies import raycast
-
-    return raycast
-
-
-def _compound() -> Any:
-    from gjk3d.bodies import compound
-
-    return compound
-
-
 def _penetration() -> Any:
     from gjk3d.bodies.depth import penetration
 
     return penetration
-
-
-def _rational() -> Any:
-    from gjk3d.bodies import rational
-
-    return rational
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -137,36 +99,36 @@ TABLE = {
         (BOUNDED, BOUNDED, lambda: solve.CORES.solve),
         (BOUNDED, PLANES, lambda: solve.PLANE.solve),
         (Kind.MAPPED, SHAPES, lambda: solve.MAPPED.solve),
-        (BODIES, SOLIDS, lambda: _distance().solve),
-        (BODIES, PLANES, lambda: _planes().solve, True),
+        (BODIES, SOLIDS, lambda: bodies.distance.solve),
+        (BODIES, PLANES, lambda: bodies.planes.solve, True),
     ),
     "collide": _row(
         (BOUNDED, BOUNDED, lambda: solve.CORES.collide),
         (BOUNDED, PLANES, lambda: solve.PLANE.collide),
         (Kind.MAPPED, SHAPES, lambda: solve.MAPPED.collide),
-        (BODIES, SOLIDS, lambda: _distance().collide),
-        (BODIES, PLANES, lambda: _planes().collide, True),
+        (BODIES, SOLIDS, lambda: bodies.distance.collide),
+        (BODIES, PLANES, lambda: bodies.planes.collide, True),
     ),
-    "prepare": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _distance().prepare)),
-    "prepare_contact": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _contact().ContactPair)),
-    "contact": _row((SHAPES, SHAPES, None), (BODIES, ANY, lambda: _contact().contact_points)),
+    "prepare": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: bodies.distance.prepare)),
+    "prepare_contact": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: bodies.contact.ContactPair)),
+    "contact": _row((SHAPES, SHAPES, None), (BODIES, ANY, lambda: bodies.contact.contact_points)),
     "impact": _row(
         (BOUNDED, BOUNDED, lambda: _convex_impact().impacts),
         (PLANES, BOUNDED, lambda: _convex_impact().impacts, True),
-        (BODIES, SOLIDS, lambda: _impact().impacts),
-        (BODIES, PLANES, lambda: _planes().impacts, True),
+        (BODIES, SOLIDS, lambda: bodies.impact.impacts),
+        (BODIES, PLANES, lambda: bodies.planes.impacts, True),
     ),
     "faces": _row(
         (ANY, ANY, "{a} against {b}: this takes a mesh, and another or a bounded convex shape. " + MAKE_MESH),
-        (MESH, MESH | BOUNDED, lambda: _distance().pair_of),
+        (MESH, MESH | BOUNDED, lambda: bodies.distance.pair_of),
     ),
     "curve": _row(
         (ANY, ANY, "{a} against {b}: intersection_curve takes two meshes. " + MAKE_MESH),
-        (MESH, MESH, lambda: _distance().pair_of),
+        (MESH, MESH, lambda: bodies.distance.pair_of),
     ),
     "axis": _row(
         (BOUNDED, BOUNDED, None),
-        (BODIES, SOLIDS, lambda: _planes().sharp_hulls),
+        (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
         (ANY, PLANES, "separating_axis takes polytopes: the axis of {plane} is its normal"),
     ),
     "overlap": _row(
@@ -179,21 +141,21 @@ TABLE = {
     ),
     "verify": _row(
         (SHAPES, SHAPES, None),
-        (BODIES, SOLIDS, lambda: _rational().judge_pair),
-        (BODIES, PLANES, lambda: _rational().judge_on_plane),
+        (BODIES, SOLIDS, lambda: bodies.rational.judge_pair),
+        (BODIES, PLANES, lambda: bodies.rational.judge_on_plane),
     ),
 }
 #: queries on one shape: a cell for each group of kinds; the first group that contains the kind is used
 SINGLE: dict[str, dict[int, Any]] = {
     "raycast": {
         SHAPES: None,
-        MESH: lambda: _raycast().cast_on_mesh,
-        Kind.GROUND: lambda: _raycast().cast_on_ground,
-        Kind.ENDLESS: lambda: _raycast().cast_on_endless,
-        BODIES: lambda: _raycast().cast_on_parts,
+        MESH: lambda: bodies.raycast.cast_on_mesh,
+        Kind.GROUND: lambda: bodies.raycast.cast_on_ground,
+        Kind.ENDLESS: lambda: bodies.raycast.cast_on_endless,
+        BODIES: lambda: bodies.raycast.cast_on_parts,
     },
-    "hull": {SHAPES: None, BODIES: lambda: _planes().shape_round},
-    "sweep": {SHAPES: None, BODIES: lambda: _compound().swept},
+    "hull": {SHAPES: None, BODIES: lambda: bodies.planes.shape_round},
+    "sweep": {SHAPES: None, BODIES: lambda: bodies.compound.swept},
     "surfaces": {
         MESH: lambda: _penetration().of_mesh,
         Kind.COMPOUND: lambda: _penetration().of_compound,

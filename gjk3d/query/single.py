@@ -61,8 +61,11 @@ def plan_for(words: int, a: int, b: int) -> int:
 @inlined
 def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
     """Return the address of the numbers of argument k, a pose; 0 if the kernels do not accept it."""
-    identity = py.word(py.word(words + 8 * SCRATCH) + 8 * IDENTITY)
-    return py.pose_in(py.word(args + 8 * k), identity) if nargs > k else identity
+    scratch = py.word(words + 8 * SCRATCH)
+    identity = py.word(scratch + 8 * IDENTITY)
+    return (
+        py.pose_in(py.word(args + 8 * k), identity, py.word(scratch + 8 * (LISTED + k % 2))) if nargs > k else identity
+    )
 
 
 @inlined
@@ -406,7 +409,7 @@ if fields(Distance, get_field, set_field, _fields):
 # words of a plan: the addresses and lengths of its arrays
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of the scratch memory
-POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, WORKS, TABLES = range(10)
+POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, LISTED, _, WORKS, TABLES = range(12)
 
 
 class QueryScratch:
@@ -414,13 +417,13 @@ class QueryScratch:
 
     def __init__(self) -> None:
         self.workspace, self.poses, self.identity = new_workspace(FIRST_POINTS), np.empty((2, WIDTH)), np.eye(4)
-        self.answer = np.empty(1, dtype=np.int64)
+        self.listed, self.answer = np.empty((2, 16)), np.empty(1, dtype=np.int64)  #: poses that were given as lists
         self.out, self.flags = empty_answers(1)
 
     def words(self) -> Ints:
         """Return the addresses and lengths of the arrays, as builtins read them."""
         simplex, work, table, _ = self.workspace
-        arrays = self.poses, simplex, self.answer, self.flags, self.identity, self.out, work, table
+        arrays = self.poses, simplex, self.answer, self.flags, self.identity, self.out, work, table, *self.listed
         return np.array([*(array.ctypes.data for array in arrays), len(work), len(table)], dtype=np.int64)
 
 

@@ -65,7 +65,12 @@ def test_an_array_with_other_offsets_is_noticed(monkeypatch, name, wrong, fault)
 
 @pytest.mark.parametrize(
     ("name", "wrong", "fault"),
-    [("SIZE", 8, "size of a tuple"), ("FLOAT", 8, "number of a float"), ("BYTES", 16, "content of bytes")],
+    [
+        ("SIZE", 8, "size of a tuple"),
+        ("SIZE", 8, "size of a list"),
+        ("FLOAT", 8, "number of a float"),
+        ("BYTES", 16, "content of bytes"),
+    ],
 )
 @OBJECTS
 def test_other_objects_with_other_offsets_are_noticed(monkeypatch, name, wrong, fault):

@@ -136,7 +136,9 @@ for each in (gk.{name}, gk.Pair.{name}, gk.robot.Checker.free):
 def test_errors_are_those_of_python():
     box, pose = SHAPES[2], np.eye(4)
     pair = gk.Pair(box, box)
-    for bad in (pose * 2.0, pose * np.nan, pose[:3], "pose", np.diag([1.0, 1, -1, 1])):
+    listed = pose.tolist()
+    ragged = [*listed[:3], listed[3][:3]], [*listed[:3], None], [*listed[:3], [0.0, 0.0, 0.0, "1"]], listed[:3]
+    for bad in (pose * 2.0, pose * np.nan, pose[:3], "pose", np.diag([1.0, 1, -1, 1]), (2.0 * pose).tolist(), *ragged):
         with pytest.raises(gk.errors.PoseError, match="pose_b"):
             pair.signed_distance(None, bad)
         with pytest.raises(gk.errors.PoseError, match="pose_b"):
@@ -170,14 +172,18 @@ def test_poses_in_other_clothes_have_the_same_answer():
     wide = np.zeros((4, 8))
     wide[:, ::2] = pose
     clothes = (
-        pose.tolist(), np.asfortranarray(pose), frozen, wide[:, ::2], pickle.loads(pickle.dumps(pose)),
-        pose.astype(">f8"), pose.view(type("Dressed", (np.ndarray,), {})),
+        pose.tolist(), [*map(tuple, pose.tolist())], np.asfortranarray(pose), frozen, wide[:, ::2],
+        pickle.loads(pickle.dumps(pose)), pose.astype(">f8"), pose.view(type("Dressed", (np.ndarray,), {})),
     )  # fmt: skip
     for other in clothes:
         told = pair.signed_distance(None, other)
         assert (told.distance, told.normal.tolist()) == (true.distance, true.normal.tolist())
         assert gk.collide(box, sphere, None, other) is gk.collide(box, sphere, None, pose)
     assert pair.signed_distance(pose_b=pose).distance == true.distance
+    both = pair.signed_distance(pose.tolist(), pose.tolist())
+    assert (both.lower, both.upper) == (pair.signed_distance(pose, pose).lower, pair.signed_distance(pose, pose).upper)
+    np.testing.assert_array_equal(both.pose_a, pose)
+    assert gk.collide(box, box, None, [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]) is False
     assert len(pair.signed_distance(None, np.stack([pose, pose]))) == 2
 
 

@@ -23,6 +23,7 @@ any object              its type at 8 (``PyObject``: the count of references com
 ``tuple``               number of items at 16, the items at ``tuple.__basicsize__``: 24, and 32 since 3.14, which stores
                         the hash before them. One object file serves all versions, so a kernel reads this offset from a
                         constant that `install` fills in
+``list``                number of items at 16, the address of the items at 24
 slots of a class        the offset in their ``PyMemberDef``, whose address is the fourth word of a slot's descriptor
 ======================  ===============================================================================================
 
@@ -51,13 +52,13 @@ import numpy as np
 #: constants that `install` fills in: addresses of objects and of a function of numpy, and the offset of a tuple's items
 CONSTANTS = (
     "ndarray", "float64", "int64", "uint8", "bool_", "float", "int", "tuple", "bool", "None", "SystemError", "False",
-    "True", "bytes", "PyArray_New", "tuple items",
+    "True", "bytes", "PyArray_New", "tuple items", "list",
 )  # fmt: skip
 
 TYPE = 8
 DATA, NDIM, SHAPE, DESCR, FLAGS = 16, 24, 32, 56, 64
 PLAIN = 0x1 | 0x100  #: flags of an array: C-contiguous, and aligned
-SIZE, FLOAT, BYTES = 16, 16, 32
+SIZE, FLOAT, LIST_ITEMS, BYTES = 16, 16, 24, 32
 
 
 def read_word(address: int) -> int:
@@ -119,12 +120,17 @@ class _Probe:
 def object_faults() -> list[str]:
     """Return the fields of other objects at other offsets than builtins expect."""
     items, letters, half, probe = (None, "b"), b"gjk3d of words", 0.5, _Probe()
+    listed = [*items, half]
     probe.first, probe.second = items, letters
     first = id(items) + tuple.__basicsize__
     slots = [id(probe) + offset(_Probe, name) for name in _Probe.__slots__]
     return _differences({
         "the items of a tuple": ((read_word(first), read_word(first + 8)), (id(None), id(items[1]))),
         "the size of a tuple": (read_word(id(items) + SIZE), 2),
+        "the size of a list": (read_word(id(listed) + SIZE), 3),
+        "the items of a list": (
+            list.__basicsize__ == 40 and read_word(read_word(id(listed) + LIST_ITEMS) + 16), id(half)
+        ),
         "the number of a float": (ctypes.c_double.from_address(id(half) + FLOAT).value, half),
         "the content of bytes": (ctypes.string_at(id(letters) + BYTES, len(letters)), letters),
         "the size of bytes": (read_word(id(letters) + SIZE), len(letters)),

@@ -26,7 +26,7 @@ _NEW_ARRAY = 93  #: index of ``PyArray_New`` in numpy's table of functions, cons
 alive: list[Any] = []  #: objects that machine code uses by address until the process ends
 _CONSTANTS: dict[str, Any] = {
     "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
-    "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "bool": bool, "None": None,
+    "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "list": list, "bool": bool, "None": None,
     "SystemError": SystemError, "False": False, "True": True, "bytes": bytes,
 }  # fmt: skip
 

@@ -14,13 +14,15 @@ from gjk3d._kernels.calls import BYTES as BYTES
 from gjk3d._kernels.calls import CONSTANTS, DESCR, FLAGS, NDIM, PLAIN
 from gjk3d._kernels.calls import DATA as DATA
 from gjk3d._kernels.calls import FLOAT as FLOAT
+from gjk3d._kernels.calls import LIST_ITEMS as LIST_ITEMS
 from gjk3d._kernels.calls import SHAPE as SHAPE
 from gjk3d._kernels.calls import SIZE as SIZE
 from gjk3d._kernels.calls import TYPE as TYPE
-from gjk3d._kernels.decorators import MODE, inlined
+from gjk3d._kernels.decorators import MODE, inlined, kernel
 
-NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE, TUPLE_ITEMS = (
-    CONSTANTS.index(name) for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float", "tuple items")
+NDARRAY, FLOAT64, NONE, BOOLS, BYTES_TYPE, TUPLE_TYPE, FLOAT_TYPE, TUPLE_ITEMS, LIST_TYPE = (
+    CONSTANTS.index(name)
+    for name in ("ndarray", "float64", "None", "False", "bytes", "tuple", "float", "tuple items", "list")
 )
 
 if TYPE_CHECKING:
@@ -76,13 +78,33 @@ def floats_in(array: int, dimensions: int) -> int:
     return word(array + DATA)
 
 
+@kernel
+def listed_pose(pose: int, copy: int) -> int:
+    """Return ``copy`` after the numbers of a pose were written there, 0 unless it is four lists of four floats."""
+    if word(pose + TYPE) != constant(LIST_TYPE) or word(pose + SIZE) != 4:
+        return 0
+    for i in range(4):
+        row = word(word(pose + LIST_ITEMS) + 8 * i)
+        if word(row + TYPE) != constant(LIST_TYPE) or word(row + SIZE) != 4:
+            return 0
+        for j in range(4):
+            item = word(word(row + LIST_ITEMS) + 8 * j)
+            if word(item + TYPE) != constant(FLOAT_TYPE):
+                return 0
+            write(copy + 32 * i + 8 * j, word(item + FLOAT))
+    return copy
+
+
 @inlined
-def pose_in(pose: int, identity: int) -> int:
-    """Return the address of the numbers of a pose, ``identity`` for None, 0 if kernels cannot take it."""
+def pose_in(pose: int, identity: int, copy: int) -> int:
+    """Return the address of the numbers of a pose, ``identity`` for None, 0 if kernels cannot take it.
+
+    The numbers of a list are written to ``copy``.
+    """
     if pose == constant(NONE):
         return identity
     data = floats_in(pose, 2)
     if data == 0:
-        return 0
+        return listed_pose(pose, copy)
     shape = word(pose + SHAPE)
     return data if word(shape) == 4 and word(shape + 8) == 4 else 0

@@ -151,7 +151,7 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of a branch and its length, inf if there is none."""
+    """Return the least translation beyond the walls of a branch and its length, inf if no translation is known."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
@@ -252,7 +252,7 @@ def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, floa
 def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, far: float) -> None:
     """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
 
-    If there is no wall yet, it is the normal at the deepest point after a translation by the lower bound.
+    Without a wall, the first one is the normal at the deepest point after a translation by the lower bound.
     """
     by = scale(d.state[LEAST], direction)
     for k in range(TURNS):
@@ -340,7 +340,7 @@ def _add_different(todo: Array, results: Array, pairs: int, count: int) -> int:
 
 @kernel
 def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
-    """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
+    """Write normals of hulls, parts and faces, and the axes, as directions to try, and return their number."""
     todo, results = s.r.todo, s.r.depths
     count = _add(todo, plain(0), vec_at(d.state, NORMAL))
     weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -361,7 +361,7 @@ def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
 
 @kernel
 def _common(x: PosedPair, s: Sides) -> Vec3:
-    """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
+    """Return a point of the first intersecting pair, or else a contained point, or else NaN."""
     if listed(x, s, SINGLE) == 0:
         return vec_at(s.w.out[0], POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
@@ -371,7 +371,6 @@ def _common(x: PosedPair, s: Sides) -> Vec3:
 
 @kernel
 def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
-    """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
     solve(c, UNSIGNED, inf, 0.0, s.w.workspace, s.w.workspace.simplex[:0], s.w.out, s.w.flags, 0)
     return vec_at(s.w.out[0], POINT)
@@ -563,7 +562,6 @@ def _pair(a: Parts, b: Parts, row: Array) -> BodyPair:
 
 
 def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Array:
-    """Return depths computed by the kernels."""
     skin = _skin_parts(a, b)
     meshes = isinstance(a, Triangles) and isinstance(b, Triangles)
     bodies = DepthBodies(
@@ -622,8 +620,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
 
     The translation of the deepest pair is tried in addition to that of the hulls.
     """
-    inner = innermost(x.a, x.b, x.m, x.error, SAMPLES, 0)
-    least, place = inner.least, inner.place
+    least, place = innermost(x.a, x.b, x.m, x.error, SAMPLES, 0)
     pairs, row = x.deepest()
     if len(pairs):
         overlap = -float(row[2]) - x.error
@@ -675,7 +672,7 @@ def _skin_parts(a: Parts, b: Parts) -> Parts:
 
 
 def skin_of(shape: Polytope) -> Mesh:
-    """Return the faces of a polytope as a mesh, created once; flat ones have no inside and may be a single point."""
+    """Return the faces of a polytope as a mesh, created once. The mesh is open if the polytope is flat or a point."""
     if "skin" not in shape._cache:
         hull = shape._hull()
         faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]
@@ -689,4 +686,4 @@ def deepest_inside(x: MeshPair) -> float:
 
     It is usually within a few percent.
     """
-    return innermost(x.a, x.b, x.m, x.error, SAMPLES, LOOKS).least
+    return innermost(x.a, x.b, x.m, x.error, SAMPLES, LOOKS)[0]

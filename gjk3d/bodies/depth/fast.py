@@ -272,9 +272,9 @@ def is_bounding(s: Posed, p: int, q: int) -> bool:
 
 @kernel
 def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return the face normal of two overlapping parts along which B leaves the face first, and how far that is.
+    """Return the face normal of two overlapping parts along which B leaves the face first, and the distance.
 
-    The distance is infinite if there is no such normal. ``along`` is zero, or a direction that the normal has to share.
+    The distance is infinite without such a normal. ``along`` is zero, or a direction that the normal has to share.
     """
     normal, least = along, inf
     for side in range(2):
@@ -354,7 +354,7 @@ def is_single(t: PartTree) -> bool:
 def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
     """Return a lower bound of the depth by a ball of a guest about p in the host's frame, and the plane to pass.
 
-    The ball has to leave the nearest point of the host's surface. The normal is zero if the host has no triangles.
+    The ball has to leave the nearest point of the host's surface. The normal is zero for a host without triangles.
     """
     if host.inside != OPEN:
         square, face, foot = to_point(p, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)

@@ -4,8 +4,8 @@ Lower bound: a point of the guest inside the host is as deep as its distance fro
 depth is at most the distance from any single face of the host. That distance is greatest at a corner of a triangle, so
 the face nearest to a triangle's centre bounds the depth of the whole triangle. A box is bounded by its radius, since
 the distance is 1-Lipschitz. The item with the highest bound is split first until both bounds agree. A triangle is split
-along the plane of a face that it crosses, which removes the part outside in one step, or between the two faces nearest
-to its centre and to its farthest corner, each of which bounds its own side. Otherwise the longest edge is halved.
+along the plane of a face that it crosses, so the part outside is removed in one step. Otherwise it is split between the
+two faces nearest to its centre and to its farthest corner, each of which bounds its own side, or at its longest edge.
 
 Two triangles that form a flat, convex quadrilateral count as one face. The planes of a convex host with few faces
 replace all of these bounds.
@@ -346,7 +346,7 @@ def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float)
 
 @kernel
 def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros if there is none."""
+    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros for parallel planes."""
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -476,7 +476,7 @@ def enclose(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> N
         for n in range(2):
             if links[i, 0] >= 0:
                 j = links[i, 0] + n
-                # a child is no deeper than its parent: the smaller bound keeps the heap monotone
+                # a child is at most as deep as its parent, and the smaller bound keeps the heap monotone
                 bound = min(key, _of_box(g.m, g.tree.boxes, j, h))
                 if bound > results[0, LOWER]:
                     count = _push(w, count, bound, -1 - j)

@@ -18,9 +18,20 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.points import EXIT, PointScratch, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, crossings, to_point
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, to_point
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
-from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
+from gjk3d.bodies.tree_collision import (
+    APART,
+    HELD,
+    PosedPair,
+    TreeScratch,
+    faces_meet,
+    held,
+    list_faces,
+    list_parts,
+    meet,
+    parts_at,
+)
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
@@ -134,19 +145,13 @@ def shifted(x: PosedPair, by: Vec3) -> PosedPair:
 def listed(x: PosedPair, s: Sides, room: int) -> int:
     """List pairs of intersecting parts, or triangles, and return their number, at most ``room``."""
     pairs = s.pairs[:room]
-    if s.faces:
-        count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), s.w.stack, pairs)
-    else:
-        count = list_parts(x, 0.0, True, s.w, pairs)
-    return min(int(count), room)
+    return min(list_faces(x, s.w, pairs) if s.faces else list_parts(x, 0.0, True, s.w, pairs), room)
 
 
 @kernel
 def may_collide(x: PosedPair, s: Sides) -> bool:
     """Return whether the two bodies may intersect; doubt counts as yes."""
-    if s.faces:
-        return bool(listed(x, s, SINGLE) > 0 or held(x, s.w) == HELD)
-    return bool(meet(x, 0.0, s.w) != APART)
+    return bool((faces_meet(x, s.w) if s.faces else meet(x, 0.0, s.w)) != APART)
 
 
 @inlined
@@ -235,7 +240,7 @@ def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
 
 @kernel
 def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
-    """Return the interval in which two triangles intersect, and its last contact: a corner of s, of t, or two edges."""
+    """Return the time interval of the intersection of two triangles, and its last contact, see `_wall`."""
     low, high, last = NEVER, -NEVER, -1
     for k in range(3):
         over, height = _above(s[k], t)
@@ -260,7 +265,10 @@ def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
 
 @kernel
 def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
-    """Return the unit normal, along d, of the last contact of two triangles; d itself if there is none."""
+    """Return the unit normal, along d, of the last contact of two triangles, or d for degenerate ones.
+
+    The contact is a corner of s (0), a corner of t (1), or edges i of s and j of t (2 + 3 i + j).
+    """
     if last == 0:
         n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
     elif last == 1:
@@ -298,7 +306,7 @@ def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Arr
 
 @kernel
 def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
-    """Return the interval in which two boxes may intersect, by the axes of each."""
+    """Return an interval that contains the times of the intersection of two boxes, by the axes of each."""
     ba, bb, d = sweep.a.boxes, sweep.b.boxes, sweep.d
     to = box_pose(sweep.m, ba, i, bb, j)
     e = (dot(vec_at(ba[i], 6), d), dot(vec_at(ba[i], 9), d), dot(vec_at(ba[i], 12), d))
@@ -514,7 +522,7 @@ def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
 
 @inlined
 def _deepest_of(depths: Array, count: int) -> int:
-    """Return the pair with the greatest possible depth, -1 if there is none."""
+    """Return the pair with the greatest possible depth, -1 for no pairs."""
     best = -1
     for k in range(count):
         if best < 0 or depths[k, _UPPER] < depths[best, _UPPER]:
@@ -548,7 +556,7 @@ def find_deepest(
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
     """Solve the pairs that were only bounded; return the number of pairs not proven apart, which come first.
 
-    Triangles against a solid polytope are tested by facets first. A polytope without faces stands for any other shape.
+    Triangles against a solid polytope are tested by facets first. A polytope without faces represents all other shapes.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -726,7 +734,7 @@ def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
         t += far + 4.0 * x.error if far > 0.0 else _out_of(moved, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
-        # below the error of places a half is no better; ``free`` was tested, so the error bounds nothing
+        # halves below the error of positions are useless; ``free`` was tested, so the error bounds nothing
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
             break
         if may_collide(shifted(x, scale(middle, direction)), s):

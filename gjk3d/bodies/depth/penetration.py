@@ -40,7 +40,7 @@ _OUTWARD = np.repeat([-1.0, 1.0], 3)  #: the ends of a box
 
 
 class Skin(NamedTuple):
-    """A closed surface at a pose, and the distance by which the true surface may exceed it."""
+    """A closed surface at a pose, and a bound of the distance from it to the true surface."""
 
     mesh: Mesh
     row: Array  #: the pose, (13,)
@@ -52,7 +52,7 @@ class Skin(NamedTuple):
 
     @property
     def host(self) -> Mesh:
-        """A surface whose interior is no deeper than in the true one, up to the slack."""
+        """A surface with an interior that is at most as deep as the true one, up to the slack."""
         return self.outer or self.mesh
 
 
@@ -130,7 +130,7 @@ def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] |
 
 
 def _around(skin: Skin) -> Mesh | None:
-    """Return a polytope that contains a shape: the inscribed one, enlarged; None if that has no inside.
+    """Return an enlarged inscribed polytope that contains a shape, or None for a flat polytope.
 
     A polytope that contains a ball of radius r about a point contains its own offset by d after scaling by 1 + d / r
     about that point (Schneider, Convex Bodies, 2014, section 3.1).
@@ -152,7 +152,7 @@ def _of_curved(shape: Shape) -> Skin:
     if "skin within" not in shape._cache:
         surface = shape.surface(_FINE)
         if not len(surface.faces):
-            raise UnsupportedPair(f"penetration of {shape!r}, which has no surface: ask signed_distance")
+            raise UnsupportedPair(f"penetration: {shape!r} has no surface. Use signed_distance")
         mesh = Mesh(surface.vertices, surface.faces)
         shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _reach_beyond(shape, mesh), curved=True)
     skin: Skin = shape._cache["skin within"]
@@ -160,7 +160,7 @@ def _of_curved(shape: Shape) -> Skin:
 
 
 def _reach_beyond(shape: Shape, mesh: Mesh) -> float:
-    """Return a bound of the distance by which a convex shape exceeds a polytope whose corners are points of the shape.
+    """Return a bound of the distance from an inscribed polytope to the surface of a convex shape.
 
     Beyond a face, the support point gives the distance. A direction between the normals n of the faces at a corner is a
     weighted sum of them, and the shape exceeds the corner along it by at most the weighted sum of its distances along
@@ -254,7 +254,7 @@ def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
 
 
 def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
-    """Return the deepest vertex if bodies of one object overlap; there is no upper bound then.
+    """Return the deepest vertex if bodies of one object overlap, without an upper bound.
 
     A vertex counts if it is clearly outside the other bodies of its own object. Its depth in the union of the other
     object is at least its distance from all surfaces of that object, inner walls included.

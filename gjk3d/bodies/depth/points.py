@@ -1,7 +1,7 @@
-"""Depth of two bodies by points of both surfaces, and the directions in which their deepest points leave.
+"""Lower bounds of the depth of two bodies by points of both surfaces, and exit directions of the deepest points.
 
-A point of one body inside the other has to leave it, and the nearest exit is at the nearest point of the surface. Of
-two balls about one point, one inside each of two solids, one has to leave the other, so the sum of their radii bounds
+A point of one body inside the other has to leave it, and the nearest exit is at the nearest point of the surface. Two
+balls with a common centre, each inside one of two solids, have to be separated. The sum of their radii therefore bounds
 the depth from below.
 """
 
@@ -92,23 +92,15 @@ class PointScratch(NamedTuple):
 
 
 class Balls(NamedTuple):
-    """The radii of both balls about one point, negative if it is outside, and the direction in which they grow."""
+    """The radii of both balls about one point, negative if it is outside, and the gradient of their sum."""
 
     a: float
     b: float
     direction: Vec3
 
 
-class Innermost(NamedTuple):
-    """A lower bound of the depth, and a common point at that depth, None if no point inside is known."""
-
-    least: float
-    place: Array | None
-
-
 @kernel
 def _inverse(m: Rigid) -> Rigid:
-    """Return the inverse of a pose."""
     t = turn_back(m, offset(m))
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], -t[0], -t[1], -t[2])
 
@@ -151,7 +143,6 @@ def _search_of(m: Rigid, a: Surface, b: Surface, in_b: bool, w: PointScratch) ->
 
 @inlined
 def _begin(h: Host, noise: float, lower: float, enough: float) -> None:
-    """Reset the results of the last search."""
     for c in range(COLUMNS):
         h.results[0, c] = 0.0
     h.results[0, NOISE], h.results[0, LOWER], h.results[0, ENOUGH] = noise, max(lower, 0.0), enough
@@ -375,8 +366,11 @@ def point_scratch(looks: int) -> PointScratch:
     return PointScratch(traversal_stack(), np.empty(STACK), waiting_for(looks), np.empty((ROWS + 1, COLUMNS)))
 
 
-def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> Innermost:
-    """Return the depth of two bodies by some points, where b is at m in a's frame; see `look_both`."""
+def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> tuple[float, Array | None]:
+    """Return a lower bound of the depth of two bodies by some points, and the common point at that depth, if any.
+
+    B is at m in A's frame. See `look_both` for the numbers of points.
+    """
     points, w = np.empty((FOUND_ROWS, COLUMNS)), point_scratch(looks)
     look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a), surface_of(b), w, points)
-    return Innermost(max(points.item(0), 0.0), points[0, 1:4] if points[0, 0] >= 0.0 else None)
+    return max(points.item(0), 0.0), points[0, 1:4] if points[0, 0] >= 0.0 else None

@@ -1,4 +1,4 @@
-"""Directions and depths by which faces of intersecting meshes push each other out."""
+"""Pushes of faces: the directions and depths of contacts of intersecting meshes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.depth.partings import outward_at, shifted
-from gjk3d.bodies.mesh_trees import crossings
 from gjk3d.bodies.normal_cones import is_normal, is_sure, probe_of
-from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
-from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
+from gjk3d.bodies.part_tree import PartTree, part_at, put_behind
+from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, faces_meet, meet, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
@@ -20,7 +19,7 @@ from gjk3d.narrow.ray import HIT, cast
 from gjk3d.narrow.solve import SIGNED, solve
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
-from gjk3d.typing import Array, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Array3, Ints1, Ints2
 
 _MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
 _FAR = 8.0  #: and so much deeper at most
@@ -251,13 +250,10 @@ class Outer(NamedTuple):
 
 
 @kernel
-def _is_free(x: PosedPair, by: Vec3, meshes: bool, room: Ints, w: TreeScratch) -> bool:
+def _is_free(x: PosedPair, by: Vec3, meshes: bool, w: TreeScratch) -> bool:
     """Return whether the bodies are apart once B is moved; doubt counts as no."""
     moved = shifted(x, by)
-    if not meshes:
-        return bool(meet(moved, 0.0, w) == APART)
-    count = crossings(moved.m, moved.error, triangles_of(x.a), triangles_of(x.b), w.stack, room)
-    return bool(count == 0 and held(moved, w) != HELD)
+    return bool((faces_meet(moved, w) if meshes else meet(moved, 0.0, w)) == APART)
 
 
 @kernel
@@ -277,13 +273,8 @@ def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: Tre
 
 
 @kernel
-def freeing(
-    x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, room: Ints, w: TreeScratch
-) -> float:
-    """Return the length of the shortest of a few translations that free B of A.
-
-    ``room`` holds one pair of parts.
-    """
+def freeing(x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, w: TreeScratch) -> float:
+    """Return the length of the shortest of a few translations that free B of A."""
     deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
     for j in range(start, stop):
         overlap = -f.out[j, 0]
@@ -297,7 +288,7 @@ def freeing(
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1
-    if _is_free(x, scale(far, direction), meshes, room, w):
+    if _is_free(x, scale(far, direction), meshes, w):
         return min(far, most)  # no shorter one parts these two
     # t is only where the search begins, and each place is tested
     length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
@@ -307,6 +298,6 @@ def freeing(
         t *= _LITTLE if k < _CLOSE_LOOKS else _MORE
         if not t < most:
             break
-        if _is_free(x, scale(t / length, all_of), meshes, room, w):
+        if _is_free(x, scale(t / length, all_of), meshes, w):
             return t
     return most

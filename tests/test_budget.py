@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2030, 14),
     "_kernels": (3695, 17),
-    "bodies": (15175, 41),
+    "bodies": (15367, 42),
     "broad": (751, 4),
     "clash": (9572, 35),
     "cli": (4065, 18),

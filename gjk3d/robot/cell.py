@@ -27,7 +27,7 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, workspace_of
 from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, Task
-from gjk3d.robot.margins import Rule, margins_of, pairs_of
+from gjk3d.robot.margins import Rule, margins_of
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
 from gjk3d.shapes.base import Shape
@@ -134,10 +134,6 @@ class Cell(NamedTuple):
         workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
         solver = Solver(workspace, *empty_answers(1))
         return Task(self.robot._chain, layout or self.layout, self.frames(), solver, axes, gaps)
-
-    def has(self, a: str, b: str) -> bool:
-        """Return whether two names are checked against each other."""
-        return bool(pairs_of(self, a, b).any())
 
     def moved(self, name: str, pose: Array) -> Cell:
         """Return the cell with an object at another pose."""

@@ -166,16 +166,11 @@ def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tup
     if mode not in MESH_MODES:
         raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]
-    new = [_shape_of(item, name, link, mode) for item in _listed(shapes)]
+    items = [] if shapes is None else shapes if isinstance(shapes, list) else [shapes]
+    new = [_shape_of(item, name, link, mode) for item in items]
     existing = [(item, robot.bodies[item.first : item.last]) for item in robot.geometries]
     before = [item for item in existing if item[0].link < link]
     return _numbered([*before, *new, *(item for item in existing if item[0].link > link)])
-
-
-def _listed(shapes: Shapes) -> list[Any]:
-    if shapes is None:
-        return []
-    return shapes if isinstance(shapes, list) else [shapes]
 
 
 def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tuple[Body, ...]]:

@@ -94,7 +94,7 @@ class Margins:
         check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
         for name in (a,) if b is None else (a, b):
             self._check_known(name, "set_margin: ")
-        if b is not None and not self._cell().has(a, b):
+        if b is not None and not pairs_of(self._cell(), a, b).any():
             raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Check them with forbid first")
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 

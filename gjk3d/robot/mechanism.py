@@ -69,6 +69,10 @@ class Mechanism:
         by_name = {joint.name: joint for joint in self.joints if joint is not None}
         return [by_name[name] for name in self._order]
 
+    def _joint_of(self, column: int) -> str:
+        """Return the joint of a column of q."""
+        return next(name for name, columns in self.columns.items() if columns.start <= column < columns.stop)
+
     @property
     def base(self) -> Array:
         """Pose of the first link, (4, 4) world from link, as a copy. `at` changes it."""
@@ -206,9 +210,7 @@ class Mechanism:
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0]
             at = f"[{row}, {column}]" if raw.ndim == 2 else f"[{column}]"
-            joint = next(
-                candidate for candidate, columns in self.columns.items() if columns.start <= column < columns.stop
-            )
+            joint = self._joint_of(int(column))
             raise RobotError(f"{name}{at} is {rows[row, column]} (joint {joint!r}), expected a finite number")
         return rows, raw.ndim == 2
 

@@ -85,9 +85,11 @@ class _Reader:
         # q has its numbers in the order of MuJoCo's joints. Fixed joints do not have numbers and come first.
         order = {item: k for k, item in enumerate(self.joints)}
         joints.sort(key=lambda joint: order.get(joint.name, -1))
+        # the world and all bodies welded to it: MuJoCo's parent filter still checks children against them
+        worlds = frozenset(self.bodies[k] for k in np.flatnonzero(self.model.body_weldid == 0))
         return Description(
             self.file, name, tuple(links), tuple(joints), allowed=self._allowed(), states=self._states(),
-            worlds=self._worlds(), left_out=tuple(self.left_out),
+            worlds=worlds, left_out=tuple(self.left_out),
         )  # fmt: skip
 
     def _check_numbers(self) -> None:
@@ -113,10 +115,6 @@ class _Reader:
                 f"{self.file}, {_WORDS[kind]} {name!r}: {what} has {rows[tuple(bad[0])]:g}, expected numbers of "
                 f"at most {most:g}"
             )
-
-    def _worlds(self) -> frozenset[str]:
-        """Return the world and all bodies welded to it: MuJoCo's parent filter still checks children against them."""
-        return frozenset(self.bodies[k] for k in np.flatnonzero(self.model.body_weldid == 0))
 
     # geometry ---------------------------------------------------------------------------------------------------------
 

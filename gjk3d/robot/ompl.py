@@ -158,7 +158,6 @@ class Planning:
     def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
         robot = self.checker.robot
         turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
-        owner = {column: name for name, limits in robot.columns.items() for column in range(limits.start, limits.stop)}
         rows = []
         for what, limits, bound, sign in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
             row = limits[list(self.columns)].copy() if bound is None else np.array(bound, dtype=np.float64)
@@ -166,9 +165,10 @@ class Planning:
                 raise RobotError(f"{what} has shape {row.shape}, expected {len(self.columns)} numbers")
             for k, column in enumerate(self.columns):
                 if not np.isfinite(row[k]):
-                    if owner[column] not in turning:
+                    name = robot._joint_of(column)
+                    if name not in turning:
                         raise RobotError(
-                            f"joint {owner[column]!r} does not have limits to plan within. Set lower= and upper=, "
+                            f"joint {name!r} does not have limits to plan within. Set lower= and upper=, "
                             f"with one number for each of the {len(self.columns)} columns that move"
                         )
                     row[k] = sign * pi
@@ -176,7 +176,8 @@ class Planning:
         low, high = rows
         if not (low < high).all():
             k = int(np.argmin(high - low))
-            raise RobotError(f"joint {owner[self.columns[k]]!r}: lower {low[k]} is not less than upper {high[k]}")
+            name = robot._joint_of(self.columns[k])
+            raise RobotError(f"joint {name!r}: lower {low[k]} is not less than upper {high[k]}")
         return low, high
 
     def configuration(self, state: Any) -> Array:

@@ -19,7 +19,6 @@ from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import FREE
-from gjk3d.robot.model import Robot
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
 from gjk3d.wording import count, format_bounds
@@ -476,7 +475,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     if limits:
         excess = np.maximum(robot.lower - rows, rows - robot.upper)
         for k in np.flatnonzero((reason == _VALID) & (excess > tolerance).any(axis=1)).tolist():
-            reason[k], joint[k] = _LIMIT, _joint(robot, int(excess[k].argmax()))
+            reason[k], joint[k] = _LIMIT, robot._joint_of(int(excess[k].argmax()))
     left = np.flatnonzero(reason == _VALID)
     hit = queries.hits(cell, rows[left], workers)
     for k, p in zip(left[hit != FREE].tolist(), hit[hit != FREE].tolist(), strict=True):
@@ -497,8 +496,3 @@ def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any
     if pair == FREE:
         return Validity(True, Reason.VALID, None, None)
     return Validity(False, Reason.TOO_CLOSE, None, cell.names[pair]) if pair >= 0 else None
-
-
-def _joint(robot: Robot, column: int) -> str:
-    """Return the joint of a column of q."""
-    return next(name for name, columns in robot.columns.items() if columns.start <= column < columns.stop)

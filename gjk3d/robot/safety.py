@@ -303,7 +303,8 @@ def safety(
         raise RobotError(f"safety: programme is {programme!r:.60}, expected a mapping of names to motions, not empty")
     motions, rows = [], []
     for name, entry in programme.items():
-        path, moving = entry if _is_pair(entry) else (entry, None)
+        with_moving = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
+        path, moving = entry if with_moving else (entry, None)
         if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are one second apart
             path = Trajectory(path, np.arange(float(len(path))))
         trajectory = as_trajectory(path, around.base.robot)
@@ -320,10 +321,6 @@ def safety(
     rows.sort(key=lambda row: (VERDICTS.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
     return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows), checker)
-
-
-def _is_pair(entry: Any) -> bool:
-    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
 
 
 def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:

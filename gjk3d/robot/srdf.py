@@ -320,7 +320,9 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
         if pair.link_a not in link_names or pair.link_b not in link_names:
             allowed.unknown.append(pair)
         elif pair.link_a != pair.link_b:
-            allowed.allow(pair.link_a, pair.link_b, _plain(pair.reason))
+            # MoveIt's own reasons are capitalised
+            reason = pair.reason.lower() if pair.reason.lower() in REASONS else pair.reason
+            allowed.allow(pair.link_a, pair.link_b, reason)
     for place in top.children("enable_collisions"):
         a, b = place.text("link1"), place.text("link2")
         if a in link_names and b in link_names and a != b:
@@ -360,11 +362,6 @@ def _xml(element: Element) -> str:
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")
-
-
-def _plain(reason: str) -> str:
-    """Return MoveIt's reasons Adjacent, Never, Default, Always and User in lower case, others unchanged."""
-    return reason.lower() if reason.lower() in REASONS else reason
 
 
 def _states(top: Place) -> dict[str, State]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.robot import Robot, RobotCollision
+    from gjk3d.robot import RobotCollision
 
 _AT_ONCE = 512  #: the number of configurations between two tests for Ctrl-C
 _SHOWN = 3  # the largest number of pairs of a configuration in a table
@@ -87,7 +87,11 @@ def check(
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs)
-        result = _run(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
+        if configurations is None:
+            q = random_configurations(cell.robot, random or 0, seed)
+        else:
+            q = read_configurations(configurations, cell.robot)
+        result = _run(cell, q, clearance, bar)
     if not output.quiet:
         outside = outside_limits(cell.robot, [row.q for row in result.rows])
         cell.notes(outside, hit=result.complete and result.hits > 0)
@@ -146,10 +150,6 @@ class Rows:
     def pairs(self) -> list[tuple[Pair, int]]:
         """Return the colliding pairs and the number of configurations of each, the most frequent pair first."""
         return Counter(collision.pair for row in self.rows for collision in row.meetings).most_common()
-
-
-def _read(robot: Robot, file: str | None, random: int | None, seed: int) -> NDArray[np.float64]:
-    return random_configurations(robot, random or 0, seed) if file is None else read_configurations(file, robot)
 
 
 def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -82,10 +82,12 @@ def _zero(robot: Robot) -> NDArray[np.float64]:
 
 
 def _oddities(cell: Cell) -> list[str]:
+    import numpy as np
+
     texts = []
     if not cell.robot.geometries:
         texts.append("no link has collision shapes, so the robot cannot be checked, and other commands refuse it")
-    huge = [cell.robot.links[x.link] for x in cell.robot.geometries if max(_size(x.hull.bounds)) > _HUGE]
+    huge = [cell.robot.links[x.link] for x in cell.robot.geometries if np.ptp(x.hull.bounds, axis=0).max() > _HUGE]
     if huge:
         texts.append(
             f'link {huge[0]} is more than {_HUGE:g} m long. If its mesh is in mm, add scale="0.001 0.001 0.001".'
@@ -93,7 +95,7 @@ def _oddities(cell: Cell) -> list[str]:
     unknown = [(pair.link_a, pair.link_b) for pair in cell.robot.allowed.unknown]
     if unknown:
         texts.append(f"the SRDF has pairs with links that the robot lacks, which are ignored: {_listed(unknown)}")
-    bad = [name for name in cell.robot.states if _outside(cell.robot, cell.robot.state(name))]
+    bad = [name for name in cell.robot.states if not cell.robot.within_limits(cell.robot.state(name))]
     if bad:
         texts.append(f"the SRDF has poses outside of the limits: {', '.join(bad)}")
     texts += _overlaps(cell.robot, cell.model.srdf is not None)
@@ -142,14 +144,6 @@ def _still_touching(cell: Cell) -> list[Pair]:
         if any(gk.collide(a, b, pose_a, pose_b) for a, pose_a in bodies for b, pose_b in pieces):
             pairs.append((link, name))
     return pairs
-
-
-def _size(bounds: Any) -> list[float]:
-    return [float(high - low) for low, high in zip(*bounds, strict=True)]
-
-
-def _outside(robot: Robot, q: NDArray[np.float64]) -> bool:
-    return bool(((q < robot.lower) | (q > robot.upper)).any())
 
 
 def _listed(pairs: list[Pair]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -146,7 +145,8 @@ def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) ->
     edges = len(points) - 1
     checked = 0
     try:
-        for first, some in _pieces(points):
+        for first in range(0, edges, _EDGES):
+            some = points[first : first + _EDGES + 1]
             bar("proving" if look.certify else "sampling", first, edges)
             part = cell.checker.path_free(some, **asdict(look), workers=cell.workers)
             if not part.free:
@@ -157,11 +157,6 @@ def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) ->
     except KeyboardInterrupt:
         return PathResult("UNRESOLVED", edges, checked, complete=False)
     return PathResult("FREE", edges, edges)
-
-
-def _pieces(points: NDArray[np.float64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    for start in range(0, len(points) - 1, _EDGES):
-        yield start, points[start : start + _EDGES + 1]
 
 
 def _write_csv(cell: Cell, result: PathResult) -> None:

@@ -31,14 +31,14 @@ from gjk3d.bodies.contact_pairs import (
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_trees import TriangleTree, crossings
+from gjk3d.bodies.outward import outward_of
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
-from gjk3d.bodies.parts import Triangles, parts_of
+from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
@@ -84,7 +84,7 @@ class Side(NamedTuple):
 
     faces: Faces
     outward: Array2  #: outward normals of the parts, or one zero row
-    solidity: int  #: see `_solidity`
+    solidity: int  #: see `outward_of`
 
 
 class Sides(NamedTuple):
@@ -229,8 +229,8 @@ class ContactPlan:
             kind = MESHES if thing._kind == Kind.MESH else FACES
         self._trees, self._solids = contact_trees(ours, shapes, kind), shapes.solids
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
-        outward_a = outward_normals(ours) if kind != PARTS else _NO_NORMAL
-        outward_b = outward_normals(first) if kind == MESHES else _NO_NORMAL
+        outward_a, solid_a = outward_of(ours) if kind != PARTS else (_NO_NORMAL, int(bool(ours.solids)))
+        outward_b, solid_b = outward_of(first) if kind == MESHES else (_NO_NORMAL, int(bool(first.solids)))
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(self._trees.mapped) else ours.hull()
@@ -238,7 +238,7 @@ class ContactPlan:
         outer: tuple[PartTree, GivenShapes, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
-        side_a, side_b = Side(faces_a, outward_a, _solidity(ours)), Side(faces_b, outward_b, _solidity(first))
+        side_a, side_b = Side(faces_a, outward_a, solid_a), Side(faces_b, outward_b, solid_b)
         self._sides = Sides(side_a, side_b, shapes.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
@@ -321,13 +321,6 @@ def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
         deep_rows = Rows(x.rows.a[which], x.rows.b[which], len(which), True)
         solve(x.a, x.shapes.things[k], deep_rows, Wanted(SIGNED), out, flags)
         answers[which] = out
-
-
-def _solidity(parts: Parts) -> int:
-    """Return 1 for parts that bound a solid, 2 for faces of a mesh with possible inner walls, and 0 for other parts."""
-    if not (isinstance(parts, Triangles) and parts.solids):
-        return int(bool(parts.solids))
-    return 1 + int(len(parts.mesh._body_points) > 1 or parts.across_edges()[1])
 
 
 @kernel

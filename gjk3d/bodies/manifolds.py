@@ -16,10 +16,10 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
-from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at
+from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
-from gjk3d.bodies.tree_collision import PosedPair, TreeScratch
-from gjk3d.bodies.triangles import vec_at
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
+from gjk3d.bodies.triangles import read, vec_at
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, world_center
@@ -39,6 +39,8 @@ _MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal o
 _FACES = 8  #: greatest number of faces of two parts that are tried
 _FEW = 16  #: greatest number of pairs that are tried along other normals
 _FIRST = 0
+_STEEP = 0.05  #: sine of the angle between an edge and a plane above which the edge clearly leaves the plane
+_RISE = 16.0  #: least height of such an edge, in units of the error of positions
 _OUTSIDE, _INSIDE, _UNCLEAR = range(3)  #: side of a body to which a normal leads
 _FLAT = 1e-13  #: width of a degenerate triangle, in units of its length, as in `gjk3d.geometry.hulls`
 _INTS, _FLOATS = 25, 15  #: sizes of the arrays for the faces of a column
@@ -250,11 +252,13 @@ def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> 
     """Return whether a normal at part k leads out of the body or into it, or UNCLEAR if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
-    # a closed mesh without inner walls is behind all of its faces
     face = outward_at(outward, k)
-    if walls or dot(face, face) == 0.0 or not is_parallel(n, face):
+    if dot(face, face) == 0.0 or not is_parallel(n, face):
         return _UNCLEAR
-    return _OUTSIDE if dot(n, face) > 0.0 else _INSIDE
+    if dot(n, face) < 0.0:
+        return _INSIDE
+    # a closed mesh without inner walls is behind all of its faces
+    return _UNCLEAR if walls else _OUTSIDE
 
 
 @kernel
@@ -346,6 +350,42 @@ def _list_faces(y: Pair, nearest: Array2) -> int:
 
 
 @kernel
+def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
+    """Return whether a corner of triangle k alone is farthest along n, and a triangle at an edge there is farther.
+
+    Then n is not a normal of the mesh at that corner (`normal_cones`). This is cheaper than features of two parts.
+    """
+    if t.kind != TRIANGLES or t.floats[0] != 0.0 or t.table.shape[0] < 2:
+        return False
+    s = read(t.places, k)
+    x, y, z = dot(n, s[0]), dot(n, s[1]), dot(n, s[2])
+    i = 0 if x >= y and x >= z else 1 if y >= z else 2
+    top = s[i]
+    for c in range(1, 3):
+        e = sub(s[(i + c) % 3], top)
+        h = dot(n, e)
+        if h * h <= _STEEP * _STEEP * dot(e, e):
+            return False
+    for c in range(3):
+        r = read(t.places, t.table[k, c])
+        if r[0] != top and r[1] != top and r[2] != top:
+            continue
+        for j in range(3):
+            e = sub(r[j], top)
+            h = dot(n, e)
+            if h > _RISE * error and h * h > _STEEP * _STEEP * dot(e, e):
+                return True
+    return False
+
+
+@kernel
+def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
+    """Return whether n is certainly not a normal of both bodies at any point of a pair of parts along n."""
+    x, p, q = t.x, t.f.pairs[j, 0], t.f.pairs[j, 1]
+    return _is_below_neighbour(x.a, p, n, x.error) or _is_below_neighbour(x.b, q, turn_back(x.m, neg(n)), x.error)
+
+
+@kernel
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
 
@@ -356,14 +396,19 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
         noted = _note_normal(normals, noted, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(contacts, min(count, MOST)):
         j, room, added = f.some[i], points[written:], 0
+        hidden = noted > 0
+        for k in range(noted):
+            hidden = hidden and _is_hidden(t, j, vec_at(normals[k], 0))
+        if hidden:
+            continue
         y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
         for k in range(noted):
             # only the first normal with points is used, since another one would duplicate them
-            if added == 0:
+            if added == 0 and not _is_hidden(t, j, vec_at(normals[k], 0)):
                 least = _MUCH * min(normals[k, _GAP], 0.0)
                 added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
         for k in range(_list_faces(y, t.d.nearest) if noted == 0 else 0):
-            if added == 0:
+            if added == 0 and not _is_hidden(t, j, vec_at(t.d.nearest[k], 0)):
                 added = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
         for k in range(added):
             noted = _note_normal(normals, noted, vec_at(room[k], POINT), room[k, POINT - 1])
@@ -386,6 +431,24 @@ def _remaining_limit(t: Writing, contacts: int) -> int:
 
 
 @kernel
+def _outside_first(t: Writing, count: int) -> int:
+    """Move the selected pairs whose normals do not lead into a mesh to the front, and return their number.
+
+    A body at an inner wall of a mesh is inside the mesh, so that wall does not push it.
+    """
+    f, x, kept = t.f, t.x, 0
+    for i in range(count):
+        j = f.some[i]
+        n, step = vec_at(f.out[j], 3), probe_of(x, f.pairs[j, 0], f.pairs[j, 1], 0.0, True, t.w).step
+        ahead = along(vec_at(f.out[j], 6), n, step)
+        behind = turn_back(x.m, sub(along(vec_at(f.out[j], 9), n, -step), offset(x.m)))
+        if (x.a.inside == OPEN or not holds(x.a, ahead, t.w)) and (x.b.inside == OPEN or not holds(x.b, behind, t.w)):
+            f.some[kept], f.some[i] = j, f.some[kept]
+            kept += 1
+    return kept
+
+
+@kernel
 def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
@@ -397,7 +460,9 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
         written += _write_remaining(
             t, contacts, min(count, contacts + _remaining_limit(t, contacts)), origin, points[written:]
         )
-    return written if written > 0 else _write_pairs(t, 0, count, points)
+    if written > 0:
+        return written
+    return _write_pairs(t, 0, _outside_first(t, count) if t.f.walls else count, points)
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:

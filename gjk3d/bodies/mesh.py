@@ -241,7 +241,7 @@ class Mesh(Body):
     @property
     @cached
     def _mended(self) -> Mended:
-        return mended(self._vertices, self._faces, self.rounding)
+        return mended(self._vertices, self._faces, lambda: self.rounding)
 
     @property
     def open_edges(self) -> int:

@@ -290,8 +290,12 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
             return False
     if free_ahead:
         return True
+    if not bare:
+        return not holds(t, q, w)
     # a corner of the wall between two closed parts may be on the surface, so the probe starts next to it, on the wall
-    return not holds(t, along(q, sub(middle_of(read(t.places, k)), p), _INWARDS) if bare else q, w)
+    start = along(p, sub(middle_of(read(t.places, k)), p), _INWARDS)
+    # near its intersection with another part, a face inside the body is close to the outside
+    return not holds(t, along(start, n, probe.step), w) and not holds(t, along(start, n, _LEAST * error), w)
 
 
 @kernel

@@ -8,6 +8,7 @@ wound against their neighbours, and pieces with open edges next to closed pieces
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,17 +156,17 @@ def largest_rounding(vertices: Array) -> float:
     return COARSE * float(np.ptp(vertices, axis=0).max())
 
 
-def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
+def mended(vertices: Array, faces: Ints, rounding: Callable[[], float]) -> Mended:
     """Return the number of open edges of a mesh, and the repairs that close it or pieces of it.
 
-    Copies of a corner differ by at most ``rounding`` along any axis.
+    Copies of a corner differ by at most ``rounding`` along any axis, which is computed only if the mesh is open.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
     state = work.mended()
     if not state.loose:
         return state
-    near = work.merged_rim(rounding)
+    near = work.merged_rim(rounding())
     merged = int(places.max() - near.max())
     if not merged:
         return state

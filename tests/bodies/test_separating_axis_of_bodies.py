@@ -82,7 +82,7 @@ def test_stacks_and_what_has_no_plane() -> None:
     poses[1, 1, 3] = 2
     with pytest.raises(UnsupportedPair) as caught:
         gk.separating_axis(solid, gk.Box((1, 1, 1)), None, poses)
-    assert_names(caught.value, "1 of 3", "gap -0.5", "signed_distance")
+    assert_names(caught.value, "row 2 of 3", "gap -0.5", "signed_distance")
     nook = gk.Box((0.5, 0.5, 0.5))  # in the corner of the L, apart from it and in its hull
     assert gk.distance(solid, nook, None, at(1.4, 1.4, 0.5)).distance == pytest.approx(0.15)
     with pytest.raises(UnsupportedPair) as caught:

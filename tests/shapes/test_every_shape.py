@@ -129,7 +129,7 @@ def test_placed_and_inflated_points(shape, rng):
 def test_halfspace_has_what_an_unbounded_shape_can_have():
     floor = gk.Halfspace((0, 0, 2), 1)
     assert floor.offset == 0.5
-    assert floor.bounds.tolist() == [[-np.inf] * 3, [np.inf, np.inf, 0.5]]
+    assert not hasattr(floor, "bounds")
     assert floor.volume == np.inf
     assert floor.contains([(9, 9, 0.5), (0, 0, 0.6)]).tolist() == [True, False]
     assert floor.inflated(1).offset == 1.5

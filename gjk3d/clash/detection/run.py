@@ -498,8 +498,11 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
     hard = clashes.is_open & (clashes.columns["kind"] == KINDS.index("hard"))
     hard &= depth < STEEPEST * run.sizes[pairs].sum(axis=1)
     pairs, depth = pairs[hard], depth[hard]
-    errors = {k: run.placed[k].facets or chord_error(run.shapes[run.which[k]]) for k in set(pairs.ravel().tolist())}
-    limits = np.array([errors[i] + errors[j] for i, j in pairs.tolist()]).reshape(-1)
+    near_parts = np.unique(pairs)
+    chords = {k: chord_error(run.shapes[k]) for k in set(run.which[near_parts].tolist())}
+    errors = np.zeros(len(run.placed))
+    errors[near_parts] = [run.placed[k].facets or chords[run.which[k]] for k in near_parts.tolist()]
+    limits = errors[pairs].sum(axis=1)
     near = np.flatnonzero(depth <= limits)
     if not len(near):
         return ()
@@ -516,25 +519,27 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
 
 def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
     """Return notes on parts whose surface was repaired or is open. Parts inside an open part are not detected."""
-    flaws: dict[str, list[str]] = {}
-    for shape, part in zip(run.which.tolist(), run.placed, strict=True):
-        mesh = run.shapes[shape]
-        if shape not in examined or not mesh._solid:
-            continue
-        flaws_of_mesh = list(mesh.repairs)
-        if mesh.nearly_closed:
-            flaws_of_mesh.append(
-                f"nearly closed, with {mesh._mended.loose_edges} open edges in {len(mesh.faces)} triangles:"
-                " parts inside it are not detected"
-            )
-        elif mesh.open_edges:
-            flaws_of_mesh.append("not closed: parts inside it are not detected")
-        for text in flaws_of_mesh:
-            flaws.setdefault(text, []).append(part.name)
+    flaws = {shape: texts for shape in examined if (texts := _flaws(run.shapes[shape]))}
+    named: dict[str, list[str]] = {}
+    for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():
+        for text in flaws.get(shape, ()):
+            named.setdefault(text, []).append(part.name)
     return [
         f"{', '.join(names[:_MOST])}{f' and {len(names) - _MOST} more' if len(names) > _MOST else ''}: {text}"
-        for text, names in flaws.items()
+        for text, names in named.items()
     ]
+
+
+def _flaws(mesh: Mesh) -> list[str]:
+    if not mesh._solid:
+        return []
+    if mesh.nearly_closed:
+        missing = (
+            f"nearly closed, with {mesh._mended.loose_edges} open edges in {len(mesh.faces)} triangles:"
+            " parts inside it are not detected"
+        )
+        return [*mesh.repairs, missing]
+    return [*mesh.repairs, *(["not closed: parts inside it are not detected"] if mesh.open_edges else [])]
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:

@@ -59,7 +59,7 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
 
 
 @kernel
-def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
+def edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
     """Return the distance along a ray in the plane of a triangle to the triangle."""
     away, _ = nearest_on(p, t)
     if away <= noise * noise:
@@ -93,7 +93,7 @@ def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
         return _NEVER
     total = u + v + w
     if abs(total) <= 4.0 * long:
-        return _edge_on(p, d, t, noise)
+        return edge_on(p, d, t, noise)
     ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
     # limited by its corners, since the quotient is inexact for a small projected area
     ahead = min(max(ahead, min(dot(a, d), dot(b, d), dot(c, d))), max(dot(a, d), dot(b, d), dot(c, d)))

@@ -13,8 +13,10 @@ _load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:  # Python adds the nearest name of `__dir__` to this message
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        from gjk3d.wording import missing_name
+
+        raise missing_name(__name__, name, __all__)
     value = globals()[name] = _load(name)
     return value
 

@@ -16,6 +16,7 @@ from .bodies.voxels import VoxelGrid as VoxelGrid
 from .compat import CollisionManager as CollisionManager
 from .compat import scene_to_collision as scene_to_collision
 from .compiling import warmup as warmup
+from .engine.pairs import Pairs as Pairs
 from .exact import Verdict as Verdict
 from .files.load import load as load
 from .query.bounding import aabb as aabb
@@ -36,7 +37,6 @@ from .query.gradient import gradient as gradient
 from .query.motion import Motion as Motion
 from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
-from .query.pair import Pairs as Pairs
 from .query.penetration import Penetration as Penetration
 from .query.penetration import penetration as penetration
 from .query.raycast import RayHit as RayHit

@@ -9,8 +9,8 @@ class ShapeError(Gjk3dError, ValueError):
     """A shape cannot be built from these numbers."""
 
 
-class UnboundedShapeError(ShapeError):
-    """An unbounded shape lacks a property that only bounded shapes have."""
+class UnboundedShapeError(ShapeError, AttributeError):
+    """An unbounded shape lacks a property that only bounded shapes have, so `hasattr` is False for it."""
 
 
 class PoseError(Gjk3dError, ValueError):

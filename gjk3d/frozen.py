@@ -2,19 +2,22 @@
 
 A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only; every later assignment
 raises. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for bit, except that
--0.0 equals 0.0. A copy is the object itself, and a pickle holds the fields. `_cached` stores values that are computed
-from the fields. They are neither compared nor pickled.
+-0.0 equals 0.0. A copy is the object itself, and a pickle holds the fields. `_cached` and `cached` store values that
+are computed from the fields. They are neither compared nor pickled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
+from math import isnan
 from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
 from gjk3d.shown import shown
 
+_F = TypeVar("_F", bound="Frozen")
 _T = TypeVar("_T")
 _set = object.__setattr__
 
@@ -54,7 +57,7 @@ class Frozen:
 
     def _content(self) -> tuple[Any, ...]:
         """Return the hashable value that decides equality of two objects of a class."""
-        return tuple(_comparable(getattr(self, name)) for name in self._field_names())
+        return tuple(comparable(getattr(self, name)) for name in self._field_names())
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a {type(self).__name__} is immutable, {name} cannot be set. Build a new one.")
@@ -80,10 +83,34 @@ class Frozen:
         return _rebuilt, (type(self), {name: getattr(self, name) for name in self._field_names()})
 
 
-def _comparable(value: Any) -> Any:
-    if not isinstance(value, np.ndarray):
-        return value
-    return value.shape, (value + 0.0 if value.dtype.kind == "f" else value).tobytes()
+def cached(compute: Callable[[_F], _T]) -> Callable[[_F], _T]:
+    """Return a getter for a property of a `Frozen` that computes its value once. An array becomes read-only."""
+    name = compute.__name__
+
+    @wraps(compute)
+    def get(frozen: _F) -> _T:
+        if name not in frozen._cache:
+            value = frozen._cache[name] = compute(frozen)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        return cast("_T", frozen._cache[name])
+
+    return get
+
+
+def comparable(value: Any) -> Any:
+    """Return a hashable value that is equal for equal fields. NaN equals NaN, and -0.0 equals 0.0."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind == "f":
+            value = np.where(np.isnan(value), np.nan, value + 0.0)  # a NaN has many bit patterns
+        return value.shape, value.tobytes()
+    if isinstance(value, float):
+        return "nan" if isnan(value) else value
+    if isinstance(value, list | tuple):
+        return tuple(map(comparable, value))
+    if isinstance(value, Mapping):
+        return frozenset((key, comparable(item)) for key, item in value.items())
+    return value
 
 
 def _rebuilt(cls: type[Frozen], fields: dict[str, Any]) -> Frozen:

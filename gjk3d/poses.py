@@ -99,13 +99,13 @@ def is_plain(pose: Any) -> TypeGuard[Array]:
 
 
 def plainly(pose: Any) -> Array | None:
-    """Return one pose in the form of `is_plain`; lists, other types and layouts are copied; None if not a pose."""
+    """Return one pose in the form of `is_plain`, or None if it is not a pose. Other forms are copied."""
     if is_plain(pose):
         return pose
     if type(pose) is list and len(pose) != 4:  # a stack, which is converted only once
         return None
     try:
-        raw = np.asarray(pose.as_matrix() if hasattr(pose, "as_matrix") else pose)
+        raw = np.asarray(_as_array(pose))
     except ValueError:  # a ragged list; the full check reports it
         return None
     if raw.shape != _SHAPE or raw.dtype.kind not in "fiu":
@@ -113,15 +113,24 @@ def plainly(pose: Any) -> Array | None:
     return raw if raw is not pose and is_plain(raw) else np.array(raw, dtype=np.float64, order="C")
 
 
+def _as_array(pose: Any) -> Any:
+    """Return the matrix of a transform of scipy, pinocchio, Drake or coal, or any other object unchanged."""
+    if hasattr(pose, "as_matrix"):
+        return pose.as_matrix()
+    if hasattr(pose, "homogeneous"):  # pinocchio.SE3
+        return pose.homogeneous
+    if hasattr(pose, "GetAsMatrix4"):  # pydrake.math.RigidTransform
+        return pose.GetAsMatrix4()
+    if hasattr(pose, "getRotation") and hasattr(pose, "getTranslation"):  # coal.Transform3s
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = pose.getRotation(), np.ravel(pose.getTranslation())
+        return matrix
+    return pose
+
+
 def as_matrices(pose: Any, name: str = "pose") -> Array:
     """Return a pose, a stack or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats."""
-    as_matrix = getattr(pose, "as_matrix", None)
-    if as_matrix is not None:
-        pose = as_matrix()
-        if np.shape(pose)[-2:] == (3, 3):
-            raise PoseError(
-                f"{name} is a rotation, expected a rigid transform. Use a (4, 4) matrix or a scipy RigidTransform."
-            )
+    pose = _as_array(pose)
     try:
         raw = np.asarray(pose)
     except ValueError:
@@ -135,8 +144,10 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
             hint = ". Quaternions and vectors are not poses, use scipy.spatial.transform.RigidTransform."
+        elif raw.shape[-2:] == (3, 3):
+            hint = ", and this is a rotation. Use a (4, 4) matrix or a scipy RigidTransform."
         elif raw.shape == (3,):
-            hint = ". Write a translation t as pose = np.eye(4); pose[:3, 3] = t"
+            hint = ". Start a translation t with pose = np.eye(4) and set pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
             hint = ". Add the last row [0, 0, 0, 1]."
         raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")

@@ -15,9 +15,38 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.frozen import comparable
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
 from gjk3d.wording import told
+
+_C = TypeVar("_C", bound=type)
+
+
+def compared(*names: str) -> Callable[[_C], _C]:
+    """Decorate a class of results, which are then equal if these fields are equal (all fields of a NamedTuple).
+
+    NaN equals NaN, and a stack compares as a whole. Equal results have equal hashes.
+    """
+
+    def decorate(cls: _C) -> _C:
+        fields = names or cast("Any", cls)._fields
+
+        def content(self: Any) -> tuple[Any, ...]:
+            return (cls.__name__, *(comparable(getattr(self, name)) for name in fields))
+
+        def equal(self: Any, other: object) -> bool:
+            return NotImplemented if type(other) is not type(self) else self is other or content(self) == content(other)
+
+        def unequal(self: Any, other: object) -> bool:
+            result = equal(self, other)
+            return result if result is NotImplemented else not result
+
+        for name, method in (("__eq__", equal), ("__ne__", unequal), ("__hash__", lambda self: hash(content(self)))):
+            setattr(cls, name, method)
+        return cls
+
+    return decorate
 
 
 class Answer(Generic[N]):
@@ -51,7 +80,7 @@ class Status(IntEnum):
     TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows
     OVERLAPPING = 2  #: upper < 0, or a common point is proven
     UNDECIDED = 3  #: the interval contains 0 and is wider, because ``tol`` is loose
-    BEYOND = 4  #: the distance is proven to exceed ``max_distance``; the search stopped there
+    BEYOND = 4  #: the distance is proven to exceed ``max_distance``, so the search stopped
 
     def __str__(self) -> str:
         return self.name
@@ -69,6 +98,7 @@ class AxisKind(IntEnum):
         return self.name
 
 
+@compared()
 class Axis(NamedTuple, Generic[N]):
     """Result of `separating_axis`, for one pair or for n pairs.
 
@@ -77,13 +107,13 @@ class Axis(NamedTuple, Generic[N]):
     normal : (3,) float or (n, 3) float
         Unit vector from A to B in world axes.
     gap : float or (n,) float
-        Gap of the two shapes along the normal; negative means overlap.
+        Gap of the two shapes along the normal. A negative gap means overlap.
     error : float or (n,) float
         Bound on the rounding error of the gap.
     kind : AxisKind or (n,) int
         The features that the normal belongs to.
     status : Status or (n,) int
-        SEPARATED and OVERLAPPING are proven; TOUCHING means that the gap is within the error.
+        SEPARATED and OVERLAPPING are proven. TOUCHING means that the gap is within the error.
 
     Examples
     --------
@@ -119,6 +149,7 @@ class Axis(NamedTuple, Generic[N]):
         return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
+@compared()
 class GjkStep(NamedTuple):
     """One iteration of GJK, in A's frame with the core's centre as origin."""
 
@@ -134,6 +165,7 @@ class GjkStep(NamedTuple):
     weights: Array  #: (k,) barycentric coordinates of the simplex's nearest point
 
 
+@compared()
 class EpaStep(NamedTuple):
     """One expansion of EPA's polytope, in A's frame with the core's centre as origin."""
 
@@ -144,7 +176,7 @@ class EpaStep(NamedTuple):
     point: Array  #: (3,) the new point of A - B
     support_a: Array
     support_b: Array
-    removed: NDArray[np.int64]  #: (r, 3) faces visible from the new point; empty at the last step
+    removed: NDArray[np.int64]  #: (r, 3) faces visible from the new point, empty at the last step
     horizon: NDArray[np.int64]  #: (h, 2) edges of the horizon
     lower: float  #: bounds of the cores' signed distance
     upper: float
@@ -152,6 +184,7 @@ class EpaStep(NamedTuple):
     vertices_b: Array  #: (n, 3) points of B for each vertex
 
 
+@compared("gjk", "gjk_end", "simplex", "simplex_a", "simplex_b", "simplex_weights", "epa")
 class Trace:
     """All steps of one query, as the compiled kernels logged them.
 
@@ -181,6 +214,7 @@ class Trace:
         return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
 
 
+@compared()
 class Certificate(NamedTuple):
     """The proof of a result: the last state of the kernels, which `gjk3d.verify` checks in exact arithmetic.
 
@@ -202,9 +236,9 @@ class Certificate(NamedTuple):
     points_a, points_b : (k, 3) float
         Pairs of points of the cores, each in its own shape's frame, where the vertices of a polytope are exact.
     weights : (k,) float
-        Weights of the pairs, at least 0; for kind "weights".
+        Weights of the pairs, at least 0, for kind "weights".
     faces : (m, 3) int
-        Triangles of pairs, with a consistent orientation; for kind "surface".
+        Triangles of pairs, with a consistent orientation, for kind "surface".
     directions : (k, 3) float
         Directions from A to B in world axes that each pair is extreme in, 0 if not recorded. They are not part of the
         proof. They save time when `verify` proves that curved cores contain their points.
@@ -235,8 +269,9 @@ class Certificate(NamedTuple):
         return f"Certificate: normal ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
+@compared()
 class PartsCertificate(NamedTuple):
-    """The proof of a result of non-convex bodies, part by part; `gjk3d.verify` checks it in exact arithmetic.
+    """The proof of a result of non-convex bodies, part by part. `gjk3d.verify` checks it in exact arithmetic.
 
     Parts are numbered in the order of the input. The parts of a mesh are its faces, those of a cloud its points. The
     parts of a compound are its convex shapes and the faces of its meshes, in order. The parts of a grid are the boxes
@@ -255,12 +290,13 @@ class PartsCertificate(NamedTuple):
         or out of all sides on which the two bodies touch.
     parts : (2,) int
         A part of A and a part of B whose distance (or depth) proves ``upper``. Empty if a point deep inside a closed
-        surface proves it; `verify` finds this point again.
+        surface proves it. `verify` computes this point again.
 
     Examples
     --------
     >>> import gjk3d as gk, numpy as np
-    >>> pose = np.eye(4); pose[0, 3] = 3
+    >>> pose = np.eye(4)
+    >>> pose[0, 3] = 3
     >>> two = gk.Compound([(gk.Sphere(1), None), (gk.Sphere(1), pose)])
     >>> gk.distance(two, gk.Point((1.25, 0, 0)), certificate=True).certificate
     PartsCertificate: 2 planes between groups of parts, nearest parts 0 and 0
@@ -278,7 +314,7 @@ class PartsCertificate(NamedTuple):
 
 
 def _many(pose: Any) -> bool:
-    """Return whether poses are a stack with one row per result; a stack of length one serves all rows."""
+    """Return whether poses are a stack with one row per result. A stack of length one serves all rows."""
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
@@ -295,12 +331,12 @@ def pack_marks(status: int, steps: int, tight: int) -> int:
 
 
 #: Layout of the row of a result that a builtin made, as bytes: the kernel's output, its marks (an integer), a flag (an
-#: integer; 1: pose of A, 2: pose of B), and both poses.
+#: integer, 1 for the pose of A, 2 for that of B), and both poses.
 ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the row of one pair's result, its marks and both poses, maybe read-only; None without a row."""
+    """Return the row of one pair's result, its marks and both poses (maybe read-only), or None without a row."""
     try:
         row = answer._row
     except AttributeError:
@@ -357,22 +393,26 @@ def missing(answer: Any, name: str) -> Any:
     return value
 
 
+@compared(
+    "distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations", "trace",
+    "certificate", "shape_a", "shape_b", "pose_a", "pose_b",
+)  # fmt: skip
 class Distance(Answer[N]):
     """Result of `distance` and `signed_distance`, for one pair or for n pairs.
 
     Attributes
     ----------
     distance : float or (n,) float
-        Distance in the caller's unit; negative means overlap by that depth (`signed_distance` only).
+        Distance in the caller's unit. A negative distance means overlap by that depth (`signed_distance` only).
     normal : (3,) float or (n, 3) float
-        Unit vector from A to B in world axes, in overlap too; never NaN. If the shapes touch, it is the normal of the
-        touching features.
+        Unit vector from A to B in world axes, in overlap too. It is never NaN. If the shapes touch, it is the normal
+        of the touching features.
     point_a, point_b : (3,) float or (n, 3) float
-        Witness points in world axes; ``point_b - point_a == distance * normal``.
+        Witness points in world axes, with ``point_b - point_a == distance * normal``.
     lower, upper : float or (n,) float
         Proven bounds: ``lower <= true value <= upper``.
     status : Status or (n,) int
-        What the bounds prove.
+        The relation of the shapes that the bounds prove.
     tight : bool or (n,) bool
         Whether the interval is as narrow as promised: 1e-12 of the pair's size for polytopes, 1e-9 for curved shapes.
     iterations : int or (n,) int
@@ -434,7 +474,7 @@ class Distance(Answer[N]):
     pose_b: Any
     asked: tuple[int, float, float | None, bool]  #: the settings: the solver's mode, max_distance, tol, trace
 
-    #: of one pair: the kernel's row, its marks, the shapes, the settings and the poses' bytes; or all of it as bytes
+    #: for one pair: the kernel's row, its marks, the shapes, the settings and the poses' bytes, or all of it as bytes
     _row: tuple[Array, int, Any, Any, tuple[int, float, float | None, bool], bytes | None, bytes | None] | bytes
 
     if not TYPE_CHECKING:
@@ -474,7 +514,7 @@ class Distance(Answer[N]):
     @overload
     def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
     def __getitem__(self: Distance[Any], index: Any) -> Distance[Any]:
-        """Return one row of a stack as a result of one pair; for a slice, a mask or indices, return a stack."""
+        """Return one row of a stack as a result of one pair, or a stack for a slice, a mask or indices."""
         if self.normal.ndim == 1:
             raise TypeError("this Distance is of one pair and cannot be indexed")
         row: Distance[Any] = object.__new__(Distance)

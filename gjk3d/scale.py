@@ -49,7 +49,8 @@ def batches(
     --------
     >>> import gjk3d as gk, numpy as np
     >>> pairs, which = gk.Pairs([gk.Sphere(1), gk.Sphere(1)]), np.zeros((5, 2), int) + (0, 1)
-    >>> poses = np.tile(np.eye(4), (5, 2, 1, 1)); poses[:, 1, 0, 3] = np.arange(5)
+    >>> poses = np.tile(np.eye(4), (5, 2, 1, 1))
+    >>> poses[:, 1, 0, 3] = np.arange(5)
     >>> for part, hit in gk.batches(pairs.collide, which, poses, size=2):
     ...     print(part, hit)
     slice(0, 2, None) [ True  True]

@@ -1,4 +1,4 @@
-"""Types of arguments, for type checkers: numbers in sequences or numpy arrays, never text; poses, rows, stacks.
+"""Types of arguments for type checkers: numbers, poses, rows and stacks, as sequences or numpy arrays but not as text.
 
 Whether a call is about one pair or many depends on the number of dimensions, which types rarely show. `numpy.eye` has
 two dimensions, while a slice or an `NDArray` states none. The overloads of a query therefore match arrays of unknown

@@ -55,12 +55,12 @@ def spellings() -> dict[str, float]:
     return {**names, **_METRES}
 
 
-#: Metric units for printing: each with the size in metres from which it is used.
+#: Metric units for printing: each with the least size in metres that it is used for.
 _READ = (("m", 1000.0), ("mm", 1e-3), ("um", 0.0))
 
 
 def reading(unit: str | None, size: float) -> tuple[str | None, float]:
-    """Return the unit in which lengths of an object of this size are printed, and the factor to it.
+    """Return the unit for printing lengths of an object of this size, and the factor to it.
 
     The unit is mm for parts and buildings, m above a kilometre, and um below a millimetre. Units that are not metric,
     or unknown, are returned unchanged.

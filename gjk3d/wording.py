@@ -7,10 +7,14 @@ proven one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from functools import wraps
 from math import inf, isfinite, isnan
-from typing import Any
+from numbers import Real
+from typing import Any, TypeVar, cast
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 #: Significant digits of an interval that contains 0: more digits would show rounding errors.
 _ROUND_ZERO = 3
@@ -22,7 +26,7 @@ def number(value: Any, digits: int = 6) -> str:
 
 
 def count(number: int, noun: str, mark: str = "") -> str:
-    """Return a number and its noun: "1 part", "2 parts"; ``mark`` "," separates thousands."""
+    """Return a number and its noun, "1 part" or "2 parts". A ``mark`` such as "," separates thousands."""
     return f"{number:{mark}} {noun}{'' if number == 1 else 's'}"
 
 
@@ -47,6 +51,52 @@ def with_article(noun: str) -> str:
 def kind_of(value: Any) -> str:
     """Return the kind of a value, for an error message: "an int", "a Halfspace", "None"."""
     return "None" if value is None else with_article(type(value).__name__)
+
+
+def nearest(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return " Did you mean 'x'?" for the names that are most like a misspelt one, or an empty text."""
+    from difflib import get_close_matches
+
+    near = sorted(get_close_matches(str(name), list(names), 3, cutoff))
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def missing_name(module: str, name: str, names: Iterable[str]) -> AttributeError:
+    """Return the error for a name that a module lacks. Python cannot add the nearest name to it again."""
+    words = f"module {module!r} does not have the name {name!r}."
+    return AttributeError(f"{words}{nearest(name, names)}", name=name, obj=None)
+
+
+def with_cure(cure: Callable[..., str]) -> Callable[[_F], _F]:
+    """Decorate a function: if a call does not fit its parameters, the text of ``cure(*args, **keywords)`` is added."""
+
+    def decorate(function: _F) -> _F:
+        @wraps(function)
+        def call(*args: Any, **keywords: Any) -> Any:
+            try:
+                return function(*args, **keywords)
+            except TypeError as error:
+                inside = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+                text = "" if inside else cure(*args, **keywords)
+                if not text:
+                    raise
+                raise TypeError(f"{error}.{text}") from None
+
+        return cast("_F", call)
+
+    return decorate
+
+
+def cure_of_poses(*args: Any, **keywords: Any) -> str:
+    """Return the cure for a query of two shapes whose pose was called ``pose``."""
+    return " Set pose_a= or pose_b=, the pose of the first or the second shape." if "pose" in keywords else ""
+
+
+def cure_of_numbers(self: Any, *numbers: Any, **keywords: Any) -> str:
+    """Return the cure for a shape of one vector that was given as several numbers."""
+    if len(numbers) < 2 or not all(isinstance(value, Real) for value in numbers):
+        return ""
+    return f" Pass the numbers as one argument: {type(self).__name__}(({', '.join(map(repr, numbers))}))."
 
 
 def with_unit(text: str, unit: str | None) -> str:
@@ -83,7 +133,7 @@ def told(
     Parameters
     ----------
     lower, upper : float
-        Proven bounds of the number; an infinite bound, or NaN, means that the side is not bounded.
+        Proven bounds of the number. An infinite bound, or NaN, means that the side is not bounded.
     digits : int
         Significant digits.
     unit : str, optional

@@ -72,18 +72,9 @@ class Kernel(NamedTuple):
     lines: int
     arguments: int
     entry: bool
-    builds: bool  #: whether its only statement builds a NamedTuple
 
 
 MARKS = {"kernel", "inlined", "entry", "single_entry", "builtin"}
-
-
-def _builds(function: ast.FunctionDef) -> bool:
-    body = [each for each in function.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    if len(body) != 1 or not isinstance(body[0], ast.Return) or not isinstance(body[0].value, ast.Call):
-        return False
-    built = body[0].value.func
-    return isinstance(built, ast.Name) and built.id[0].isupper()
 
 
 def kernels() -> tuple[dict[str, Kernel], set[str]]:
@@ -104,7 +95,7 @@ def kernels() -> tuple[dict[str, Kernel], set[str]]:
                 if marks := MARKS & {d.id for d in node.decorator_list if isinstance(d, ast.Name)}:
                     lines = (node.end_lineno or 0) - node.lineno + 1
                     entry = marks <= {"entry", "single_entry", "builtin"}
-                    found[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry, _builds(node))
+                    found[f"{module}.{node.name}"] = Kernel(lines, len(node.args.args), entry)
                     continue
             outside.append(node)
             todo += ast.iter_child_nodes(node)
@@ -159,15 +150,11 @@ def test_results_of_kernels_are_defined_before_them():
 
 @pytest.mark.full
 def test_whatever_python_calls_is_an_entry():
-    """Only entries become machine code that Python can call: Python would interpret any other kernel.
-
-    A kernel that only builds a NamedTuple is an exception, since a call of machine code takes longer.
-    """
+    """Only entries become machine code that Python can call: Python would interpret any other kernel."""
     found, called = kernels()
     assert sum(each.entry for each in found.values()) > 50
-    assert found["gjk3d.narrow.room.room_in"].builds
-    assert not found["gjk3d.narrow.gjk.gjk"].builds
-    slow = {name for name, each in found.items() if not (each.entry or each.builds)}
+    slow = {name for name, each in found.items() if not each.entry}
+    assert "gjk3d.narrow.gjk.gjk" in slow
     assert called & slow == set()
 
 
@@ -218,8 +205,8 @@ CALLS_UPWARD = {
     },
     # a composed shape that has become a primitive again
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
-    "gjk3d.bodies.mesh": {"gjk3d.bodies.conversions", "gjk3d.bodies.bvh"},  # Mesh.decompose, voxelized, refit
-    "gjk3d.bodies.surface": {"gjk3d.bodies.raycast", "gjk3d.bodies.parts"},  # Mesh.contains; a mesh as its triangles
+    # Mesh.decompose, voxelized, refit, contains; a mesh as its triangles
+    "gjk3d.bodies.mesh": {f"gjk3d.bodies.{name}" for name in ("conversions", "bvh", "raycast", "parts")},
     "gjk3d.clash.report.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
 }
 

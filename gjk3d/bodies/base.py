@@ -19,8 +19,8 @@ from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
+    from gjk3d.bodies.mesh import Mesh
     from gjk3d.bodies.part_tree import PartTree
-    from gjk3d.bodies.surface import TriangleSurface
     from gjk3d.shapes.base import Shape
 
 
@@ -125,7 +125,7 @@ class Parts(ABC):
         return inf
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """Closed meshes with an interior, and their pose rows."""
         return []
 

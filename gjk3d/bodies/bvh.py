@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import DEEPEST, STACK, TriangleTree, to_points
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import DEEPEST, STACK, TriangleTree, to_points
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: greatest number of triangles in a leaf
@@ -344,12 +344,12 @@ class Tree(NamedTuple):
 NO_TREE = TriangleTree(np.zeros((0, BOX)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 9)))
 
 
-def tree_of(mesh: TriangleSurface) -> Tree:
+def tree_of(mesh: Mesh) -> Tree:
     """Return the tree of a mesh, which is cached."""
     return mesh._cached("tree", lambda: built(mesh.vertices, mesh.faces))
 
 
-def boxes_at(mesh: TriangleSurface, level: int) -> Array:
+def boxes_at(mesh: Mesh, level: int) -> Array:
     """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), with the last axis fastest.
 
     Level 0 is the box around the mesh. Leaves above the level are included.
@@ -439,7 +439,7 @@ def traversal_stack() -> Ints:
     return np.empty((STACK, 2), dtype=np.int64)
 
 
-def from_points(mesh: TriangleSurface, points: Array) -> tuple[Array, Array, Ints]:
+def from_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
     """Return the distances of points from the surface of a mesh, the nearest points of it, and their faces."""
     out, which = np.empty((len(points), 4)), np.empty(len(points), dtype=np.int64)
     tree = tree_of(mesh)

@@ -78,9 +78,6 @@ class Compound(Body):
         _check_units(flat)
         self._set(_geometry_error=None, _parts=tuple(flat))
 
-    def _measured(self, geometry_error: float) -> Compound:
-        return Compound._made(_geometry_error=geometry_error, _parts=self._parts)
-
     @property
     def geometry_error(self) -> float | None:
         """The distance between a decomposed mesh and its parts (`Mesh.decompose`), or None for other compounds."""

@@ -11,39 +11,38 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.contact_pairs import (
+    FACES,
+    MESHES,
+    PARTS,
+    ContactTrees,
+    ListedPairs,
+    PosedShapes,
+    ShapeRows,
+    face_each_other,
+    keep_mutual,
+    list_pairs,
+    pair_listing,
+    posed_pair,
+    sort_pairs,
+    split,
+)
+from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import depths
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
-from gjk3d.bodies.meetings import (
-    FACES,
-    MESHES,
-    PARTS,
-    ContactTrees,
-    Listed,
-    PosedShapes,
-    ShelfRows,
-    face_each_other,
-    keep_mutual,
-    list_meeting,
-    listing_of,
-    shelf_pair,
-    sort_pairs,
-    split,
-)
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
-from gjk3d.bodies.part_tree import TIED, TURNED, GivenShelf, PartTree, on_shelf, order_of
+from gjk3d.bodies.mesh_trees import TriangleTree, crossings
+from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.spread import KEY, WIDTH, order_by_key, spread_points
-from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
-from gjk3d.bodies.traversal import TriangleTree, crossings
-from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
     MEET,
@@ -55,14 +54,17 @@ from gjk3d.bodies.walk import (
     give_back,
     tree_scratch,
 )
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.patches import patch_points
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, in_chunks, mirror
+from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.patches import faces_of_two, patch_points
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror
+from gjk3d.convex.solve import core_row
 from gjk3d.geometry.vec3 import Vec3, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
+from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
@@ -73,12 +75,12 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints
 _CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
 _ALONE = np.zeros(1, dtype=np.int64)
-_POINT = Shelf([Point()])
+_POINT = ShapeList([Point()])
 _MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
 
 
 class Side(NamedTuple):
-    """The parts of a body, or of the bodies of a shelf."""
+    """The parts of a body, or of the bodies of a list."""
 
     faces: Faces
     outward: Array2  #: outward normals of the parts, or one zero row
@@ -86,13 +88,13 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A body and the bodies of a shelf, in addition to `ContactTrees`."""
+    """A body and the bodies of a list, in addition to `ContactTrees`."""
 
     a: Side
     b: Side
-    planes: tuple[Array2, Ints1]  #: see `Shelf.planes`
+    planes: tuple[Array2, Ints1]  #: see `ShapeList.planes`
     hull_a: PartTree
-    hulls_b: GivenShelf
+    hulls_b: GivenShapes
     of_hulls: bool  #: whether there are hulls
     fixed: bool  #: whether depths are known instead
     origin: PartTree  #: one point at the origin
@@ -111,7 +113,7 @@ class ContactScratch(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """Contact points of several rows, stored one after another in world axes in the format of `spread`."""
+    """Contact points of several rows, stored one after another in world axes in the format of `contact_reduction`."""
 
     which: Ints  #: rows of the query
     points: Array
@@ -145,24 +147,31 @@ def contact_points(
         return
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
-        x = PosedShapes(group.a, group.ours, Shelf([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
+        x = PosedShapes(group.a, group.ours, ShapeList([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
         plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
         points, counts = _points_of(x, plan, _turned(answers[some], swapped), within, most, rows.workers)
         yield _touching_in_order(some, points, counts, swapped)
 
 
 def contact_points_beside(
-    a: Body, shelf: Shelf, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float, most: int | None
+    a: Body,
+    shapes: ShapeList,
+    shape_of: Ints,
+    rows: Rows,
+    answers: Array,
+    turned: Bools,
+    within: float,
+    most: int | None,
 ) -> Iterator[Touching]:
-    """Yield the contact points of a body and one shape of a shelf per row; results of (shape, body) are swapped."""
+    """Yield the contact points of a body and one shape of a list per row; results of (shape, body) are swapped."""
     which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
-    for ours, rows_near in parts_near(a, shelf.reaches[shape_of], first, second):
+    for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):
         some = which[rows_near]
-        x = PosedShapes(a, ours, shelf, shape_of[rows_near], first[rows_near], second[rows_near])
-        plan = shelf.plans.get(ours)
+        x = PosedShapes(a, ours, shapes, shape_of[rows_near], first[rows_near], second[rows_near])
+        plan = shapes.plans.get(ours)
         if plan is None:
-            plan = shelf.plans[ours] = ContactPlan(a, ours, shelf)
+            plan = shapes.plans[ours] = ContactPlan(a, ours, shapes)
         points, counts = _points_of(x, plan, _turned(answers[some], turned[some]), within, most, rows.workers)
         yield _touching_in_order(some, points, counts, turned[some])
 
@@ -183,9 +192,9 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
     """Return the points of a body's convex hull on a half-space, and the first index of each row."""
-    pairs, which = Pairs([a, b]), np.tile([[0, 1]], (rows.total, 1))
-    table = pairs._table(which, np.arange(rows.total)[:, None] + (0, rows.total))
-    points, count = patch_points(pairs, which, table, rows.joined_poses(), answers.copy(), within, None, rows.workers)
+    ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
+    pairs = PairRows(ints, floats, row, rows.joined_poses())
+    points, count = patch_points(pairs, faces_of_two(a, b), answers.copy(), within, None, rows.workers)
     valid = np.arange(points.shape[1]) < count[:, None]
     normals = np.repeat(answers[:, 3:6], count, axis=0)
     return np.hstack([points[valid], normals]), np.concatenate([[0], np.cumsum(count)])
@@ -214,28 +223,28 @@ class ContactPlan:
 
     __slots__ = ("_corners", "_listing", "_sides")
 
-    def __init__(self, a: Body, ours: Parts, shelf: Shelf) -> None:
-        kind, thing, first = PARTS, shelf.things[0], shelf.parts[0]
+    def __init__(self, a: Body, ours: Parts, shapes: ShapeList) -> None:
+        kind, thing, first = PARTS, shapes.things[0], shapes.parts[0]
         if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
             kind = MESHES if thing._kind == Kind.MESH else FACES
-        listing = self._listing = listing_of(ours, shelf, kind)
-        (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shelf.faces
+        listing = self._listing = pair_listing(ours, shapes, kind)
+        (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
         outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
         outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
         hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
-        hulls = None if hull is None else shelf.hulls
-        outer: tuple[PartTree, GivenShelf, bool, bool] = _POINT.given[0], _POINT.given, False, True
+        hulls = None if hull is None else shapes.hulls
+        outer: tuple[PartTree, GivenShapes, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
             outer = parts_of(hull).given, hulls, True, False
         side_a, side_b = Side(faces_a, outward_a, _solidity(ours)), Side(faces_b, outward_b, _solidity(first))
-        self._sides = Sides(side_a, side_b, shelf.planes, *outer, _POINT.given[0])
+        self._sides = Sides(side_a, side_b, shapes.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows one after another in world axes, and their numbers."""
-        trees, rows = self._listing.trees, ShelfRows(*x[3:])
-        listed = list_meeting(self._listing, x, within)
+        trees, rows = self._listing.trees, ShapeRows(*x[3:])
+        listed = list_pairs(self._listing, x, within)
         many = listed.begins[2::2] - listed.begins[:-2:2]
         longest, manifold = int(many.max()), manifold_scratch(*self._corners)
         scratch = ContactScratch(
@@ -246,7 +255,7 @@ class ContactPlan:
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
         points = borrow("points", int((np.minimum(many, MOST) * manifold.most + many).sum()), WIDTH)
         if any(trees.mapped) and trees.kind != PARTS:  # kernels cannot search for a separating translation
-            most_deep = depths(x.ours, x.shelf.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
+            most_deep = depths(x.ours, x.shapes.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
         point_rows(trees, self._sides, within, rows, most_deep, listed, tree_scratch(), scratch, points, begins)
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
@@ -279,7 +288,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices in the format of `spread`; None for the general path."""
+        """Return the contact points at two matrices in the format of `contact_reduction`; None for the general path."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
@@ -295,10 +304,10 @@ class ContactPair:
         later = self._order == TIED and row_a.tolist() > row_b.tolist()
         if later:
             a, b, row_a, row_b = b, a, row_b, row_a
-        turned, shelf = later or self._order == TURNED, Shelf([b])
+        turned, shapes = later or self._order == TURNED, ShapeList([b])
         mirror(out, turned)
-        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shelf.reaches, row_a, row_b))[0]
-        x = PosedShapes(a, ours, shelf, _ALONE, row_a, row_b)
+        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shapes.reaches, row_a, row_b))[0]
+        x = PosedShapes(a, ours, shapes, _ALONE, row_a, row_b)
         points, counts = self.plan(x, later).points(x, out, within, most)
         return _touching_in_order(_ALONE, points, counts, turned).points
 
@@ -306,13 +315,12 @@ class ContactPair:
 def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
     """Replace the results of overlapping rows without contact points by their signed distances."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
-    for k, some in x.by_thing() if deep.any() else ():
-        which = some[deep[some]]
-        if len(which):
-            out, flags = empty_answers(len(which))
-            deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
-            solve(x.a, x.shelf.things[k], deep_rows, Wanted(SIGNED), out, flags)
-            answers[which] = out
+    for k in np.unique(x.shape_index[deep]).tolist():
+        which = np.flatnonzero(deep & (x.shape_index == k))
+        out, flags = empty_answers(len(which))
+        deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
+        solve(x.a, x.shapes.things[k], deep_rows, Wanted(SIGNED), out, flags)
+        answers[which] = out
 
 
 def _solidity(parts: Parts) -> int:
@@ -373,7 +381,7 @@ def _into_world(row: Array, points: Array, start: int, stop: int) -> None:
 
 @entry
 def point_rows(
-    trees: ContactTrees, sides: Sides, within: float, rows: ShelfRows, most_deep: Array1, listed: Listed,
+    trees: ContactTrees, sides: Sides, within: float, rows: ShapeRows, most_deep: Array1, listed: ListedPairs,
     w: TreeScratch, scratch: ContactScratch, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
     """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
@@ -385,12 +393,12 @@ def point_rows(
     solid_a, solid_b = sides.a.solidity, sides.b.solidity
     (planes, starts), (hulls_b, rims_reaches) = sides.planes, sides.hulls_b
     for k in range(rows.a.shape[0]):
-        i, written, x = rows.which[k], begins[k], shelf_pair(trees, rows, k)
+        i, written, x = rows.which[k], begins[k], posed_pair(trees, rows, k)
         f = PairContacts(
             listed.pairs, listed.out, listed.lowest, sides.a.outward, sides.b.outward, solid_a > 0, solid_b > 0,
             max(solid_a, solid_b) > 1, planes[starts[i] : starts[i + 1]], scratch.room, scratch.noted, scratch.some,
         )  # fmt: skip
-        hulls = Outer(sides.hull_a, on_shelf(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
+        hulls = Outer(sides.hull_a, nth_shape(hulls_b, rims_reaches, i), sides.of_hulls, sides.fixed, most_deep[k])
         # the kernels cannot evaluate functions of users, so `_by_functions` has already removed their pairs
         mutual = within > 0.0 and not (mapped[0] or mapped[1])
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from math import floor, isnan
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     import pyvista
     import trimesh
 
-    from gjk3d.bodies.mesh import Mesh
-
-
 _FINEST, _COARSEST = 0.01, 1.0  #: limits of the threshold of coacd
 _SAMPLES = 20_000  #: sample points on each surface, in addition to its vertices
 _CACHE_SIZE = 64  #: greatest number of cached decompositions
@@ -53,7 +50,8 @@ def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
         if key in _decompositions:
             return _decompositions[key]
     hulls = [ConvexHull(points) for points in _cut(mesh, limit)]
-    compound = Compound([(hull, None) for hull in hulls])._measured(geometry_error(mesh, hulls))
+    parts = Compound([(hull, None) for hull in hulls])._parts
+    compound = Compound._made(_geometry_error=geometry_error(mesh, hulls), _parts=parts)
     with _lock:
         while len(_decompositions) >= _CACHE_SIZE:
             del _decompositions[next(iter(_decompositions))]
@@ -308,16 +306,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
 
 
-class MeshArrays(NamedTuple):
-    """The arrays and attributes of a `Mesh`."""
-
-    vertices: Array
-    faces: Ints
-    name: str | None
-    unit: str | None
-
-
-def of_trimesh(mesh: Any) -> MeshArrays:
+def of_trimesh(kind: type[Mesh], mesh: Any) -> Mesh:
     """Implement `Mesh.from_trimesh`."""
     import trimesh
 
@@ -326,11 +315,11 @@ def of_trimesh(mesh: Any) -> MeshArrays:
             trimesh.Scene: ". Pass scene.to_mesh(), or each mesh of scene.dump()",
             trimesh.PointCloud: ". Use gjk3d.PointCloud(cloud.vertices, radius) for points",
         }
-        cure = next((text for kind, text in cures.items() if isinstance(mesh, kind)), "")
+        cure = next((text for other, text in cures.items() if isinstance(mesh, other)), "")
         raise ShapeError(f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh{cure}")
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
-    return MeshArrays(vertices, faces, name if isinstance(name, str) else None, mesh.units)
+    return kind(vertices, faces, name=name if isinstance(name, str) else None, unit=mesh.units)
 
 
 def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:

@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 
-from gjk3d.bodies import walk
+from gjk3d.bodies import tree_collision
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth.depth import depths
@@ -18,7 +18,6 @@ from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
 from gjk3d.bodies.depth.fast_steps import FastBody
 from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
-from gjk3d.bodies.gaps import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import APART as MESHES_APART
@@ -26,11 +25,23 @@ from gjk3d.bodies.mesh_pair import MeshPair, meet_many, prepared_meshes
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.touch import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
-from gjk3d.bodies.walk import APART, HELD, MEET, PoseRows, TreePair, TreeScratch, meet_each, meet_rows, tree_scratch
+from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.touching_bodies import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
+from gjk3d.bodies.tree_collision import (
+    APART,
+    HELD,
+    MEET,
+    PoseRows,
+    TreePair,
+    TreeScratch,
+    meet_each,
+    meet_rows,
+    tree_scratch,
+)
+from gjk3d.bodies.tree_distance import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
+from gjk3d.convex.batch import NO_POSE, in_chunks
 from gjk3d.convex.checks import FAST
-from gjk3d.convex.rows import NO_POSE, Rows, Wanted, empty_answers, in_chunks, later, mirror, select_rows
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, later, mirror, select_rows
 from gjk3d.convex.solve import Quick
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
@@ -85,8 +96,8 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
             meet_rows(trees, NO_POSE, NO_POSE, some, max(margin, 0.0), tree_scratch(), codes)
 
         in_chunks(rows.total, rows.workers, run, _CHUNK)
-        answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
-        left = np.flatnonzero(codes > walk.HELD)
+        answer: Bools = (codes == tree_collision.MEET) | (codes == tree_collision.HELD)
+        left = np.flatnonzero(codes > tree_collision.HELD)
         if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
             few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
             out, flags = empty_answers(len(left))
@@ -115,7 +126,7 @@ def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin:
     return answer
 
 
-def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float) -> Bools:
+def collide_beside(a: Body, shelf: ShapeList, which: Ints, rows: Rows, margin: float) -> Bools:
     """Return at which rows a body and one shape of a shelf per row collide, for a margin of at least 0."""
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
@@ -123,8 +134,8 @@ def collide_beside(a: Body, shelf: Shelf, which: Ints, rows: Rows, margin: float
         meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, tree_scratch(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    answer: Bools = (codes == walk.MEET) | (codes == walk.HELD)
-    for k in (codes > walk.HELD).nonzero()[0].tolist():
+    answer: Bools = (codes == tree_collision.MEET) | (codes == tree_collision.HELD)
+    for k in (codes > tree_collision.HELD).nonzero()[0].tolist():
         few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
         answer[k] = collide(a, shelf.things[which[k]], few, margin)[0]
     return answer
@@ -148,7 +159,7 @@ def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
     away = sum(float(np.abs(poses[:, 9:12]).max(initial=0.0)) for poses in (rows.a, rows.b))
     size = tree_of(a).reach + tree_of(b).reach + away
     out, flags = empty_answers(rows.total)
-    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + walk.CLOSE * size, normals=False), out, flags)
+    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + tree_collision.CLOSE * size, normals=False), out, flags)
     near = np.flatnonzero((out[:, 2] > margin) & (flags[:, 0] != Status.BEYOND))
     if len(near):
         few = Rows(select_rows(rows.a, near), select_rows(rows.b, near), len(near), True, rows.workers)
@@ -209,8 +220,8 @@ def _solve_compiled(
         distance_rows(trees, query, NO_POSE, NO_POSE, some, tree_scratch(), out, Reports(codes, flags, parts))
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping = ((codes == walk.MEET) | (codes == walk.HELD)) & (wanted.mode != FAST)
-    unclear = (codes > walk.HELD) & (codes != ANSWERED)
+    overlapping = ((codes == tree_collision.MEET) | (codes == tree_collision.HELD)) & (wanted.mode != FAST)
+    unclear = (codes > tree_collision.HELD) & (codes != ANSWERED)
     pending = unclear | (flags[:, 3] != 0)
     for k in np.flatnonzero(unclear).tolist():
         overlapping[k] = _at(a, b, rows, k, order)[0].meet()

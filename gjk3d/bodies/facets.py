@@ -11,8 +11,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.parts import PlacedParts
+from gjk3d.bodies.tree_collision import PosedPair
 from gjk3d.bodies.triangles import Triangle, normal_of, placed_triangle, read
-from gjk3d.bodies.walk import PosedPair
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,

@@ -14,6 +14,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import PRISMS, PartTree
 from gjk3d.bodies.parts import ends_of, given, turned
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.frozen import cached
 from gjk3d.poses import IDENTITY, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, refuse_masked
@@ -24,7 +25,7 @@ from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Ints, RowsLike, VectorLike
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.surface import TriangleSurface
+    from gjk3d.bodies.mesh import Mesh
 
 _PRISM = np.array([layout.HULL, 6, 0, 1, layout.NONE], dtype=np.int64)
 #: corners of each half of a cell as steps along the grid, anticlockwise from above
@@ -145,7 +146,7 @@ class Prisms(Parts):
         return None if self.endless else self._field.hull()
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """See `Parts`."""
         return [] if self.endless else [(self._field._skin, IDENTITY[0])]
 
@@ -354,9 +355,10 @@ class HeightField(Body):
         return Surface(np.vstack([vertices, low]), np.vstack([faces, _faces_down(nx, ny)]))
 
     @property
+    @cached
     def _skin(self) -> Mesh:
         """The surface as a mesh, which is closed if there is a bottom."""
-        return self._cached("skin", lambda: Mesh(*self.surface()))
+        return Mesh(*self.surface())
 
     def _build_parts(self) -> Parts:
         return self._columns(self._least_depth)

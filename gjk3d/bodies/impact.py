@@ -17,11 +17,11 @@ from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
+from gjk3d.bodies.mesh_trees import box_pose
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.traversal import box_pose
+from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
-from gjk3d.bodies.walk import APART, PosedPair, TreeScratch, meet, splits_first, tree_scratch, two_at
 from gjk3d.convex.rows import Rows
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at

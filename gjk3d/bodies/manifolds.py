@@ -13,12 +13,12 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.cones import is_normal, is_parallel, probe_at
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts
+from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch
 from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import PosedPair, TreeScratch
 from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
@@ -242,7 +242,7 @@ def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return where a normal at part k leads: out of the body, into it, or unclear if only a probe can tell."""
+    """Return whether a normal at part k leads out of the body or into it, or UNCLEAR if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
     # a closed mesh without inner walls is behind all of its faces
@@ -385,7 +385,7 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
     """Write the points of the selected pairs of parts in A's frame, and return their number.
 
     Each row has the format of `gjk3d.narrow.manifold.patch`, and a normal. The first ``contacts`` pairs are contacts of
-    the bodies (`gjk3d.bodies.meetings`). If the bodies do not have contacts, all pairs have points along their normals.
+    the bodies (`contact_pairs`). If the bodies do not have contacts, all pairs have points along their normals.
     """
     written = _write_pairs(t, 0, contacts, points)
     if contacts < count:

@@ -1,20 +1,26 @@
-"""`Mesh`: triangles with their names and units, and conversions of meshes."""
+"""`Mesh`: a surface of triangles, the solid that it bounds, names and units, and conversions."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gjk3d.bodies.surface import TriangleSurface, stretch
-from gjk3d.bodies.topology import body_numbers, checked_faces, checked_vertices, largest_rounding
-from gjk3d.convex.checks import is_finite
-from gjk3d.errors import ParseError, ShapeError
+from gjk3d.bodies.accuracy import corner_rounding, stretch
+from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.topology import Mended, body_numbers, checked_faces, checked_vertices, largest_rounding, mended
+from gjk3d.convex.checks import is_finite, line_for
+from gjk3d.errors import Gjk3dWarning, ParseError, ShapeError
+from gjk3d.frozen import cached
 from gjk3d.shapes.base import Kind
-from gjk3d.typing import Array, FactorsLike, Ints, OnePose, RowsLike
+from gjk3d.typing import Array, FactorsLike, Ints, OnePose, Row, Rows, RowsLike, Unclear
 from gjk3d.units import check_unit
+from gjk3d.wording import with_cure
 
 if TYPE_CHECKING:
     import pyvista
@@ -22,6 +28,13 @@ if TYPE_CHECKING:
 
     from gjk3d.bodies.compound import Compound
     from gjk3d.bodies.voxels import VoxelGrid
+    from gjk3d.shapes.polytopes import ConvexHull
+
+
+#: Relative difference of the volumes of a convex mesh and its hull, since float32 files round their corners.
+CONVEX_RATIO = 1e-6
+_MOST_COMPARED = 10_000_000  #: greatest number of vertices times planes for a test of convexity
+_BLOCK = 65536  #: number of these products per block, which fits into the processor's cache and uses one thread
 
 
 class Part(NamedTuple):
@@ -31,7 +44,13 @@ class Part(NamedTuple):
     mesh: Mesh
 
 
-class Mesh(TriangleSurface):
+def _cure_of_mesh(self: Any, vertices: Any = None, *args: Any, **keywords: Any) -> str:
+    """Return the cure for a mesh of another library in place of vertices and faces."""
+    line = line_for(vertices)
+    return f" Convert the {type(vertices).__name__}: {line.removeprefix('pass ')}." if line else ""
+
+
+class Mesh(Body):
     """A triangle mesh, convex or not.
 
     `gjk3d.collide`, `signed_distance`, `contact`, `time_of_impact` and similar queries use the mesh itself, including
@@ -85,13 +104,19 @@ class Mesh(TriangleSurface):
     1e-06
     """
 
-    __slots__ = ("_parts", "_source", "_unit")
+    __slots__ = ("_faces", "_name", "_parts", "_rounding", "_solid", "_source", "_unit", "_vertices")
     _kind = Kind.MESH
 
+    _faces: Ints
+    _name: str | None
     _parts: tuple[Part, ...]
+    _rounding: float | None
+    _solid: bool
     _source: Path | None
     _unit: str | None
+    _vertices: Array
 
+    @with_cure(_cure_of_mesh)
     def __init__(
         self,
         vertices: RowsLike,
@@ -156,6 +181,299 @@ class Mesh(TriangleSurface):
         """The file of the mesh, or None."""
         return self._source
 
+    @property
+    def vertices(self) -> Array:
+        """The vertices, (n, 3), read-only."""
+        return self._vertices
+
+    @property
+    def faces(self) -> Ints:
+        """The vertex indices of each triangle, (m, 3), read-only."""
+        return self._faces
+
+    @property
+    @cached
+    def bounds(self) -> Array:
+        """Least and greatest corner of the box of the triangles, (2, 3), read-only."""
+        used = self._used
+        return np.array([used.min(axis=0), used.max(axis=0)])
+
+    @property
+    def _used(self) -> Array:
+        """The vertices of faces, (k, 3)."""
+        used = np.zeros(len(self._vertices), dtype=bool)
+        used[self._faces] = True
+        return self._vertices[used]
+
+    @property
+    @cached
+    def volume(self) -> float:
+        """Signed volume by the divergence theorem, summed over all bodies, so that an overlap of two counts twice.
+
+        It is meaningful only if `is_watertight`, and negative for a mesh that is inside out.
+        """
+        # computed about the middle, so that a far-away mesh does not lose digits
+        corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
+        cross = np.cross(corners[:, 1], corners[:, 2])
+        return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
+
+    @property
+    @cached
+    def rounding(self) -> float:
+        """The greatest distance along an axis between rounded copies of a corner.
+
+        It is 0 if the default is a thousandth of the longest side of the box or more. Copies are not searched then.
+        """
+        return spread if (spread := self._spread) < largest_rounding(self._vertices) else 0.0
+
+    @property
+    def _spread(self) -> float:
+        """The greatest distance of copies of a corner by the rounding of their numbers, for a mesh of any size."""
+        return corner_rounding(self._vertices) if self._rounding is None else self._rounding
+
+    @property
+    def _places(self) -> Ints:
+        """The number of the position of each vertex, (n,), equal for copies of a corner."""
+        return self._mended.places
+
+    # --- the bounded solid ----------------------------------------------------------------------------------------
+
+    @property
+    @cached
+    def _mended(self) -> Mended:
+        return mended(self._vertices, self._faces, self.rounding)
+
+    @property
+    def open_edges(self) -> int:
+        """The number of triangle edges without an opposite neighbour edge, which is 0 for a closed surface.
+
+        Vertices at the same position count as one, since STL stores three for each triangle. Triangles with two corners
+        at the same position are ignored. A surface that its `repairs` close is closed.
+        """
+        return self._mended.open_edges
+
+    @property
+    def is_watertight(self) -> bool:
+        """Whether every directed edge has an opposite edge, so that the surface encloses a volume."""
+        return self.open_edges == 0
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """The repairs that close the surface, as one sentence each. Empty if repairs were not needed or did not help.
+
+        Five flaws would make a closed mesh hollow, and are repaired if that closes it: copies of a corner that differ
+        by `rounding`, duplicate triangles, triangles attached to the surface by an edge, triangles wound against their
+        neighbours, and pieces with open edges next to closed pieces. `faces` and `vertices` are not changed, so contact
+        with a triangle outside `skin` is contact with the mesh. Interior, volume and outward normals are those of
+        `skin`.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> box = gk.Box((2, 2, 2)).surface()
+        >>> mesh = gk.Mesh(box.vertices, np.vstack([box.faces, box.faces[:1]]))
+        >>> mesh.repairs
+        ('1 triangle occurs more than once and is counted once',)
+        >>> mesh.is_watertight, round(mesh.volume, 12), gk.collide(mesh, gk.Sphere(0.1))
+        (True, 8.0, True)
+        """
+        return self._mended.repairs
+
+    @property
+    def skin(self) -> Mesh:
+        """The closed surface that bounds the solid, which is the mesh itself unless there are `repairs`."""
+        return self._cached("skin", self._find_skin) if self._mended.repairs else self
+
+    def _find_skin(self) -> Mesh:
+        faces = np.delete(self._wound, self._mended.spare, axis=0)
+        first = np.unique(self._places, return_index=True)[1]  # the first of the copies of a corner
+        return self._like(self._vertices, first[self._places[faces]])
+
+    @property
+    @cached
+    def _wound(self) -> Ints:
+        """The faces, (m, 3), in which faces of a closed mesh that are wound against their neighbours are flipped."""
+        turned = self._mended.turned
+        if not len(turned):
+            return self._faces
+        faces = self._faces.copy()
+        faces[turned] = faces[turned, ::-1]
+        return faces
+
+    def _outward(self, faces: Ints) -> Array:
+        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh, zero for degenerate faces."""
+        v = self._vertices[self._wound[faces]]
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1, keepdims=True)
+        units: Array = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
+        if self.is_watertight:
+            units *= np.sign(self.volume)
+            units[np.isin(faces, self._mended.spare)] = 0.0  # such a face does not bound the solid
+        return units
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether the interior is solid, so that the surface is closed and ``solid=False`` was not set.
+
+        A warning is issued once if the surface is nearly closed.
+        """
+        if not self._solid:
+            return False
+        if "told" not in self._cache and (words := self.nearly_closed):
+            self._cache["told"] = True
+            warnings.warn(
+                f"{words}. Use Mesh(vertices, faces, solid=False) for a hollow surface", Gjk3dWarning, stacklevel=2
+            )
+        return self._mended.open_edges == 0
+
+    @property
+    def nearly_closed(self) -> str:
+        """The warning for a mesh, or a piece of it, that is nearly closed, and empty for any other mesh."""
+        state = self._mended
+        if not (self._solid and state.nearly):
+            return ""
+        return (
+            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so nothing "
+            "is inside this surface. Close it in its source or with trimesh's fill_holes(), or use its hull()"
+        )
+
+    def _hush(self) -> None:
+        """Suppress the warning of `is_solid`, for callers that report open meshes themselves."""
+        self._cache["told"] = True
+
+    @property
+    def convexity(self) -> float:
+        """Volume divided by the volume of the hull, which is 1 for a convex mesh.
+
+        It is NaN for a mesh with open edges or a flat hull.
+        """
+        hull_volume = float(self.hull().volume)
+        if not self.is_watertight or not hull_volume > 0.0:
+            return float("nan")
+        return abs(self.volume) / hull_volume
+
+    @property
+    @cached
+    def is_convex(self) -> bool:
+        """Whether the mesh is closed and fills its convex hull, up to the rounding of float32 files."""
+        return abs(self.convexity - 1.0) <= CONVEX_RATIO
+
+    @property
+    @cached
+    def _convex_slack(self) -> float:
+        """The greatest difference in depth between the solid and its hull, infinite if convexity is not proven.
+
+        If no vertex is more than d above the plane of any face, the closed surface stays within d of the hull's
+        surface. The solid then contains the hull shrunk about its centre by d over the radius of the inscribed ball.
+        """
+        if not self.is_watertight or self.volume <= 0.0 or len(self._body_points) != 1:
+            return float("inf")
+        corners = np.asarray(self.hull().vertices)
+        middle = corners.mean(axis=0)
+        points, v = corners - middle, (self._vertices - middle)[self.skin.faces]
+        if len(points) * len(v) > _MOST_COMPARED or not self.is_convex:
+            return float("inf")
+        n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
+        length = np.linalg.norm(n, axis=1)
+        if not (length > 1e-12 * length.max()).all():
+            return float("inf")
+        n /= length[:, None]
+        height = np.einsum("ij,ij->i", n, v[:, 0])
+        step = max(1, _BLOCK // len(points))
+        blocks = (slice(k, k + step) for k in range(0, len(n), step))
+        above = max(float(((n[some] @ points.T).max(axis=1) - height[some]).max()) for some in blocks)
+        reach = float(np.linalg.norm(points, axis=1).max())
+        ball = float(height.min())
+        if not ball > 0.0:
+            return float("inf")
+        return (max(above, 0.0) + 16.0 * 2.0**-52 * reach) / ball * reach
+
+    @property
+    @cached
+    def _bodies(self) -> Ints:
+        """The number of the connected body of each face."""
+        return body_numbers(self._places, self._faces)
+
+    @property
+    @cached
+    def _body_points(self) -> Array:
+        """One vertex of each connected body, (k, 3), by the lowest number of its faces."""
+        first = np.flatnonzero(np.diff(np.maximum.accumulate(self._bodies), prepend=-1))
+        points: Array = self._vertices[self._faces[first, 0]]
+        return points
+
+    @overload
+    def contains(self, points: Unclear) -> Any: ...
+    @overload
+    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    @overload
+    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
+    def contains(self, points: Any) -> Any:
+        """Return which points are inside the closed surface.
+
+        Parameters
+        ----------
+        points : (3,) float or (n, 3) float
+            In the frame of the mesh.
+
+        Returns
+        -------
+        bool or (n,) bool
+            The result for points on the surface is arbitrary.
+
+        Raises
+        ------
+        ShapeError
+            The mesh is not closed, so its interior is not defined.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> mesh = gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+        >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
+        [True, False]
+        """
+        from gjk3d.bodies.raycast import holds  # kernels are loaded on demand
+        from gjk3d.shapes.arguments import points_of
+
+        if not self.is_watertight:
+            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
+        p, single = points_of(points, "contains: points")
+        answer = holds(self, p)
+        return bool(answer[0]) if single else answer
+
+    @cached
+    def hull(self) -> ConvexHull:
+        """Return the convex hull of the triangles, a shape that every query accepts.
+
+        Returns
+        -------
+        ConvexHull
+            In the frame of the mesh, and cached.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).hull().bounds[1].tolist()
+        [1.0, 1.0, 0.0]
+        """
+        # scipy is loaded with the first hull
+        from gjk3d.shapes.polytopes import ConvexHull
+
+        return ConvexHull(self._used)
+
+    # --- see Body ---------------------------------------------------------------------------------------------------
+
+    def _build_parts(self) -> Parts:
+        from gjk3d.bodies.parts import Triangles
+
+        return Triangles(self)
+
+    def _find_order(self) -> tuple[int, ...]:
+        return len(self._faces), crc32(self._vertices.tobytes(), crc32(self._faces.tobytes())), self._solid
+
+    # --- other meshes and formats ----------------------------------------------------------------------------------
+
     def bodies(self) -> list[Mesh]:
         """Return the connected bodies, in the order of their first faces. Vertices at equal positions connect faces.
 
@@ -166,7 +484,7 @@ class Mesh(TriangleSurface):
         >>> [len(body.faces) for body in two.bodies()]
         [1, 1]
         """
-        number = body_numbers(self._places, self._faces)
+        number = self._bodies
         if not number.any():
             return [self]
         parts = []
@@ -203,8 +521,7 @@ class Mesh(TriangleSurface):
         """
         from gjk3d.bodies.conversions import of_trimesh
 
-        arrays = of_trimesh(mesh)
-        return cls(arrays.vertices, arrays.faces, name=arrays.name, unit=arrays.unit)
+        return of_trimesh(cls, mesh)
 
     def to_trimesh(self) -> trimesh.Trimesh:
         """Return the triangles as a mesh of trimesh with its unit and name, without merging vertices.

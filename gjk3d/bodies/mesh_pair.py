@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies import traversal
+from gjk3d.bodies import mesh_trees
 from gjk3d.bodies.bvh import BOX, traversal_stack, tree_of
-from gjk3d.bodies.gaps import SHORT, TIGHT_POLYTOPE
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, crossings
 from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, order_of
 from gjk3d.bodies.parts import Triangles
-from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, crossings
-from gjk3d.bodies.walk import CLOSE
+from gjk3d.bodies.tree_collision import CLOSE
+from gjk3d.bodies.tree_distance import SHORT, TIGHT_POLYTOPE
 from gjk3d.errors import UnsupportedPair
 from gjk3d.geometry.vec3 import Rigid, place, row3
 from gjk3d.narrow import solve as narrow
@@ -95,7 +95,7 @@ class MeshPair(BodyPair):
         """Return the segments in which faces intersect, (k, 2, 3), for at most ``most`` pairs."""
         pairs = self._crossing(min(1024, most or 1024), most)
         out = np.empty((len(pairs), 6))
-        count = traversal.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
+        count = mesh_trees.cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
         return out[:count].reshape(-1, 2, 3)
 
     def through(self, most: int | None = None) -> float:
@@ -104,15 +104,15 @@ class MeshPair(BodyPair):
         After any smaller motion, the surfaces still cross.
         """
         pairs = self._crossing(min(1024, most or 1024), most)
-        reach = traversal.most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
+        reach = mesh_trees.most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
         return float(max(0.0, reach - self.error))
 
     def gap(self, most: float = inf) -> Nearest | None:
         """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
-        seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(traversal.STACK)
+        seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(mesh_trees.STACK)
         trees = self.a.tree.arrays, self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
-        if not traversal.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
+        if not mesh_trees.nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
             return None
         lower, upper = max(0.0, float(out[0]) - self.error), float(out[1]) + self.error
         between = out[5:8] - out[2:5]

@@ -1,8 +1,8 @@
 """Two bodies at one relative pose: candidate parts, collision, nearest parts.
 
-The traversals of `walk` and `gaps` compute the results. They do not call functions of users and do not grow their
-workspace. For bodies with such functions, and for undecided pairs, boxes select a few pairs of parts, and `Pairs`
-solves these.
+The traversals of `tree_collision` and `tree_distance` compute the results. They do not call functions of users and do
+not grow their workspace. For bodies with such functions, and for undecided pairs, boxes select a few pairs of parts,
+and `Pairs` solves these.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import walk
+from gjk3d.bodies import tree_collision
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.raycast import inside_of
-from gjk3d.bodies.touch import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.broad.tree import box_gaps
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.rows import NO_POSE, empty_answers
+from gjk3d.convex.batch import NO_POSE, PackedShapes
+from gjk3d.convex.rows import Wanted, empty_answers
+from gjk3d.convex.solve import convex_handlers
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back
@@ -95,8 +96,8 @@ class BodyPair:
         return IDENTITY, row
 
     @property
-    def _trees(self) -> walk.TreePair:
-        return walk.TreePair(self.a.given, self.b.given, ORDERED)
+    def _trees(self) -> tree_collision.TreePair:
+        return tree_collision.TreePair(self.a.given, self.b.given, ORDERED)
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
@@ -104,8 +105,15 @@ class BodyPair:
         room, (rows_a, rows_b) = min(_ROOM, most or _ROOM), self.rows
         while True:
             pairs = np.empty((room, 2), dtype=np.int64)
-            count = walk.meeting_parts(
-                self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, walk.tree_scratch(), pairs
+            count = tree_collision.meeting_parts(
+                self.a.given,
+                self.b.given,
+                rows_a[0],
+                rows_b[0],
+                float(within),
+                exact,
+                tree_collision.tree_scratch(),
+                pairs,
             )
             if count <= room or room == most:
                 return pairs[: min(count, room)]
@@ -123,14 +131,14 @@ class BodyPair:
         """Return the pose rows of some parts of a, followed by those of some parts of b."""
         return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
-    def _packed_pairs(self, pairs: Ints) -> tuple[Pairs, Ints, Ints, Array]:
+    def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
         packed_a, packed_b = self.a.pack(which_a), self.b.pack(which_b)
         mapped = np.concatenate([self.a.mapped(which_a), self.b.mapped(which_b)])
-        batch = Pairs._of_packed(
+        batch = PackedShapes(
             np.concatenate([packed_a.ints, packed_b.ints]), np.concatenate([packed_a.floats, packed_b.floats]), mapped,
-            _Shapes(self.a, which_a, self.b, which_b),
+            _Shapes(self.a, which_a, self.b, which_b), convex_handlers,
         )  # fmt: skip
         starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
@@ -142,8 +150,8 @@ class BodyPair:
         if self.in_kernels:
             rows_a, rows_b = self.rows
             pairs = np.ascontiguousarray(pairs)
-            walk.solve_parts(
-                self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, walk.tree_scratch(), out, flags
+            tree_collision.solve_parts(
+                self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, tree_collision.tree_scratch(), out, flags
             )
         self.solve_again(pairs, mode, out, flags, most)
         return out, flags
@@ -153,14 +161,14 @@ class BodyPair:
         again = flags[:, 2] == 0
         if again.any():
             batch, local, table, rows = self._packed_pairs(pairs[again])
-            out[again], flags[again] = batch._solve_rows(local, table, rows, mode, most, 0.0, 1, None)
+            out[again], flags[again] = batch.solve(local, table, rows, Wanted(mode, most))
 
     def hits(self, pairs: Ints, margin: float = 0.0) -> Bools:
         """Return which pairs of parts are not proven farther apart than a margin."""
         if not len(pairs):
             return np.zeros(0, dtype=bool)
         batch, local, table, rows = self._packed_pairs(pairs)
-        return batch._collide_rows(local, table, rows, margin + self.error)
+        return batch.collide(local, table, rows, margin + self.error)
 
     def curved(self, pair: Ints) -> bool:
         """Return whether a part of a pair is not a polytope."""
@@ -186,9 +194,13 @@ class BodyPair:
     def held(self) -> HeldPoint | None:
         """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
-            (rows_a, rows_b), scratch = self.rows, walk.tree_scratch()
-            code = walk.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
-            return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == walk.HELD else None
+            (rows_a, rows_b), scratch = self.rows, tree_collision.tree_scratch()
+            code = tree_collision.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
+            return (
+                HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy())
+                if code == tree_collision.HELD
+                else None
+            )
         # functions of users cannot run in the kernel, so one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
@@ -204,16 +216,18 @@ class BodyPair:
 
     def meet(self, margin: float = 0.0) -> bool:
         """Return whether the bodies touch, overlap, or are within a margin of at least 0."""
-        code = walk.DOUBT
+        code = tree_collision.DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
-            rows = walk.PoseRows(*self.rows, 0, 1)
-            code = walk.meet_rows(self._trees, NO_POSE, NO_POSE, rows, float(margin), walk.tree_scratch(), answer)
-        if code == walk.DOUBT and self.in_kernels and margin > 0.0:
+            rows = tree_collision.PoseRows(*self.rows, 0, 1)
+            code = tree_collision.meet_rows(
+                self._trees, NO_POSE, NO_POSE, rows, float(margin), tree_collision.tree_scratch(), answer
+            )
+        if code == tree_collision.DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
-        if code != walk.DOUBT:
+        if code != tree_collision.DOUBT:
             # a body below the bottom of the columns is inside an unbounded field, or counts as inside
-            return code in (walk.MEET, walk.HELD, walk.DEEP)
+            return code in (tree_collision.MEET, tree_collision.HELD, tree_collision.DEEP)
         return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
@@ -222,7 +236,7 @@ class BodyPair:
             parts, (out, flags) = np.zeros((1, 2), dtype=np.int64), empty_answers(1)
             distance_rows(
                 self._trees, distance_query(False, BOUNDS, float(most)), NO_POSE, NO_POSE,
-                walk.PoseRows(*self.rows, 0, 1), walk.tree_scratch(), out,
+                tree_collision.PoseRows(*self.rows, 0, 1), tree_collision.tree_scratch(), out,
                 Reports(np.empty(1, dtype=np.int64), flags, parts),
             )  # fmt: skip
             if not flags[0, 3]:

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.traversal import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
-#: formats of parts: corners, (m, 9), with a radius in the floats; positions of shapes, (m, 3); pose rows; heights over
-#: a grid
+#: formats of parts: corners (m, 9) with a radius in the floats, positions of shapes (m, 3), pose rows, heights of a
+#: grid
 TRIANGLES, COPIES, PLACED, PRISMS = range(4)
 #: interior: none, or the inside of the skin
 OPEN, SKIN = range(2)
-#: columns of a part: its first int, its first float, its pose row; for a column of a height field its number
+#: columns of a part: its first int, its first float and its pose row. A column of a height field has its number only
 FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
 #: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
@@ -41,7 +41,7 @@ class PartTree(NamedTuple):
 
     boxes: Array2  #: (nodes, 15)
     links: Ints2  #: (nodes, 3)
-    places: Array2  #: what the kind says
+    places: Array2  #: in the format of the kind
     table: Ints2  #: the columns above for each part in the order of the leaves; or one row for all
     ints: Ints1
     floats: Array1
@@ -57,7 +57,7 @@ class PartTree(NamedTuple):
 
 
 #: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
-GivenShelf = tuple[PartTree, Array2]
+GivenShapes = tuple[PartTree, Array2]
 
 
 @inlined
@@ -67,8 +67,8 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 
 @inlined
-def on_shelf(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return body k of a shelf, where ``rims_reaches`` are the rims and reaches of all."""
+def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
+    """Return shape k of a list, where ``rims_reaches`` are the rims and reaches of all."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
@@ -230,7 +230,7 @@ def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -
 
 Thing = Body | Shape
 
-ORDERED, TURNED, TIED = range(3)  #: two are as they were asked about, or turned round, or their poses tell
+ORDERED, TURNED, TIED = range(3)  #: order of a pair: as given, swapped, or decided by the poses
 
 
 def order_of(a: Thing, b: Thing) -> int:

@@ -13,10 +13,9 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, gap_squared
 from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
-from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import edges_of
-from gjk3d.bodies.traversal import TriangleTree, box_pose, gap_squared
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
@@ -113,7 +112,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `cones`.
+        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `normal_cones`.
 
         Large grids, and shapes that are not in a grid, have just the tree.
         """
@@ -175,7 +174,7 @@ class Triangles(Parts):
 
     __slots__ = ("mesh", "tree")
 
-    def __init__(self, mesh: TriangleSurface) -> None:
+    def __init__(self, mesh: Mesh) -> None:
         self.mesh, self.tree = mesh, tree_of(mesh)
         self.count, self.reach, self.endless = len(self.tree.order), self.tree.reach, False
 
@@ -226,7 +225,7 @@ class Triangles(Parts):
         return self.mesh._convex_slack
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """See `Parts`."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
@@ -268,13 +267,13 @@ class Triangles(Parts):
         return normals
 
 
-def inside_of_mesh(mesh: TriangleSurface) -> dict[str, Any]:
+def inside_of_mesh(mesh: Mesh) -> dict[str, Any]:
     """Return the arguments of `given` for a mesh with an interior."""
     skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
     return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
 
 
-def closed_skin(solids: Sequence[tuple[TriangleSurface, Array]]) -> TriangleTree | None:
+def closed_skin(solids: Sequence[tuple[Mesh, Array]]) -> TriangleTree | None:
     """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
     if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
         return tree_of(solids[0][0].skin).arrays
@@ -430,7 +429,7 @@ class PlacedParts(TreeParts):
         return inf if len(self.things) > 1 else only._convex_slack if isinstance(only, Mesh) else 0.0
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """See `Parts`."""
         return [(x, row) for x, row in self.things if isinstance(x, Mesh) and x.is_solid]
 

@@ -19,7 +19,6 @@ from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.heights import HeightField, rim_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.shell import Shell
-from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.bodies.topology import body_numbers
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
@@ -156,7 +155,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
     return _RationalBody(parts, pieces, solids, hulls, float(np.abs(corners).max()), doubts)
 
 
-def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
+def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
     """Return the closed surface of a solid mesh, and doubts about it."""
     if not x.is_solid:
         return [], []
@@ -170,7 +169,7 @@ def _solids_of(x: TriangleSurface) -> tuple[list[ConvexSet], list[str]]:
     return [of_points(skin.vertices[skin.faces[np.array(some)]].reshape(-1, 3))], []
 
 
-def _hulls_in(solid: ConvexSet, x: TriangleSurface) -> list[ConvexSet]:
+def _hulls_in(solid: ConvexSet, x: Mesh) -> list[ConvexSet]:
     """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
 
     The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.

@@ -19,9 +19,8 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import STACK, TriangleTree
 from gjk3d.bodies.parts import PlacedParts, TreeParts
-from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, TriangleTree
 from gjk3d.bodies.triangles import Triangle, nearest_on, read
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
@@ -234,7 +233,7 @@ def inside(
         answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
 
 
-def holds(mesh: TriangleSurface, points: Array) -> Bools:
+def holds(mesh: Mesh, points: Array) -> Bools:
     """Return which points, in the frame of a mesh, are inside its closed surface. All are outside an open mesh."""
     answer = np.zeros(len(points), dtype=np.int64)
     if len(points) and mesh.is_watertight:
@@ -245,7 +244,7 @@ def holds(mesh: TriangleSurface, points: Array) -> Bools:
     return mask
 
 
-def inside_of(mesh: TriangleSurface, points: Array) -> Bools:
+def inside_of(mesh: Mesh, points: Array) -> Bools:
     """Return the result of `holds`, computed only for points in the box of the mesh."""
     low, high = mesh.bounds
     mask: Bools = ((points >= low) & (points <= high)).all(axis=1)

@@ -11,7 +11,6 @@ from gjk3d.bodies.bvh import straight
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TRIANGLES, PartTree
 from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given, inside_of_mesh, packed_triangles
-from gjk3d.bodies.surface import TriangleSurface
 from gjk3d.errors import ShapeError
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes import layout
@@ -80,7 +79,7 @@ class Shell(Body):
 
     def hull(self) -> Shape:
         """Return the convex hull, a shape that every query accepts."""
-        return self._as_parts().hull()
+        return self.mesh.hull().inflated(0.5 * self.thickness)
 
     def surface(self, resolution: int = 32) -> Surface:
         """Return both sides at half the thickness along the mean normals of vertices, and the rim, for pictures.
@@ -108,9 +107,6 @@ class Shell(Body):
         more = 0.5 * self.thickness * normals
         return Surface(np.vstack([v + more, v - more]), np.vstack([f, f[:, ::-1] + len(v), walls]))
 
-    def _as_parts(self) -> Plates:
-        return self._cached("parts", self._build_parts)
-
     def _build_parts(self) -> Plates:
         return Plates(self.mesh, 0.5 * self.thickness)
 
@@ -123,7 +119,7 @@ class Plates(TreeParts):
 
     __slots__ = ("_corners", "mesh", "radius")
 
-    def __init__(self, mesh: TriangleSurface, radius: float) -> None:
+    def __init__(self, mesh: Mesh, radius: float) -> None:
         corners = mesh.vertices[mesh.faces]
         more = radius + 4.0 * 2.0**-52 * (np.abs(corners).max(axis=(1, 2)) + radius)
         super().__init__(boxes_round(corners) + np.outer(more, np.repeat((-1.0, 1.0), 3)), 2)
@@ -156,7 +152,7 @@ class Plates(TreeParts):
         return self.mesh.hull().inflated(self.radius)
 
     @property
-    def solids(self) -> list[tuple[TriangleSurface, Array]]:
+    def solids(self) -> list[tuple[Mesh, Array]]:
         """See `Parts`."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 

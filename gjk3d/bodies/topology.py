@@ -269,7 +269,7 @@ class _Work:
     def drop_doubles(self) -> int:
         """Drop duplicate triangles, and return their number. A wall between two bodies is a pair and stays.
 
-        Of two opposite triangles, the one that fits its neighbours stays.
+        If two triangles are opposite, the one that fits its neighbours stays.
         """
         # each edge of a duplicate has two of these and a neighbour, or at a rim two of the same direction
         crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))

@@ -7,7 +7,6 @@ each pair of triangles is a test of convex polygons. This test covers the whole 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.pieces import available
+from gjk3d.bodies.solids import available
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import Vector
 from gjk3d.clash.detection.parts import AssemblyPart
@@ -24,6 +23,7 @@ from gjk3d.clash.detection.rules import Rule, matcher, read_rules
 from gjk3d.clash.detection.tolerances import SPACINGS
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import nearest
 
 _AXES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 _TOLERANCE = 1e-6  #: the default tolerance relative to the size of the assembly
@@ -125,10 +125,8 @@ class Order:
     def _blockers_of(self, part: str) -> tuple[tuple[str, ...], ...]:
         if part not in self.blockers:
             names = [*self.blockers]
-            near = difflib.get_close_matches(str(part), names, n=3)
-            hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
             shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-            raise ParseError(f"{part!r} is not a part of the order{hint} Its parts are {shown}.")
+            raise ParseError(f"{part!r} is not a part of the order.{nearest(part, names)} Its parts are {shown}.")
         return self.blockers[part]
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, Collisio
     Returns
     -------
     manager : CollisionManager
-        The manager of its nodes, by name; scale factors in the graph are applied to the meshes.
+        The manager of its nodes, by name. Scale factors in the graph are applied to the meshes.
     objects : dict
         The return value of ``add_object`` for each node.
 

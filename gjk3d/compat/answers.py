@@ -16,11 +16,13 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
 from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, Rows, Wanted, empty_answers, workspace_of
+from gjk3d.convex.batch import NO_CACHE, NO_POSE
+from gjk3d.convex.rows import Rows, Wanted, empty_answers
+from gjk3d.engine.dispatch import find
 from gjk3d.narrow.pairs import PairRows, Request, solve_many
 from gjk3d.narrow.solve import SIGNED
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import matrices, moved, moved_back, relative
-from gjk3d.query.dispatch import find
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.query.pair import prepared
 from gjk3d.results import Distance

@@ -22,7 +22,7 @@ class ContactData:
     faces : sequence of int
         Face of each object.
     normal, point : (3,) float
-        Normal from the first object to the second; a common point.
+        Normal from the first object to the second, and a common point.
     depth : float
         Length of the translation of the second object along the normal that separates them.
 

@@ -107,7 +107,7 @@ class CollisionManager:
             Name of the object in results.
         mesh : trimesh.Trimesh or Mesh
         transform : (4, 4) float, optional
-            World from local; `CollisionManager` describes transforms that are not rigid.
+            World from local. `CollisionManager` describes transforms that are not rigid.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class CollisionManager:
         Raises
         ------
         SceneError
-            There is no object of this name. It is a ValueError.
+            No object has this name. It is a ValueError.
         """
         self._objects.remove(name)
 
@@ -149,7 +149,7 @@ class CollisionManager:
         Raises
         ------
         SceneError, PoseError
-            There is no object of this name, or the transform is not valid. Both are ValueError.
+            No object has this name, or the transform is not valid. Both are ValueError.
         """
         self._objects.move(name, transform)
 
@@ -188,7 +188,7 @@ class CollisionManager:
         names : set of str
             With ``return_names``: the colliding objects.
         contacts : list of ContactData
-            With ``return_data``: the contacts; the mesh itself is called ``"__external"``.
+            The contacts, if ``return_data``. The mesh itself is called ``"__external"``.
         """
         guest = self._objects.guest(mesh, transform)
         if not (return_names or return_data):
@@ -302,7 +302,7 @@ class CollisionManager:
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
-            With ``return_data``: the nearest points; the mesh itself is called ``"__external"``.
+            The nearest points, if ``return_data``. The mesh itself is called ``"__external"``.
         """
         pair = closest(self._objects, self._objects.guest(mesh, transform), None, self._solid)
         if pair is None:
@@ -347,7 +347,7 @@ class CollisionManager:
         Raises
         ------
         SceneError
-            There is no object of this name. It is a ValueError.
+            No object has this name. It is a ValueError.
         """
         single = None if name is None else self._objects.find(name)
         pair = closest(self._objects, self._objects, single, self._solid)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
-from gjk3d.convex.rows import Rows, in_chunks
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.rows import Rows
 from gjk3d.convex.solve import core_row
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import toi as narrow

@@ -1,4 +1,4 @@
-"""Contact patches of many pairs of convex shapes in one call."""
+"""Contact patches of convex shapes, for many pairs or many poses in one call."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.pairs import Pairs
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
 from gjk3d.narrow import features, manifold
 from gjk3d.narrow.pairs import PairRows
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Ints
@@ -26,12 +26,11 @@ def most_corners(shape: Shape) -> int:
 
 
 _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
-_RANK = 2  #: column of a shape's half of a pair row, see `gjk3d.narrow.pairs`
 
 
-def sheets_for(room: tuple[int, int]) -> manifold.Sheets:
+@per_thread
+def sheets_for(corners: int, polygon: int) -> manifold.Sheets:
     """Return scratch for the corners of features and for the corners of polygons, given their greatest numbers."""
-    corners, polygon = room
     return manifold.Sheets(np.empty((corners, 3)), np.empty((corners, 3)), np.empty((3, polygon, 2)))
 
 
@@ -53,34 +52,41 @@ def faces_of(shapes: Sequence[Any]) -> Faces:
     return Faces(np.concatenate([q for q, _ in parts]), np.concatenate([f for _, f in parts]), starts, corners)
 
 
-def _faces(pairs: Pairs) -> Faces:
-    if "faces" not in pairs._cache:
-        pairs._cache["faces"] = faces_of(pairs.shapes)
-    faces: Faces = pairs._cache["faces"]
-    return faces
+class FacesOfTwo(NamedTuple):
+    """The faces of two shapes for the kernels, and sizes of scratch memory."""
+
+    lists: manifold.FaceLists
+    corners: int  #: greatest number of corners of a feature
+    capacity: int  #: greatest number of points of a patch
+
+
+def faces_of_two(a: Shape, b: Shape) -> FacesOfTwo:
+    """Return the faces of two shapes."""
+    ints, floats, starts, corners = faces_of([a, b])
+    return FacesOfTwo(manifold.FaceLists(ints, floats, starts), int(corners.max()), int(corners.sum()) + 4)
 
 
 def patch_points(
-    pairs: Pairs, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
+    pairs: PairRows, faces: FacesOfTwo, answers: Array, within: float, most: int | None, workers: int
 ) -> tuple[Array, Ints]:
-    """Return the points of contact patches of convex pairs, (m, columns, 7), and the number of points of each pair."""
-    count = np.zeros(len(out), dtype=np.int64)
-    if not len(out):
-        return np.empty((0, most or 0, manifold.POINT)), count
-    faces = _faces(pairs)
-    for side in range(2):  # half-spaces come first, as in the query of a single pair
-        planes = np.flatnonzero(pairs.planes[shapes[:, side]])
-        table[planes, 5 * side + _RANK], table[planes, 5 * (1 - side) + _RANK] = 0, 1
-    packed = PairRows(*pairs._arena, table, rows)
-    loops = manifold.FaceLists(faces.ints, faces.floats, faces.starts[shapes].reshape(-1, 2))
-    corners = faces.corners[shapes]
-    capacity = int(corners.sum(axis=1).max()) + 4
-    width = capacity if most is None else min(most, capacity)
-    points = np.full((len(out), width if most is None else most, manifold.POINT), np.nan)
+    """Return the points of contact patches, (m, columns, 7), padded with NaN, and the number of points of each pair."""
+    limits = manifold.PatchLimits(within, faces.capacity if most is None else min(most, faces.capacity))
+    total = len(answers)
+    count = np.zeros(total, dtype=np.int64)
+    parts: dict[int, Array] = {}
 
     def run(start: int, stop: int) -> None:
-        sheets, limits = sheets_for((int(corners.max()), capacity)), manifold.PatchLimits(within, width)
-        manifold.contact_rows(packed, loops, out, limits, start, stop, sheets, points[start:stop], count)
+        points = np.full((stop - start, limits.most, manifold.POINT), np.nan)
+        sheets = sheets_for(faces.corners, faces.capacity)
+        manifold.contact_rows(pairs, faces.lists, answers, limits, start, stop, sheets, points, count)
+        # chunks differ in width until all counts are known
+        parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
 
-    in_chunks(len(out), workers, run)
-    return (points[:, : int(count.max())] if most is None else points), count
+    in_chunks(total, workers, run)
+    columns = int(count.max(initial=0)) if most is None else most
+    if len(parts) == 1 and parts[0].shape[1] == columns:
+        return parts[0], count
+    points = np.full((total, columns, manifold.POINT), np.nan)
+    for start, part in parts.items():
+        points[start : start + len(part), : part.shape[1]] = part
+    return points, count

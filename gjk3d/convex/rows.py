@@ -1,34 +1,18 @@
-"""Input of the kernels: shapes packed into two arrays, poses as rows, scratch memory, and many rows in chunks."""
+"""Input and output of the kernels: shapes packed into two arrays, poses as rows, and the canonical order of A and B."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
-from gjk3d.narrow.room import Workspace, workspace
 from gjk3d.narrow.solve import FLOATS, INTS
-from gjk3d.results import Status
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, per_thread
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
-
-NO_LOG = np.empty(0)
-NO_CACHE = np.empty((0, MEMORY))
-NO_POSE = np.empty((0, 4))
-_CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
-_LEAST = 64  #: fewer rows are not worth a thread
-_CACHE = 1 << 17  #: numbers that fit into the cache of a core
-_BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
-_WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
-FIRST_POINTS = 64  #: vertices of EPA's polytope that fit into the first workspace
-MOST_POINTS = {True: 65536, False: 1024}  #: by whether both are polytopes, where EPA is finite
-_local = threading.local()
 
 
 class Rows(NamedTuple):
@@ -78,41 +62,7 @@ def answers_of(result: Any, count: int) -> Array:
     return answers
 
 
-def workspace_of(vertices: int, log: Array = NO_LOG) -> Workspace:
-    """Return this thread's workspace for polytopes of that many vertices, with this log; see `scratch`."""
-    work, table, _ = scratch(vertices)
-    return Workspace(work, table, log)
-
-
-def scratch(vertices: int) -> tuple[Array, Ints, Array]:
-    """Return this thread's scratch for polytopes of that many vertices and for a simplex; large arrays are not kept."""
-    cached: dict[int, tuple[Array, Ints, Array]] = _local.__dict__.setdefault("scratch", {})
-    if vertices not in cached:
-        floats, ints = workspace(vertices)
-        arrays = (np.empty(floats), np.empty(ints, np.int64), np.empty((6, 10)))
-        if vertices > 1024:
-            return arrays
-        cached[vertices] = arrays
-    return cached[vertices]
-
-
-def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
-    chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
-    if workers == 1 or total <= chunk:
-        for start in range(0, total, chunk):
-            task(start, min(start + chunk, total))
-        return
-    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(workers, len(spans))) as pool:
-        try:
-            for future in [pool.submit(task, *span) for span in spans]:
-                future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1)))
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
@@ -137,20 +87,8 @@ def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints
     return ints, floats, np.array(starts[:-1], dtype=np.int64).reshape(-1, 2)
 
 
-def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
-
-    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
-    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
-    """
-    table[:, TURN] = 0
-    if _CACHE < numbers < _WORTH * len(table):
-        where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
-        table[:, TURN] = where - np.arange(len(table))
-
-
 def later(rows: Rows) -> tuple[Array, Array, Bools]:
-    """Return the poses of A and of B row by row, and the rows in which A's pose is lexicographically greater."""
+    """Return the poses of A and of B row by row, and the rows with a lexicographically greater pose of A."""
     first, second = np.broadcast_arrays(rows.a, rows.b)
     differ = first != second
     column = differ.argmax(axis=1)
@@ -187,22 +125,3 @@ def mirror(out: Array, which: Any) -> None:
 def select_rows(rows: Array, which: Ints) -> Array:
     """Return selected rows of poses; a single row belongs to every query."""
     return rows[which] if len(rows) > 1 else rows
-
-
-def collide_on_gpu(pairs: PairRows, margin: float, answer: Ints) -> None:
-    """Fill ``answer`` as `collide_many` does, for every row of it."""
-    from gjk3d._kernels.gpu import Output, PerThread, run  # numba-cuda is loaded only for queries on the GPU
-
-    simplex = PerThread(scratch(FIRST_POINTS)[2])
-    run(collide_many, (pairs, NO_POSE, NO_POSE, margin, 0, len(answer), simplex, Output(answer), NO_CACHE))
-
-
-def solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) -> None:
-    """Fill ``out`` and ``flags`` as `solve_many` does, for every row of them."""
-    from gjk3d._kernels.gpu import Output, PerThread, run
-
-    workspace = PerThread(workspace_of(FIRST_POINTS))
-    arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
-    run(solve_many, arguments)
-    if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
-        flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1

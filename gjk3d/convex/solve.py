@@ -1,6 +1,6 @@
 """Queries on two convex shapes: by their cores, by facets, with a half-space, or with a user's support mapping.
 
-`convex_handlers` chooses among these. `gjk3d.query.dispatch` has the table of all kinds of shapes.
+`convex_handlers` chooses among these. `gjk3d.engine.dispatch` has the table of all kinds of shapes.
 """
 
 from __future__ import annotations
@@ -14,31 +14,23 @@ import numpy as np
 from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.broad.nodes import Box
+from gjk3d.convex.batch import MOST_CURVED_POINTS, MOST_POINTS, NO_CACHE, NO_POSE, collide_batch, solve_batch
 from gjk3d.convex.checks import FACETS, check_polytopes
 from gjk3d.convex.rows import (
-    FIRST_POINTS,
-    MOST_POINTS,
-    NO_CACHE,
-    NO_LOG,
-    NO_POSE,
     Rows,
     Wanted,
     canonical,
-    collide_on_gpu,
     empty_answers,
-    in_chunks,
     mirror,
     ranks,
-    scratch,
     select_rows,
-    solve_on_gpu,
-    workspace_of,
 )
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, collide_many, plane_rows, solve_many
+from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, plane_rows, solve_many
 from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
+from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
@@ -73,31 +65,25 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
         return
     mode, max_distance, tol, log = wanted[:4]
     ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
-    if log is not None:  # a trace shows A on the left, as the caller passed it
-        pair[0, [2, 7]] = 0, 1
-    pairs = PairRows(ints, floats, pair, rows.joined_poses())
-    most = MOST_POINTS[bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])]
-    points, again = FIRST_POINTS, False
-
-    def run(start: int, stop: int, points: int, again: bool, steps: Array) -> int:
-        request, workspace = Request(mode, max_distance, tol, again), workspace_of(points, steps)
-        return solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace, out, flags, NO_CACHE)
-
-    while True:
-        if rows.on_gpu and log is None and not again:
-            solve_on_gpu(pairs, Request(mode, max_distance, tol), out, flags)
-        elif log is None:
-            in_chunks(rows.total, rows.workers, partial(run, points=points, again=again, steps=NO_LOG))
-        else:
-            steps = np.empty(4096)
-            while (used := run(0, 1, points, False, steps)) > len(steps):  # the kernel returns the length it needs
-                steps = np.empty(used)
-            log[0] = steps[:used]
-        if points >= most or not flags[:, 3].any():
-            if tol == 0.0 and most == MOST_POINTS[True] and not flags[:, 2].all():
-                _settle_exactly(a, b, rows, wanted, out, flags)
-            return
-        points, again = 4 * points, True
+    polytopes = bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])
+    pairs, request = PairRows(ints, floats, pair, rows.joined_poses()), Request(mode, max_distance, tol)
+    if log is None:
+        curved = np.full(rows.total, not polytopes)
+        solve_batch(pairs, request, curved, out, flags, rows.workers, rows.on_gpu)
+    else:
+        pair[0, [2, 7]] = 0, 1  # a trace shows A on the left, as the caller passed it
+        points, steps = FIRST_POINTS, np.empty(4096)
+        while True:
+            used = solve_many(pairs, NO_POSE, NO_POSE, request, 0, 1, workspace_of(points, steps), out, flags, NO_CACHE)
+            if used > len(steps):
+                steps = np.empty(used)  # the kernel returns the length it needs
+            elif flags[0, 3] and points < (MOST_POINTS if polytopes else MOST_CURVED_POINTS):
+                points *= 4
+            else:
+                break
+        log[0] = steps[:used]
+    if tol == 0.0 and polytopes and not flags[:, 2].all():
+        _settle_exactly(a, b, rows, wanted, out, flags)
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -133,16 +119,7 @@ def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, 
 def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
     ints, floats, pair, _ = core_row(a, b, len(rows.a), len(rows.b))
     pairs = PairRows(ints, floats, pair, rows.joined_poses())
-    answer = np.empty(rows.total, dtype=np.int64)
-
-    def task(start: int, stop: int) -> None:
-        simplex = scratch(FIRST_POINTS)[2]
-        collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, NO_CACHE)
-
-    if rows.on_gpu:
-        collide_on_gpu(pairs, margin, answer)
-    else:
-        in_chunks(rows.total, rows.workers, task)
+    answer = collide_batch(pairs, rows.total, margin, rows.workers, rows.on_gpu)
     left = np.flatnonzero(answer == 2)  # too close to the margin: the signed distance decides
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
@@ -159,6 +136,12 @@ def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bo
     return hits
 
 
+@per_thread
+def edge_scratch(count: int) -> Array:
+    """Return scratch for the edges of one shape."""
+    return np.empty((count, 9))
+
+
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
         raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
@@ -167,9 +150,8 @@ def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
     first, second = ShapeRows(*a._packed, rows.a), ShapeRows(*b._packed, rows.b)
     gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
-    rotated = np.empty((len(gauss_b.edges), 9))
-    axis_rows(first, second, gauss_a, gauss_b, rotated, 0, rows.total, axes, kinds)
-    overlap_rows(first, second, axes, kinds, 0, rows.total, scratch(FIRST_POINTS)[2], out, flags)
+    axis_rows(first, second, gauss_a, gauss_b, edge_scratch(len(gauss_b.edges)), 0, rows.total, axes, kinds)
+    overlap_rows(first, second, axes, kinds, 0, rows.total, workspace_of(FIRST_POINTS).simplex, out, flags)
     left = np.flatnonzero(flags[:, 3])
     if len(left):
         few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True)

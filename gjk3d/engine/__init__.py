@@ -1,4 +1,6 @@
-"""Pairs of a non-convex body and anything else inside compiled loops: trees by address, and one function for a pair.
+"""What all queries on many pairs share: the table of handlers, the stores of shapes and trees, and `Pairs`.
 
-`store` holds a head of each tree, so that one kernel can work on pairs of many bodies. `pair` tests one pair.
+`dispatch` has the handlers of each query for each pair of kinds. `shape_store` packs shapes, with boxes in place of
+bodies, and `pairs` is the public class on it. `store` holds a head of the tree of each body, so that one kernel can
+work on pairs of many bodies. `pair` tests one pair. Batches of convex pairs are in `gjk3d.convex.batch`.
 """

@@ -1,4 +1,4 @@
-"""One pair of a store, the first of which is a body: whether the two collide, and how far a point is from a body.
+"""Test of a body and another item of a store for collision, and the distance of a point from a body.
 
 Most pairs of a cell are far apart. A ball around the second shape then settles them by one distance from a point,
 `free_distance`, which needs no GJK. One such distance also serves all samples of a motion whose balls lie near it.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import sqrt
 
 from gjk3d._kernels.decorators import kernel, plain
+from gjk3d.bodies.mesh_trees import from_box
 from gjk3d.bodies.part_tree import OPEN, PRISMS, PartTree
-from gjk3d.bodies.traversal import from_box
-from gjk3d.bodies.walk import APART, DOUBT, PosedPair, TreeScratch, holds, meet
+from gjk3d.bodies.tree_collision import APART, DOUBT, PosedPair, TreeScratch, holds, meet
 from gjk3d.geometry.vec3 import Vec3, turn_back
 from gjk3d.typing import Array
 
@@ -28,7 +28,7 @@ def pair_collides(pair: PosedPair, margin: float, w: TreeScratch) -> int:
     code = meet(pair, max(margin, 0.0), w)
     if code == APART:
         return NO
-    # DOUBT and DEEP are left open, and so is the depth that a negative margin is compared with
+    # DOUBT, DEEP and a negative margin, which needs a depth, are decided elsewhere
     return YES if code < DOUBT and margin >= 0.0 else UNSURE
 
 

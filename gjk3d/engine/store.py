@@ -36,7 +36,7 @@ class Store(NamedTuple):
 
 
 def store_of(things: Iterable[Body | Shape | None]) -> Store:
-    """Return a store with a tree for each body or convex shape; None has no tree."""
+    """Return a store with a tree for each body or convex shape. The tree of None is empty."""
     every = list(things)
     store = Store(np.zeros((len(every), HEAD), dtype=np.int64), np.zeros((len(every), 2)))
     for k, thing in enumerate(every):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
@@ -22,7 +21,7 @@ def check_dae(data: bytes) -> tuple[bytes, int]:
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise HeaderError("has a DOCTYPE, which can expand to any size. Collada does not need it, so remove it.")
     if b"<instance_node" in data or data.count(b"<instance_geometry") > _FEW:
-        refuse_copies(*_Copies(ElementTree.fromstring(data)).count(), len(data))
+        refuse_copies(*_copies(ElementTree.fromstring(data)), len(data))
     return data, 0
 
 
@@ -53,47 +52,39 @@ def _tag(element: Any) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-class _Copies:
-    """The nodes and geometries of a document by their ids, and the number of copies below each node."""
+def _copies(root: Any) -> tuple[int, int]:
+    """Return the number of copies of geometries in all scenes, and the number of their triangles."""
+    nodes: dict[str, Any] = {}
+    triangles: dict[str, int] = {}
+    scenes: list[Any] = []
+    counts: dict[str, tuple[int, int]] = {}  # of each node
+    for element in root.iter():
+        tag, ident = _tag(element), element.get("id", "")
+        if tag == "node":
+            nodes[ident] = element
+        elif tag == "geometry":
+            triangles[ident] = sum(map(_triangles, element.iter()))
+        elif tag == "visual_scene":
+            scenes.append(element)
 
-    def __init__(self, root: Any) -> None:
-        self._nodes, self._triangles = {}, {}
-        self._scenes: list[Any] = []
-        self._counted: dict[str, tuple[int, int]] = {}
-        for element in root.iter():
-            tag, ident = _tag(element), element.get("id", "")
-            if tag == "node":
-                self._nodes[ident] = element
-            elif tag == "geometry":
-                self._triangles[ident] = sum(map(_triangles, element.iter()))
-            elif tag == "visual_scene":
-                self._scenes.append(element)
+    def below(element: Any, above: tuple[str, ...]) -> tuple[int, int]:
+        placed = total = 0
+        for child in element.iter():
+            tag, ident = _tag(child), child.get("url", "").removeprefix("#")
+            if tag == "instance_geometry":
+                placed, total = placed + 1, total + triangles.get(ident, 0)
+            elif tag == "instance_node" and ident in nodes:
+                if ident in above or len(above) >= _DEEPEST:
+                    raise HeaderError(
+                        f"its node {ident[:40]!r} contains itself, or is more than {_DEEPEST} levels deep"
+                    )
+                if ident not in counts:
+                    counts[ident] = below(nodes[ident], (*above, ident))
+                placed, total = placed + counts[ident][0], total + counts[ident][1]
+        return placed, total
 
-    def count(self) -> tuple[int, int]:
-        """Return the number of copies in all scenes, and the number of their triangles."""
-        return _sum(self._below(scene, ()) for scene in self._scenes)
-
-    def _below(self, element: Any, above: tuple[str, ...]) -> tuple[int, int]:
-        return _sum(self._instance(child, above) for child in element.iter())
-
-    def _instance(self, element: Any, above: tuple[str, ...]) -> tuple[int, int]:
-        tag, ident = _tag(element), element.get("url", "").removeprefix("#")
-        if tag == "instance_geometry":
-            return 1, self._triangles.get(ident, 0)
-        if tag != "instance_node" or ident not in self._nodes:
-            return 0, 0
-        if ident in above or len(above) >= _DEEPEST:
-            raise HeaderError(f"its node {ident[:40]!r} contains itself, or is more than {_DEEPEST} levels deep")
-        if ident not in self._counted:
-            self._counted[ident] = self._below(self._nodes[ident], (*above, ident))
-        return self._counted[ident]
-
-
-def _sum(counts: Iterator[tuple[int, int]]) -> tuple[int, int]:
-    placed = triangles = 0
-    for count in counts:
-        placed, triangles = placed + count[0], triangles + count[1]
-    return placed, triangles
+    counted = [below(scene, ()) for scene in scenes]
+    return sum(placed for placed, _ in counted), sum(total for _, total in counted)
 
 
 def _triangles(element: Any) -> int:

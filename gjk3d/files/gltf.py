@@ -1,7 +1,4 @@
-"""Comparison of the arrays and parts that a GLB or glTF declares with its content, before a reader uses the file.
-
-`gjk3d.files.headers` is the equivalent for formats without JSON.
-"""
+"""Comparison of the arrays and parts that a GLB or glTF declares with its content, and its colours."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts
+from gjk3d.files.nodes import Colour
 
 DEEPEST = 200  #: the largest number of nodes above a mesh
 #: The limits of bytes and values of the JSON. A value takes about a hundred bytes of memory.
@@ -174,3 +172,39 @@ def _refuse_arrays(tree: dict[str, Any]) -> None:
                     raise HeaderError(f"accessors[{index}] is compressed or sparse: export without compression")
                 if accessor.get("normalized"):
                     raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")
+
+
+_READ = (0, 1, 4, 5)  #: the modes of primitives that trimesh reads: points, lines, triangles, strips
+
+
+def colour_gltf(scene: Any, data: bytes) -> None:
+    """Set the colours of a GLB or glTF scene by its materials."""
+    from trimesh.util import unique_name
+
+    if b'"materials"' not in data:
+        return
+    tree = unpacked(data)[0] if data[:4] == b"glTF" else json.loads(data)
+    materials = [_colour(material) for material in tree.get("materials", [])]
+    names: dict[str, None] = {}
+    counts: dict[str, int] = {}
+    for mesh in tree.get("meshes", []):
+        for primitive in mesh["primitives"]:
+            if primitive.get("mode", 4) not in _READ:
+                continue
+            name = unique_name(mesh.get("name", "GLTF"), names, counts=counts)  # the name in trimesh
+            names[name] = None
+            colour = materials[primitive["material"]] if "material" in primitive else None
+            if colour is not None and name in scene.geometry:
+                scene.geometry[name].metadata["colour"] = colour
+
+
+def _colour(material: dict[str, Any]) -> Colour | None:
+    """Return the sRGB colour of a material, or None if it has a texture or no colour."""
+    surface = material.get("pbrMetallicRoughness", {})
+    factor = surface.get("baseColorFactor")
+    if factor is None or "baseColorTexture" in surface:
+        return None
+    linear = [min(1.0, max(0.0, float(value))) for value in factor[:3]]
+    # the transfer function of IEC 61966-2-1
+    red, green, blue = (round(12.92 * x if x <= 0.0031308 else 1.055 * x ** (1.0 / 2.4) - 0.055, 6) for x in linear)
+    return red, green, blue

@@ -33,13 +33,7 @@ def refuse_nul(data: bytes, name: str) -> None:
 def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, bytes]:
     """Return the number of matching lines in a few windows, the number of all their lines, and the first other line.
 
-    Parameters
-    ----------
-    data : bytes
-        The text.
-    pattern : pattern
-        The pattern of the begin of a line. A line that continues after a backslash counts once, and an empty line is
-        ignored.
+    ``pattern`` is that of the begin of a line. A line that continues after a backslash counts once.
     """
     good = every = 0
     odd = b""
@@ -60,29 +54,18 @@ def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, b
 
 
 def rows_end(data: bytes, start: int, count: int, *, empty: bool) -> tuple[int, int]:
-    """Return the end of ``count`` rows that begin at ``start``.
+    """Return the end of ``count`` rows from ``start``, and their number, which is smaller if the text ends earlier.
 
-    Parameters
-    ----------
-    data : bytes
-        The text, whose lines end with a line feed.
-    start, count : int
-        The first byte, and the expected number of rows.
-    empty : bool
-        Whether empty rows are counted.
-
-    Returns
-    -------
-    end : int
-        The byte after the last row.
-    rows : int
-        The number of rows. It is smaller than ``count`` if the text ends earlier.
+    ``empty`` means that empty rows are counted.
     """
     rows, end = 0, start
     row = re.compile(rb"[^\n]*\n?" if empty else rb"\s*\S[^\n]*\n?")
     while rows < count and end < len(data):
         stop = data.rfind(b"\n", end, end + CHUNK) + 1 or len(data)  # or the whole rest, for a longer line
-        added = _lines(data, end, stop, empty=empty)
+        if empty:
+            added = data.count(b"\n", end, stop) + (data[stop - 1 : stop] != b"\n")
+        else:
+            added = sum(1 for line in data[end:stop].split(b"\n") if line.strip())
         if rows + added <= count:
             rows, end = rows + added, stop
             continue
@@ -103,12 +86,6 @@ def without_comments(data: bytes) -> bytes:
         pieces.append(re.sub(rb"#[^\n]*", b"", data[end:stop]))
         end = stop
     return b"".join(pieces)
-
-
-def _lines(data: bytes, start: int, stop: int, *, empty: bool) -> int:
-    if empty:
-        return data.count(b"\n", start, stop) + (data[stop - 1 : stop] != b"\n")
-    return sum(1 for line in data[start:stop].split(b"\n") if line.strip())
 
 
 def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
@@ -134,8 +111,6 @@ def shown(line: bytes) -> str:
 MAX_PLACED, BYTES_PER_PLACED = 5000, 60
 #: The limit of triangles of all copies: for any file, for each byte of a file, and the absolute limit.
 FEW_TRIANGLES, TRIANGLES_PER_BYTE, MAX_TRIANGLES = 4_000_000, 4, 100_000_000
-
-
 #: The limit of parts of any file, and the bytes for each part above it. A reader takes about 1 ms for each part.
 MAX_PARTS, BYTES_PER_PART = 2000, 300
 
@@ -181,19 +156,4 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
             f"unpacks to {unpacked} bytes, expected at most {MAX_UNPACKED}, and above {SMALL} at most {MAX_RATIO} times"
             f" the {len(data)} bytes of the file"
         )
-    return data, 0
-
-
-def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Check the unpacked size of a 3MF archive, and that it contains models."""
-    check_zip(data)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
-            raise HeaderError("contains no model: it is a zip archive without 3D/3dmodel.model")
-        for name in archive.namelist():
-            if name.lower().endswith(".model"):
-                with archive.open(name) as member:
-                    start = member.read(64)
-                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
-                    raise HeaderError(f"its {name} is not XML, because it begins with {shown(start)}")
     return data, 0

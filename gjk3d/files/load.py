@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib.util
 import io
 import logging
@@ -23,23 +22,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.accuracy import corner_rounding, stretch
 from gjk3d.bodies.mesh import Mesh, Part
-from gjk3d.bodies.surface import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
-from gjk3d.files.nodes import colour_gltf, colour_obj
-from gjk3d.files.obj import unfolded
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
-from gjk3d.wording import kind_of
+from gjk3d.wording import kind_of, nearest
 
 #: The largest number of bytes of a file.
 MAX_BYTES = 4 << 30
 
 _quiet_lock = threading.Lock()
-
-
 _STILL = np.eye(4)
 #: The geometries of each part by its name, with their transforms. A part with several materials has several geometries.
 Pieces = dict[str, list[tuple[Any, Any]]]
@@ -54,12 +49,11 @@ class _Format(NamedTuple):
     process_reader: str = ""  #: the reader of `gjk3d.files.process` that converts the file first
     drawn: Callable[[bytes], str | None] = lambda data: None  #: the unit of the drawing, if the reader converts it
     states: Callable[[bytes], bool] = lambda data: False  #: whether the file itself states its unit
-    faceted: bool = False  #: whether the reader returns the error of its triangles on curved faces
 
 
 ARRAYS, ARCHIVE = "arrays", "archive"  #: the output of a reader in a separate process, and a zip archive of models
 
-_STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of, faceted=True)
+_STEP = _Format(gltf.check_glb, "glb", "meters", ("cascadio",), process_reader="STEP", drawn=unit_of)
 #: Every extension that `load` reads. STEP is converted to GLB, which is in metres. Collada is scaled to metres.
 FORMATS = {
     ".stl": _Format(stl_ply_off.check_stl, "stl"),
@@ -68,13 +62,9 @@ FORMATS = {
     ".off": _Format(stl_ply_off.check_off, "off"),
     ".glb": _Format(gltf.check_glb, "glb", "meters"),
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
-    ".3mf": _Format(headers.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
+    ".3mf": _Format(threemf.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
-        collada.check_dae,
-        "dae",
-        "meters",
-        ("collada",),
-        "robot",
+        collada.check_dae, "dae", "meters", ("collada",), "robot",
         states=lambda data: collada.meters(data) is not None,
     ),
     ".step": _STEP,
@@ -82,19 +72,14 @@ FORMATS = {
     ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), process_reader="3DXML"),
     ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), process_reader="XAML"),
     ".ifc": _Format(
-        headers.unchecked,
-        ARRAYS,
-        "meters",
-        ("ifcopenshell",),
-        "ifc",
-        process_reader="IFC",
+        headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", process_reader="IFC",
         states=lambda data: b".LENGTHUNIT." in data,
     ),
     ".vtk": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
     ".vtp": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
     ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
     ".zip": _Format(headers.check_zip, ARCHIVE),
-}
+}  # fmt: skip
 
 
 def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | None = None) -> Mesh:
@@ -184,13 +169,12 @@ def read(path: str | os.PathLike[str]) -> Content:
         scene = _read(content, kind.reader, file.parent)
         if kind.reader in ("obj", "ply", "off") or (kind.reader == "dae" and b"<poly" in content):
             _unfold(scene, promised)
-    if not kind.faceted:  # only the reader of gjk3d is trusted, and not the extras of a GLB
+    if not kind.process_reader:  # only the readers of gjk3d are trusted, and not the extras of a GLB
         for geometry in scene.geometry.values():
             geometry.metadata.pop("facets", None)
-    if not kind.process_reader:
         for key in ("labels", "guids", "notes"):
             scene.metadata.pop(key, None)
-    unit = kind.unit or (_unit(scene) if kind.reader == "3mf" else None)
+    unit = kind.unit or (scene.units if kind.reader == "3mf" else None)
     return Content(file, kind, size, scene, promised, unit, drawn, stated)
 
 
@@ -270,7 +254,11 @@ def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     except (headers.HeaderError, ShapeError) as error:
         raise ParseError(f"{file}: {error}") from None
     except Exception as error:  # any error of a reader is a fault of the file, even a MemoryError
-        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {_first_line(error)}") from error
+        lines = str(error).strip().splitlines()
+        summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
+        if isinstance(error, StopIteration | LookupError):  # a reader did not find an element
+            summary = f"a referenced element is missing ({summary}), so the file is damaged"
+        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {summary}") from error
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
@@ -298,9 +286,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
         raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")
-    near = difflib.get_close_matches(file.name, folder, n=3)
-    hint = f": did you mean {' or '.join(near)}?" if near else ". Only local files can be read."
-    raise FileError(f"the file {file} does not exist{hint}")
+    raise FileError(f"the file {file} does not exist.{nearest(file.name, folder) or ' Only local files can be read.'}")
 
 
 def _format(file: Path) -> _Format:
@@ -315,14 +301,6 @@ def _format(file: Path) -> _Format:
             f'{file.suffix} files need {needs}, which is not installed. Run pip install "gjk3d[{kind.extra}]".'
         )
     return kind
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
-    if isinstance(error, StopIteration | LookupError):  # a reader did not find an element
-        return f"a referenced element is missing ({summary}), so the file is damaged"
-    return summary
 
 
 class _FolderResolver:
@@ -355,9 +333,9 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     with _quiet():
         scene = trimesh.load_scene(io.BytesIO(data), file_type=reader, resolver=_FolderResolver(folder), **options)
     if reader in ("glb", "gltf"):
-        colour_gltf(scene, data)
+        gltf.colour_gltf(scene, data)
     elif reader == "obj":
-        colour_obj(scene, data, _FolderResolver(folder).get)
+        obj.colour_obj(scene, data, _FolderResolver(folder).get)
     if reader == "dae":  # the axes of the file are used, as in glTF and for robots
         scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
@@ -374,7 +352,7 @@ def _unfold(scene: Any, promised: int) -> None:
         return
     for mesh in meshes:
         faces = np.asarray(mesh.faces, np.int64)
-        anew = unfolded(np.asarray(mesh.vertices, np.float64), faces)
+        anew = obj.unfolded(np.asarray(mesh.vertices, np.float64), faces)
         if anew is not faces:
             mesh.faces = anew
 
@@ -429,7 +407,7 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
     """Yield each node with a geometry, its transform, and the name of the geometry.
 
-    The transforms have the bits of `get` in trimesh, whose time grows with the third power of the depth.
+    The transforms have the bits of `get` in trimesh 5.2, whose time grows with the third power of the depth.
     """
     from trimesh.transformations import fix_rigid
 
@@ -463,12 +441,8 @@ def _mesh(content: Content, unit: str | None) -> Mesh:
     return Mesh._of(
         np.concatenate([part.mesh.vertices for part in parts]),
         np.concatenate([part.mesh.faces + start for part, start in zip(parts, starts[:-1], strict=True)]),
-        name=file.stem,
-        unit=unit,
-        parts=parts,
-        source=file,
-        rounding=max(part.mesh._spread for part in parts),
-    )
+        name=file.stem, unit=unit, parts=parts, source=file, rounding=max(part.mesh._spread for part in parts),
+    )  # fmt: skip
 
 
 def _part_name(scene: Any, node: Any, geometry: Any, file: Path) -> str:
@@ -503,11 +477,6 @@ def joined(name: str, pieces: list[tuple[Any, Any]], unit: str | None, file: Pat
     return Part(name, mesh)
 
 
-def _unit(scene: Any) -> str | None:
-    units = scene.units
-    return units[:40] if isinstance(units, str) else None
-
-
 def natural(name: str) -> list[str | int]:
     """Return the sort key of a name. 'bolt 2' is before 'bolt 10', and case is ignored."""
     words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every second item is a number
@@ -520,7 +489,6 @@ def _selected(mesh: Mesh, name: str) -> Mesh:
         if part.name == name:
             return part.mesh
     names = [part.name for part in mesh.parts]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-    hint = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    raise ParseError(f"{mesh.source} does not contain the part {name!r}{hint} Its parts are {shown}.")
+    hint = nearest(name, names, 0.4)
+    raise ParseError(f"{mesh.source} does not contain the part {name!r}.{hint} Its parts are {shown}.")

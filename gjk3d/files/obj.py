@@ -1,4 +1,4 @@
-"""Conversion of an OBJ to the few forms that trimesh reads correctly. Errors name the line of other forms.
+"""Conversion of an OBJ to the few forms that trimesh reads correctly, and the colours of its objects.
 
 trimesh 5.2 skips a vertex with an unknown line, so that all later indices are off by one. It confuses the corners of
 faces in a file with several forms of corners. It counts relative indices from the end of the file instead of from
@@ -7,13 +7,18 @@ their line.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from bisect import bisect
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from gjk3d.bodies.conversions import triangulated
 from gjk3d.files.headers import HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
+from gjk3d.files.nodes import Colour
 from gjk3d.typing import Array, Ints
 
 #: The words at the begin of lines of an OBJ, including free-form curves and surfaces.
@@ -190,3 +195,44 @@ def _outline(triangles: Ints) -> Ints | None:
             break
     closed = corner == start and len(loop) == len(triangles) + 2 == len(following)
     return np.array(loop, dtype=np.int64) if closed else None
+
+
+def colour_obj(scene: Any, data: bytes, read_neighbour: Callable[[str], bytes]) -> None:
+    """Set the colour of each object of an OBJ scene to the diffuse colour of the material of most of its faces.
+
+    ``read_neighbour`` reads a file of the same folder. A missing library of materials is ignored.
+    """
+    text = data.decode(errors="replace")
+    palette: dict[str, Colour] = {}
+    for line in re.findall(r"^mtllib[ \t](.*)$", text, re.MULTILINE):
+        with contextlib.suppress(OSError, ValueError):
+            palette |= _library(read_neighbour(line.strip()).decode(errors="replace"))
+    if not palette:
+        return
+    faces: dict[str | None, Counter[str]] = {}
+    thing, material = None, ""
+    marks = [*re.finditer(r"^(o|usemtl)[ \t](.*)$", text, re.MULTILINE)]
+    for mark, end in zip(marks, [*(mark_start.start() for mark_start in marks[1:]), len(text)], strict=True):
+        if mark[1] == "o":
+            thing = mark[2].strip()
+        else:
+            material = mark[2].strip()
+        faces.setdefault(thing, Counter())[material] += text.count("\nf ", mark.end(), end)
+    for name, geometry in scene.geometry.items():
+        counts = faces.get(name, faces.get(None) if len(scene.geometry) == 1 else None)
+        colour = palette.get(counts.most_common(1)[0][0]) if counts else None
+        if colour is not None:
+            geometry.metadata["colour"] = colour
+
+
+def _library(text: str) -> dict[str, Colour]:
+    colours: dict[str, Colour] = {}
+    name = ""
+    for line in text.splitlines():
+        key, _, value = line.strip().partition(" ")
+        if key == "newmtl":
+            name = value.strip()
+        elif key == "Kd" and re.fullmatch(r"(?:[-+.\deE]+\s+){2}[-+.\deE]+", value.strip()):
+            red, green, blue = (round(min(1.0, max(0.0, float(number))), 6) for number in value.split())
+            colours[name] = red, green, blue
+    return colours

@@ -1,6 +1,6 @@
 """Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
 
-The output is GLB for STEP, and arrays with a tree in the format of `gjk3d.files.nodes` for all other formats.
+The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.nodes` for all other formats.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.files import gltf, ifc, nodes
+from gjk3d.files import gltf, ifc, step
 from gjk3d.files.headers import HeaderError
-from gjk3d.files.step import KINDS, TOLERANCE, leave_out_curves, name_products, name_shapes, write_facets
+from gjk3d.files.nodes import Node, Nodes, Shape, write
 
 #: The time limit of a reader in seconds: for any file, and for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
@@ -67,14 +68,14 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
 
 def _step(source: str, target: str) -> None:
     cascadio: Any = importlib.import_module("cascadio")
-    if cascadio.step_to_glb(source, target, tol_linear=TOLERANCE, include_brep=True, brep_types=KINDS) != 0:
+    if cascadio.step_to_glb(source, target, tol_linear=step.TOLERANCE, include_brep=True, brep_types=step.KINDS) != 0:
         raise SystemExit(1)
     glb = Path(target)
     tree, binary = gltf.unpacked(glb.read_bytes())
-    name_products(tree, Path(source).read_bytes())
-    leave_out_curves(tree)
-    name_shapes(tree)
-    write_facets(tree)
+    step.name_products(tree, Path(source).read_bytes())
+    step.leave_out_curves(tree)
+    step.name_shapes(tree)
+    step.write_facets(tree)
     glb.write_bytes(gltf.packed(tree, binary))
 
 
@@ -82,17 +83,23 @@ def _trimesh(source: str, target: str) -> None:
     """Write the arrays of a file that trimesh reads, with a part for each instance."""
     import trimesh
 
-    parts = []
     with open(source, "rb") as file:  # without a name, as data in memory
         scene: Any = trimesh.load_scene(file, file_type=Path(source).suffix.lower()[1:], process=False)
+    shapes: list[Shape] = []
+    keys: dict[str, int] = {}
     for node in scene.graph.nodes_geometry:
         matrix, name = scene.graph.get(node)
         mesh = scene.geometry[name]
         if isinstance(mesh, trimesh.Trimesh):
             faces = mesh.faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0.0 else mesh.faces
             # 3DXML: the name of the part, a hash, and the path of numbers to it
-            parts.append((str(node).split("#")[0], mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3], faces))
-    _write(parts, target)
+            label, number = str(node).split("#")[0] or "geometry", len(shapes)  # trimesh calls unnamed geometries so
+            key = label
+            while key in keys:
+                key, number = f"{label}_{number}", number + 1
+            keys[key] = len(shapes)
+            shapes.append(Shape(mesh.vertices @ matrix[:3, :3].T + matrix[:3, 3], faces))
+    write(Nodes(tuple(shapes), tuple(Node(key, None, number) for key, number in keys.items())), target)
 
 
 def _pyvista(source: str, target: str) -> None:
@@ -104,7 +111,7 @@ def _pyvista(source: str, target: str) -> None:
     with pyvista.VtkErrorCatcher(raise_errors=True):  # a truncated file is an error
         data = pyvista.read(source)
     try:
-        _write([("", *arrays_of(data))], target)
+        write(Nodes((Shape(*arrays_of(data)),), (Node("geometry", None, 0),)), target)
     except ShapeError as error:
         words = str(error).removeprefix("from_pyvista: ")
         Path(target).write_text(
@@ -114,61 +121,37 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _ifc(source: str, target: str) -> None:
-    nodes.write(ifc.elements(source), target)
+    write(ifc.elements(source), target)
 
 
-def _mjcf(source: str, target: str) -> None:
+def _mjcf(source: str, target: str, *, text: bool = False) -> None:
+    """Compile an MJCF, and write the model as a binary file of MuJoCo.
+
+    The files of a ``text`` are in the working folder instead of next to ``source``.
+    """
     mujoco: Any = importlib.import_module("mujoco")
-    _compile(mujoco.MjSpec.from_file, source, target)
-
-
-def _mjcf_text(source: str, target: str) -> None:
-    """Compile a text whose files are in the working folder instead of next to ``source``."""
-    mujoco: Any = importlib.import_module("mujoco")
-    _compile(mujoco.MjSpec.from_string, Path(source).read_text(encoding="utf-8"), target)
-
-
-def _compile(read: Callable[[str], Any], source: str, target: str) -> None:
-    """Compile an MJCF, and write the model as a binary file of MuJoCo."""
-    mujoco: Any = importlib.import_module("mujoco")
-    mujoco.set_mju_user_warning(lambda text: None)  # MuJoCo would write a log file into the working folder
+    mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder
+    read = mujoco.MjSpec.from_string if text else mujoco.MjSpec.from_file
+    content = Path(source).read_text(encoding="utf-8") if text else source
     try:
-        model = read(source).compile()
+        model = read(content).compile()
     except Exception as reason:  # ValueError or FatalError of the parser and the compiler
         Path(target).write_text(f"MuJoCo reports: {reason}", encoding="utf-8")
         raise SystemExit(_REPORTED) from None
     mujoco.mj_saveModel(model, target)
 
 
-def _write(parts: list[tuple[str, Any, Any]], target: str) -> None:
-    items = []
-    keys: set[str] = set()
-    for number, (name, _, _) in enumerate(parts):
-        key = name or "geometry"  # the name of unnamed geometries in trimesh
-        if key in keys:
-            key = f"{key}_{number}"
-        keys.add(key)
-        items.append(nodes.Node(key, None, number))
-    nodes.write(nodes.Nodes(tuple(nodes.Shape(*arrays) for _, *arrays in parts), tuple(items)), target)
-
-
 READERS: dict[str, Callable[[str, str], None]] = {
     "STEP": _step, "3DXML": _trimesh, "XAML": _trimesh, "VTK": _pyvista, "IFC": _ifc, "MJCF": _mjcf,
-    "MJCF text": _mjcf_text,
+    "MJCF text": partial(_mjcf, text=True),
 }  # fmt: skip
 
 
-def _die_with(parent: int) -> None:
-    """Let the system end this process when its parent ends."""
-    # a killed parent cannot stop its reader
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            raise SystemExit(1)
-
-
 def _main(reader: str, source: str, target: str, parent: str, few: str) -> None:
-    _die_with(int(parent))
+    if sys.platform == "linux":  # a killed parent cannot stop its reader, so the system ends this process with it
+        ctypes.CDLL(None).prctl(_ON_DEATH_OF_PARENT, signal.SIGKILL)
+        if os.getppid() != int(parent):
+            raise SystemExit(1)
     try:
         import resource
 

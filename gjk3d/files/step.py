@@ -82,15 +82,7 @@ def _text(string: bytes) -> str:
 
 
 def name_products(tree: dict[str, Any], step: bytes) -> None:
-    """Set the names of unnamed nodes of a glTF to the names of their products in the STEP file.
-
-    Parameters
-    ----------
-    tree : dict
-        The glTF. Its nodes are changed.
-    step : bytes
-        The STEP file.
-    """
+    """Set the names of unnamed nodes of a glTF to the names of their products in the STEP file."""
     nodes = tree.get("nodes", [])
     if not any(node.get("children") for node in nodes):
         return
@@ -127,13 +119,7 @@ _NAMED = 5  #: the largest number of names in a note
 
 
 def leave_out_curves(tree: dict[str, Any]) -> None:
-    """Remove points and lines from a glTF, and add a note on the nodes without triangles.
-
-    Parameters
-    ----------
-    tree : dict
-        The glTF. The note is in ``extras["notes"]`` of its first scene.
-    """
+    """Remove points and lines from a glTF, and add a note on nodes without triangles to the extras of its scene."""
     meshes, nodes, scenes = (tree.get(key, []) for key in ("meshes", "nodes", "scenes"))
     for mesh in meshes:
         mesh["primitives"] = [
@@ -166,12 +152,9 @@ _FACES = "TM_brep_faces"
 
 
 def write_facets(tree: dict[str, Any]) -> None:
-    """Set ``extras["facets"]`` of each mesh of a glTF to the error of its triangles on curved faces, in metres.
+    """Replace the kinds of faces of each mesh in a glTF of cascadio by ``extras["facets"]``.
 
-    Parameters
-    ----------
-    tree : dict
-        The glTF of cascadio with the kinds of all faces. The kinds are removed.
+    That is the error of the triangles on curved faces, in metres.
     """
     for mesh in tree.get("meshes", []):
         error = 0.0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.files.headers import HeaderError, refuse_copies, shown
+from gjk3d.files.headers import HeaderError, check_zip, refuse_copies, shown
 from gjk3d.files.nodes import Colour
 from gjk3d.typing import Array
 
@@ -24,8 +24,6 @@ _SPACE = "http://schemas.microsoft.com/3dmanufacturing/"
 _READ = (f"{_SPACE}core/", f"{_SPACE}production/", f"{_SPACE}material/", f"{_SPACE}trianglesets/")
 _TAGS = ("{*}model", "{*}object", "{*}build", "{*}basematerials", "{*}colorgroup")
 _HEX = re.compile(r"#([\da-fA-F]{2})([\da-fA-F]{2})([\da-fA-F]{2})(?:[\da-fA-F]{2})?")
-
-
 Count = tuple[int, int]  #: the numbers of placed objects and of their triangles
 
 
@@ -50,6 +48,21 @@ class _Model(NamedTuple):
     unit: str
     objects: dict[str, _Object]
     build: tuple[_Use, ...]
+
+
+def check_3mf(data: bytes) -> tuple[bytes, int]:
+    """Check the unpacked size of a 3MF archive, and that it contains models."""
+    check_zip(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
+            raise HeaderError("contains no model: it is a zip archive without 3D/3dmodel.model")
+        for name in archive.namelist():
+            if name.lower().endswith(".model"):
+                with archive.open(name) as member:
+                    start = member.read(64)
+                if not start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe<", b"\xfe\xff\0<")):
+                    raise HeaderError(f"its {name} is not XML, because it begins with {shown(start)}")
+    return data, 0
 
 
 def scene_of(data: bytes) -> Any:
@@ -110,20 +123,19 @@ class _Package:
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
         """Return the numbers of placed objects and of their triangles."""
-        counts = [self._count(use, above) for use in uses]
-        return sum(placed for placed, _ in counts), sum(triangles for _, triangles in counts)
-
-    def _count(self, use: _Use, above: tuple[tuple[str, str], ...]) -> Count:
-        key = use.file, use.ident
-        if key in above:
-            raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
-        if len(above) >= DEEPEST:
-            raise HeaderError(f"nests its components more than {DEEPEST} deep. Flatten it.")
-        if key not in self._counted:
-            thing = self.object(use)
-            placed, triangles = self.count(thing.uses, (*above, key))
-            self._counted[key] = 1 + placed, triangles + (0 if thing.mesh is None else len(thing.mesh.faces))
-        return self._counted[key]
+        placed = triangles = 0
+        for use in uses:
+            key = use.file, use.ident
+            if key in above:
+                raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
+            if len(above) >= DEEPEST:
+                raise HeaderError(f"nests its components more than {DEEPEST} deep. Flatten it.")
+            if key not in self._counted:
+                item = self.object(use)
+                below, faces = self.count(item.uses, (*above, key))
+                self._counted[key] = 1 + below, faces + (0 if item.mesh is None else len(item.mesh.faces))
+            placed, triangles = placed + self._counted[key][0], triangles + self._counted[key][1]
+        return placed, triangles
 
 
 def _read(file: str, text: bytes) -> _Model:

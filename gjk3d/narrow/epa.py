@@ -42,7 +42,7 @@ from gjk3d.geometry.vec3 import (
 from gjk3d.narrow.cores import Cores, support_pair
 from gjk3d.narrow.curved import BRANCH_ROWS, Cap, cap_around, find_stationary, have_branches, in_cap
 from gjk3d.narrow.gjk import AS_GOOD, TOUCHING, first_four, is_vertex, set_row
-from gjk3d.narrow.room import EPA_START, EPA_STEP, FACES_PER_POINT, SIMPLEX, VERTEX_ROW, Room, write, write3
+from gjk3d.narrow.workspace import EPA_START, EPA_STEP, FACES_PER_POINT, VERTEX_ROW, Workspace, capacity, write, write3
 from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
 
 CLOSED, OUTSIDE, FLAT, STUCK, FULL = range(5)
@@ -197,7 +197,7 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
 
 
 @kernel
-def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, room: Room) -> Depth:
+def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, workspace: Workspace) -> Depth:
     """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
     CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
@@ -208,7 +208,7 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     opposite normal too. For curved cores, a cap of directions proves what a face of chords cannot; see
     `gjk3d.narrow.curved`.
     """
-    p, log = polytope_in(room), room.log
+    p, log, most = polytope_in(workspace), workspace.log, capacity(workspace)
     if seeded:
         take_simplex(p)
     if not seeded or is_sliver(p.v, c.tiny):
@@ -223,8 +223,8 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     faces, points, steps = plain(4), plain(4), 0
     code, face, inside, by_stationary = FULL, -1, False, False
     smooth = have_branches(c) and not two_sided and log.shape[0] == 0  # a trace shows only EPA's own steps
-    outer, trial, cap = inf, _FIRST_TRIAL if smooth else room.points, Cap(best, 0.0, 2.0)
-    while points < room.points:
+    outer, trial, cap = inf, _FIRST_TRIAL if smooth else most, Cap(best, 0.0, 2.0)
+    while points < most:
         waiting = compact(p, waiting) if steps % _TIDY == 0 else waiting
         at = lowest_face_waiting(p, waiting)
         face, key = (p.waiting[at], p.keys[at]) if at >= 0 else (face, inf)
@@ -284,7 +284,7 @@ _WIDE = 0.01
 
 
 class Polytope(NamedTuple):
-    """EPA's polytope in its workspace; see `gjk3d.narrow.room`."""
+    """EPA's polytope in its workspace; see `gjk3d.narrow.workspace`."""
 
     simplex: Array2
     v: Array2  #: vertex rows
@@ -298,15 +298,15 @@ class Polytope(NamedTuple):
 
 
 @kernel
-def polytope_in(room: Room) -> Polytope:
+def polytope_in(workspace: Workspace) -> Polytope:
     """Return the views of a workspace that EPA uses."""
-    work, table, points = room.work, room.table, room.points
+    work, table, points = workspace.work, workspace.table, capacity(workspace)
     cap = FACES_PER_POINT * points
-    o = SIMPLEX + VERTEX_ROW * points
+    o = VERTEX_ROW * points
     end = 10 * cap + 3 * (2 * points + 16)
     return Polytope(
-        room.simplex,
-        work[SIMPLEX:o].reshape(points, VERTEX_ROW),
+        workspace.simplex,
+        work[:o].reshape(points, VERTEX_ROW),
         work[o : o + 4 * cap].reshape(cap, 4),
         table[: 8 * cap].reshape(cap, 8),
         work[o + 4 * cap : o + 5 * cap],

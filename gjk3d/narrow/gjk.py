@@ -31,7 +31,7 @@ from gjk3d.geometry.simplex import (
 from gjk3d.geometry.vec3 import Vec3, divide, dot, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, direction_between, support_pair
 from gjk3d.narrow.curved import BRANCH_ROWS, find_stationary, have_branches
-from gjk3d.narrow.room import GJK_STEP, write, write3, write_rows
+from gjk3d.narrow.workspace import GJK_STEP, write, write3, write_rows
 from gjk3d.typing import Array
 
 CONVERGED, FAR, NEAR_ENOUGH, INSIDE_SIMPLEX, AT_ORIGIN, STALLED, LIMIT = range(7)

@@ -17,8 +17,8 @@ from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, place,
 from gjk3d.narrow.cores import Cores, world_center
 from gjk3d.narrow.features import PLANE, Feature, Loops, bare, feature
 from gjk3d.narrow.pairs import PairRows, cores_of_row, marks_of, mirror, take_poses
-from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import SIGNED, solve
+from gjk3d.narrow.workspace import Workspace
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
@@ -387,7 +387,7 @@ def contact_once(
     if not take_poses(ma, mb, pairs.poses):
         return -1, 0
     c, turned = cores_of_row(pairs, first)
-    solve(c, SIGNED, limits.within, 0.0, room_of(workspace), out[:0], out, flags, first)
+    solve(c, SIGNED, limits.within, 0.0, workspace, out[:0], out, flags, first)
     if turned:
         mirror(out, first)
     marks = marks_of(flags, first)

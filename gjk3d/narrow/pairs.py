@@ -11,8 +11,8 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, neg
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
-from gjk3d.narrow.room import Workspace, room_of
 from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNSIGNED, quick_collide, solve, write_in_world
+from gjk3d.narrow.workspace import Workspace
 from gjk3d.poses import check_row
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
@@ -164,17 +164,16 @@ def solve_many(
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
-    room = room_of(workspace)
     for turn in range(start, stop):
         k = in_turn(pairs.table, turn)
         if request.again and flags[k, 3] == 0:
             continue  # keep the result of the first call
         c, turned = cores_of_row(pairs, k)
-        solve(c, request.mode, request.max_distance, request.tol, room, cache, out, flags, k)
+        solve(c, request.mode, request.max_distance, request.tol, workspace, cache, out, flags, k)
         if turned:
             mirror(out, k)
-    if room.log.shape[0] > 0:
-        return int(room.log[0])
+    if workspace.log.shape[0] > 0:
+        return int(workspace.log[0])
     if stop == start:
         return 0
     return marks_of(flags, stop - 1)

@@ -41,8 +41,8 @@ from gjk3d.narrow.gjk import (
     witnesses,
 )
 from gjk3d.narrow.gjk import TOUCHING as TOUCHED
-from gjk3d.narrow.room import GJK_END, Room, Solver, write, write_rows
 from gjk3d.narrow.ties import concentric, meridian
+from gjk3d.narrow.workspace import GJK_END, Solver, Workspace, write, write_rows
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -93,8 +93,9 @@ class Estimate(NamedTuple):
 
 @inlined
 def solve(
-    c: Cores, mode: int, max_distance: float, tol: float, room: Room, cache: Array, out: Array, flags: Ints, k: int
-) -> float:
+    c: Cores, mode: int, max_distance: float, tol: float, workspace: Workspace, cache: Array, out: Array, flags: Ints,
+    k: int,
+) -> float:  # fmt: skip
     """Solve one pair into row k of ``out`` and ``flags``; return an upper bound of the signed distance in any mode.
 
     A ``cache`` with rows provides the start, and stores the end for the next query.
@@ -102,9 +103,9 @@ def solve(
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
     query = Query(mode, max_distance, tol, curved, promised)
-    settled, estimate = at_once(c, query, room.log)
+    settled, estimate = at_once(c, query, workspace.log)
     if not settled:
-        estimate = search(c, query, room, cache, k)
+        estimate = search(c, query, workspace, cache, k)
     report(c, query, estimate, out, flags, k)
     return estimate.upper - c.radii
 
@@ -132,21 +133,21 @@ def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
 
 
 @kernel
-def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate:
+def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -> Estimate:
     """Return the estimate of GJK and EPA."""
     mode, curved, promised = query.mode, query.curved, query.promised
     width = max(_GJK_WIDTH * c.size if curved else 0.0, query.tol * c.size - 2.0 * c.error)
-    start = load_start(cache, k, c, room.simplex)
-    if room.log.shape[0] > 0:
-        room.log[0] = 1.0
+    start = load_start(cache, k, c, workspace.simplex)
+    if workspace.log.shape[0] > 0:
+        workspace.log[0] = 1.0
     # not for curved cores: EPA does not end there, and the surface that proves a depth must have the same start
-    deep = mode == SIGNED and not curved and start.rows == 0 and room.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
+    deep = mode == SIGNED and not curved and start.rows == 0 and workspace.log.shape[0] == 0 and gap_of_inner(c) <= 0.0
     if deep:
-        walk, estimate = from_within(c, room.simplex)
+        walk, estimate = from_within(c, workspace.simplex)
     else:
-        walk = gjk(c, start, width, query.max_distance, -inf, room.simplex, room.log)
-        estimate = separate(c, end_log(c, walk, room), room)
-    store_start(cache, k, c, room.simplex, start, walk)
+        walk = gjk(c, start, width, query.max_distance, -inf, workspace.simplex, workspace.log)
+        estimate = separate(c, end_log(c, walk, workspace), workspace)
+    store_start(cache, k, c, workspace.simplex, start, walk)
     if needs_epa(c, query, estimate):
         # a cap's result is wider by the same amount; see `left_behind`
         cap_width = LOG_WIDTH * c.size
@@ -154,10 +155,10 @@ def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate
         depth = Depth(CLOSED, 0, -walk.lower, walk.axis, inf, -1.0, -1.0)
         settled = False
         if curved and mode != EPA_ALWAYS:  # families of ties
-            settled, depth = concentric(c, 0.25 * promised, depth.least, depth.normal, room)
+            settled, depth = concentric(c, 0.25 * promised, depth.least, depth.normal, workspace)
             if not settled:
-                settled, depth = meridian(c, near, ASKEW * c.size, depth.least, depth.normal, room)
-        a, b = first_face(room.simplex)
+                settled, depth = meridian(c, near, ASKEW * c.size, depth.least, depth.normal, workspace)
+        a, b = first_face(workspace.simplex)
         by_section = False
         # a section has a wide interval if the axes are only nearly parallel; EPA may be better
         if not settled or depth.least + depth.outer > promised - 2.0 * c.error:
@@ -165,12 +166,12 @@ def search(c: Cores, query: Query, room: Room, cache: Array, k: int) -> Estimate
             if settled and -walk.lower < least:  # GJK's direction outside the section's plane is better
                 least, axis = -walk.lower, walk.axis
             seeded = walk.code == INSIDE_SIMPLEX and not settled
-            if curved and room.log.shape[0] > 0:
+            if curved and workspace.log.shape[0] > 0:
                 near = max(width - cap_width, cap_width)
-            by_epa = epa(c, near, mode == UNSIGNED, seeded, least, axis, room)
+            by_epa = epa(c, near, mode == UNSIGNED, seeded, least, axis, workspace)
             by_section, depth = better_of(depth, by_epa, settled, mode)
-        estimate = penetrate(c, query, estimate, depth, by_section, (a, b), room.simplex)
-    return align(c, query, estimate, room)
+        estimate = penetrate(c, query, estimate, depth, by_section, (a, b), workspace.simplex)
+    return align(c, query, estimate, workspace)
 
 
 @kernel
@@ -183,9 +184,9 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 
 
 @kernel
-def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
+def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
     """Log the reason of GJK's stop and its simplex at the stationary point, which no step logged; return the walk."""
-    log, s = room.log, room.simplex
+    log, s = workspace.log, workspace.simplex
     if log.shape[0] == 0:
         return walk
     code, rows, v, lower, axis, steps = walk
@@ -199,10 +200,10 @@ def end_log(c: Cores, walk: Walk, room: Room) -> Walk:
 
 
 @kernel
-def separate(c: Cores, walk: Walk, room: Room) -> Estimate:
+def separate(c: Cores, walk: Walk, workspace: Workspace) -> Estimate:
     """Return the estimate of GJK, whose bounds enclose the cores' signed distance."""
     length = sqrt(dot(walk.v, walk.v))
-    a, b = witnesses(room.simplex, walk.rows)
+    a, b = witnesses(workspace.simplex, walk.rows)
     inside = walk.code == INSIDE_SIMPLEX
     return Estimate(length, walk.lower - c.error, length + c.error, inside, walk.v, walk.axis, a, b, walk.steps, False)
 
@@ -285,7 +286,7 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
+def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> Estimate:
     """Return the estimate with the better normal: that of the witnesses, or the one that proved the lower bound."""
     if estimate.proven:
         return at_common_point(c, query, estimate)
@@ -310,10 +311,10 @@ def align(c: Cores, query: Query, estimate: Estimate, room: Room) -> Estimate:
         # that. So the gap is closed along n, and GJK runs again. There the same rounding leaves almost no error of the
         # direction.
         t = length - CLOSE * c.size
-        walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, room.simplex, room.log[:0])
+        walk = gjk(moved(c, n, -t), Start(n, 0), 0.0, inf, -inf, workspace.simplex, workspace.log[:0])
         most = 4.0 * CLOSE * c.size
         if walk.code != INSIDE_SIMPLEX and not dot(walk.v, walk.v) > most * most:
-            a, b = witnesses(room.simplex, walk.rows)
+            a, b = witnesses(workspace.simplex, walk.rows)
             b = along(b, n, t)
     return Estimate(length, estimate.lower, estimate.upper, False, v, n, a, b, estimate.steps, estimate.full)
 
@@ -434,7 +435,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 def settle(c: Cores, margin: float, solver: Solver) -> int:
     """Return what `quick_collide` could not decide, from the distance without a cache: 0, 1, or 2 if too wide."""
     row, marks = solver.one, solver.marks
-    solve(c, SIGNED, inf, 0.0, solver.room, row[:0], row, marks, plain(0))
+    solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:
         return 0
     # polytopes with a wider interval than promised go to the rational stage; curved cores keep the result

@@ -25,7 +25,7 @@ from gjk3d.geometry.vec3 import Vec3, along, cross, divide, dot, offset, perpend
 from gjk3d.narrow.cores import Cores, between_centers, support_pair
 from gjk3d.narrow.epa import CLOSED, EIGHT, Depth
 from gjk3d.narrow.gjk import set_row
-from gjk3d.narrow.room import SIMPLEX, Room
+from gjk3d.narrow.workspace import Workspace
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
 
@@ -60,7 +60,7 @@ def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
 
 
 @kernel
-def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
+def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Workspace) -> tuple[bool, Depth]:
     """Return whether the pair is of this family within ``allowed``, and its depth as `epa` does."""
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
@@ -86,7 +86,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, room: Room) -
             reach = fb[k] + half_width(fa, columns[k])
         if reach < depth:
             depth, n = reach, d
-    s = room.simplex
+    s = workspace.simplex
     front, rear = 0.0, 0.0
     for i in range(6):
         sign = 1.0 if i < 3 else -1.0
@@ -215,7 +215,9 @@ def split_edge(p: Array, count: int, near: int) -> None:
 
 
 @kernel
-def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, room: Room) -> tuple[bool, Depth]:
+def meridian(
+    c: Cores, width: float, allowed: float, least: float, best: Vec3, workspace: Workspace
+) -> tuple[bool, Depth]:
     """Return whether the plane through both axes gives the depth, and the depth as `epa` does.
 
     False if the axes deviate by more than ``allowed``, as a length, or if the origin is not well inside. Nearly
@@ -233,7 +235,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
         e = unit(cross(u, cross(e, u)))  # for short vectors the rounding breaks the right angle to u
         off = 0.0
     extra = 2.0 * askew + off
-    p = room.work[SIMPLEX : SIMPLEX + _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
+    p = workspace.work[: _ROW * (_MOST + 1)].reshape(_MOST + 1, _ROW)
     count, least, best = first_polygon(c, e, u, least, best, p)
     steps = 8
     if count < 3:
@@ -268,7 +270,7 @@ def meridian(c: Cores, width: float, allowed: float, least: float, best: Vec3, r
     front, rear = 0.0, 0.0
     for side in range(2):
         if side == 0:
-            front = crossed(p, count, x, y, e, u, room.simplex, 3 * side)
+            front = crossed(p, count, x, y, e, u, workspace.simplex, 3 * side)
         else:
-            rear = crossed(p, count, -x, -y, e, u, room.simplex, 3 * side)
+            rear = crossed(p, count, -x, -y, e, u, workspace.simplex, 3 * side)
     return True, Depth(CLOSED, steps, least, best, extra - key, front, rear)

@@ -32,7 +32,7 @@ from gjk3d.narrow.motion import REFERENCE as _REFERENCE
 from gjk3d.narrow.motion import TURN as _TURN
 from gjk3d.narrow.motion import WAY as _WAY
 from gjk3d.narrow.pairs import RANK, SIDES, Packed, comes_later, side_of
-from gjk3d.narrow.room import SIMPLEX
+from gjk3d.narrow.workspace import SIMPLEX
 from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core

@@ -1,10 +1,10 @@
-"""The reader of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.room`."""
+"""The reader of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.workspace`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gjk3d.narrow.room import EPA_START, GJK_END, GJK_STEP
+from gjk3d.narrow.workspace import EPA_START, GJK_END, GJK_STEP
 from gjk3d.results import EpaStep, GjkStep, Trace
 from gjk3d.typing import Array
 

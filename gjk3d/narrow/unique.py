@@ -18,8 +18,8 @@ from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
 from gjk3d.narrow.pairs import SIDES, PairRows, cores_of_row, height_over, take_poses
-from gjk3d.narrow.room import Room, Workspace, room_of
 from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
+from gjk3d.narrow.workspace import Workspace
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch of `solve`; its results are in row 0."""
 
-    room: Room
+    workspace: Workspace
     cache: Array2  #: without rows
     out: Array2
     flags: Ints2
@@ -191,7 +191,7 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
     k = plain(0)
     s = _STEP * size
     while s > 0.0 and s >= _LEAST * size:
-        solve(moved(c, n, -s), SIGNED, inf, 0.0, scratch.room, scratch.cache, out, flags, k)
+        solve(moved(c, n, -s), SIGNED, inf, 0.0, scratch.workspace, scratch.cache, out, flags, k)
         if flags[k, 3] != 0:
             return FULL
         if out[k, 2] - answer.lower + s <= allowed * s:
@@ -287,7 +287,7 @@ def gradient_once(
         return NO
     slopes_of_row(answer, first, pairs.poses[0], pairs.poses[1], out[1])
     c, turned = cores_of_row(pairs, first)
-    scratch = Scratch(room_of(workspace), out[:0], out, flags)
+    scratch = Scratch(workspace, out[:0], out, flags)
     return unique_of_row(c, turned, answer, first, marks & 7, marks & 8 != 0, False, scratch)
 
 
@@ -307,7 +307,7 @@ def unique_rows(
 
     ``out`` and ``flags`` are scratch, of one row each.
     """
-    scratch = Scratch(room_of(workspace), out[:0], out, flags)
+    scratch = Scratch(workspace, out[:0], out, flags)
     for k in range(start, stop):
         if unique[k] == FULL:
             c, turned = cores_of_row(pairs, k)

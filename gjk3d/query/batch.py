@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from gjk3d.convex.checks import FACETS, FAST, check_device, check_limits, check_margin, check_workers, convex_mode
-from gjk3d.convex.rows import NO_LOG, Rows, Wanted, canonical, empty_answers
+from gjk3d.convex.rows import Rows, Wanted, canonical, empty_answers
+from gjk3d.engine.dispatch import find
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow.trace import read_log
+from gjk3d.narrow.workspace import NO_LOG
 from gjk3d.poses import WIDTH, as_matrices, fill_rows
-from gjk3d.query.dispatch import find
 from gjk3d.results import Distance, pack_marks
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Device

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.convex.rows import Rows
+from gjk3d.engine.dispatch import Collider, find, is_collider
 from gjk3d.exact import Verdict
 from gjk3d.exact import verify as verify_convex
 from gjk3d.exact.convex_sets import body_of
@@ -16,7 +17,6 @@ from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log
 from gjk3d.poses import parts
-from gjk3d.query.dispatch import Collider, find, is_collider
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status, Trace
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, overload
 import numpy as np
 
 from gjk3d.convex.checks import check_workers
-from gjk3d.convex.patches import most_corners, sheets_for
-from gjk3d.convex.rows import Rows, Wanted, answers_of, empty_answers, in_chunks
+from gjk3d.convex.patches import FacesOfTwo, faces_of_two, patch_points, sheets_for
+from gjk3d.convex.rows import Rows, Wanted, answers_of, empty_answers
 from gjk3d.convex.solve import core_row
+from gjk3d.engine.dispatch import Collider, find
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.poses import STANDING, as_matrices, plainly
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
-from gjk3d.results import Answer, Distance
+from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
 
@@ -38,6 +38,7 @@ _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angl
 LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 
+@compared("normal", "normals", "points_a", "points_b", "gaps", "count", "result")
 class Contact(Answer[N]):
     """Answer of `contact`, for one pair or for n.
 
@@ -349,22 +350,14 @@ class _Packed(NamedTuple):
     ints: Ints
     floats: Array
     pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
-    faces: manifold.FaceLists
-    room: tuple[int, int]  #: sizes of the scratch memory, see `sheets_for`
-    capacity: int  #: greatest number of points of a patch
+    faces: FacesOfTwo
 
 
 def _pack(pair: Prepared, a: Any, b: Any) -> _Packed:
     """Return the packed pair, created at the first call."""
     packed: _Packed | None = pair.extras.get("contact")
     if packed is None:
-        ints, floats, row, _ = core_row(a, b)
-        (lq_a, lf_a), (lq_b, lf_b) = a._faces(), b._faces()
-        starts = np.array([[0, 0], [len(lq_a), len(lf_a)]])
-        faces = manifold.FaceLists(np.concatenate([lq_a, lq_b]), np.concatenate([lf_a, lf_b]), starts)
-        most = most_corners(a), most_corners(b)
-        capacity = sum(most) + 4
-        packed = pair.extras["contact"] = _Packed(ints, floats, row, faces, (max(most), capacity), capacity)
+        packed = pair.extras["contact"] = _Packed(*core_row(a, b)[:3], faces_of_two(a, b))
     return packed
 
 
@@ -384,11 +377,12 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
         points, normals = rows[:, : manifold.POINT].copy(), rows[:, manifold.POINT :].copy()
         return Contact(_lazy_distance(a, b, poses, within, 1), points, len(rows), normals)
     packed = _pack(pair, a, b)
-    width = packed.capacity if most is None or most > packed.capacity else most
+    faces = packed.faces
+    width = faces.capacity if most is None or most > faces.capacity else most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
     marks, count = manifold.contact_once(
         PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), ma, mb, manifold.PatchLimits(within, width),
-        scratch.workspace, out, scratch.flags, packed.faces, scratch.buffer("sheets", packed.room, sheets_for), points,
+        scratch.workspace, out, scratch.flags, faces.lists, sheets_for(faces.corners, faces.capacity), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -451,25 +445,9 @@ def _patches(packed: _Packed, rows: Rows, result: Distance[Any], within: float, 
     """Return (n, m, 7) points, padded with NaN, and the number of points in each row."""
     row = packed.pair.copy()
     row[0, 4], row[0, 8], row[0, 9] = len(rows.a) > 1, len(rows.a), len(rows.b) > 1
-    width = packed.capacity if most is None else min(int(most), packed.capacity)
-    answers = answers_of(result, rows.total)
     pairs = PairRows(packed.ints, packed.floats, row, rows.joined_poses())
-    limits = manifold.PatchLimits(float(within), width)
-    count = np.empty(rows.total, dtype=np.int64)
-    parts: dict[int, Array] = {}
-
-    def run(start: int, stop: int) -> None:
-        points = np.full((stop - start, width, manifold.POINT), np.nan)
-        sheets = sheets_for(packed.room)
-        manifold.contact_rows(pairs, packed.faces, answers, limits, start, stop, sheets, points, count)
-        # chunks differ in width until all counts are known
-        parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points
-
-    in_chunks(rows.total, rows.workers, run)
-    if len(parts) == 1 and not rows.stacked:
-        return parts[0][:, : count[0]], count
-    columns = int(count.max(initial=0)) if most is None else int(most)
-    points = np.full((rows.total, columns, manifold.POINT), np.nan)
-    for start, part in parts.items():
-        points[start : start + len(part), : part.shape[1]] = part
-    return points, count
+    limit = None if most is None else int(most)
+    points, count = patch_points(
+        pairs, packed.faces, answers_of(result, rows.total), float(within), limit, rows.workers
+    )
+    return points if rows.stacked else points[:, : count[0]], count

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
+from gjk3d.convex.batch import NO_POSE
 from gjk3d.convex.checks import check_polytopes, depth_mode
-from gjk3d.convex.rows import NO_POSE, Rows
-from gjk3d.convex.solve import core_row
+from gjk3d.convex.rows import Rows
+from gjk3d.convex.solve import core_row, edge_scratch
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
@@ -19,13 +21,13 @@ from gjk3d.narrow.sat import GaussMap, axis_many
 from gjk3d.poses import STANDING, is_plain
 from gjk3d.query import single
 from gjk3d.query.batch import prepare_query, query_collide, query_distance
-from gjk3d.query.dispatch import Collider
 from gjk3d.query.pair import Depth, collide_prepared, distance_prepared, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Axis, AxisKind, Distance, Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Device, Ints, Pose, PoseLike, UnclearPose
+from gjk3d.wording import cure_of_poses, with_cure
 
 _AXIS_FLOATS, _ONE_ROW = 5, (1, 5)  #: floats of an answer of `gjk3d.narrow.sat.axis_many`
 _KINDS, _STATUSES = tuple(AxisKind), tuple(Status)
@@ -52,6 +54,7 @@ def collide(
     workers: int = 1, device: Device = "cpu",
 ) -> NDArray[np.bool_]: ...  # fmt: skip
 @builtins.function(single.shapes_collide, single.collide_words)
+@with_cure(cure_of_poses)
 def collide(
     a: Collider,
     b: Collider,
@@ -127,6 +130,7 @@ def distance(
     workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_distance, single.distance_words(narrow.UNSIGNED))
+@with_cure(cure_of_poses)
 def distance(
     a: Collider,
     b: Collider,
@@ -223,6 +227,7 @@ def signed_distance(
     certificate: bool = False, workers: int = 1, device: Device = "cpu",
 ) -> Distance[Array]: ...  # fmt: skip
 @builtins.function(single.shapes_signed_distance, single.distance_words(narrow.SIGNED))
+@with_cure(cure_of_poses)
 def signed_distance(
     a: Collider,
     b: Collider,
@@ -368,8 +373,8 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     out, kinds = np.empty((rows.total, _AXIS_FLOATS)), np.empty((rows.total, 2), dtype=np.int64)
     maps = _gauss_maps(a, b, pair)
     assert maps is not None
-    gauss_a, gauss_b, shape = maps
-    rotated = thread_scratch().buffer("rotated", shape, np.empty)
+    gauss_a, gauss_b, edges = maps
+    rotated = edge_scratch(edges)
     pairs = PairRows(ints, floats, row, rows.joined_poses())
     axis_many(pairs, NO_POSE, NO_POSE, gauss_a, gauss_b, rotated, 0, rows.total, out, kinds)
     return out, kinds
@@ -393,9 +398,9 @@ def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | No
     maps = _gauss_maps(a, b, pair)
     if maps is None:
         return None
-    gauss_a, gauss_b, shape = maps
+    gauss_a, gauss_b, edges = maps
     out, scratch = np.empty(_ONE_ROW), thread_scratch()
-    pairs, rotated = PairRows(*pair.packed, scratch.poses), scratch.buffer("rotated", shape, np.empty)
+    pairs, rotated = PairRows(*pair.packed, scratch.poses), edge_scratch(edges)
     if axis_many(pairs, pose_a, pose_b, gauss_a, gauss_b, rotated, 0, 1, out, scratch.flags) < 0:
         return None
     return _axis(out, scratch.flags)
@@ -406,14 +411,14 @@ def _axis(out: Array, kinds: Ints) -> Axis[float]:
     return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
 
 
-def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, tuple[int, int]] | None:
-    """Return the normals and edges of A and of B, and the shape of scratch for edges; None unless both are sharp."""
+def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, int] | None:
+    """Return the normals and edges of A and of B, and the greater number of edges; None unless both are sharp."""
     cache = pair.extras
     if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))
         if not sharp:
             return None
         gauss_a, gauss_b = GaussMap(*a._gauss_map()), GaussMap(*b._gauss_map())
-        cache["axes"] = gauss_a, gauss_b, (max(len(gauss_a.edges), len(gauss_b.edges)), 9)
-    maps_and_room: tuple[GaussMap, GaussMap, tuple[int, int]] = cache["axes"]
-    return maps_and_room
+        cache["axes"] = gauss_a, gauss_b, max(len(gauss_a.edges), len(gauss_b.edges))
+    maps_and_edges: tuple[GaussMap, GaussMap, int] = cache["axes"]
+    return maps_and_edges

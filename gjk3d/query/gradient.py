@@ -14,18 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.callback import raise_pending
+from gjk3d.convex.batch import MOST_POINTS, in_chunks
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.rows import FIRST_POINTS, MOST_POINTS, answers_of, empty_answers, in_chunks, workspace_of
+from gjk3d.convex.rows import answers_of, empty_answers
 from gjk3d.convex.solve import core_row
+from gjk3d.engine.dispatch import is_collider
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import unique as narrow
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
-from gjk3d.query.dispatch import is_collider
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
-from gjk3d.results import Distance, Status, row_of
+from gjk3d.results import Distance, Status, compared, row_of
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
@@ -34,6 +36,7 @@ from gjk3d.wording import kind_of as name_of
 _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 
+@compared()
 class Gradient(NamedTuple):
     """Answer of `gradient`, for one pair or for n.
 
@@ -236,7 +239,7 @@ def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, mark
         narrow.unique_rows(pairs, answers, marks, plane, start, stop, workspace_of(points), out, flags, unique)
 
     points = FIRST_POINTS
-    while points <= MOST_POINTS[True] and (unique == narrow.FULL).any():
+    while points <= MOST_POINTS and (unique == narrow.FULL).any():
         in_chunks(len(answers), 1, partial(run, points=points))
         points *= 4
     raise_pending()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from math import inf
 from typing import Any, Literal, cast, overload
@@ -11,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
-from gjk3d.convex import pairs as convex
 from gjk3d.convex.checks import FACETS, FAST, check_limits, convex_mode, depth_mode
+from gjk3d.engine.dispatch import Collider
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows, Request, collide_many, solve_many
 from gjk3d.poses import STANDING, plainly
 from gjk3d.query import single
 from gjk3d.query.batch import query_collide, query_distance
-from gjk3d.query.dispatch import Collider, handlers_of, kind_of
 from gjk3d.query.single import Plan, Prepared, PreparedPairs, thread_scratch
 from gjk3d.results import Distance
-from gjk3d.shapes.base import Kind, Shape
-from gjk3d.shapes.polytopes import Point
+from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 
 Depth = Literal["auto", "epa", "facets", "tight", "fast"]
@@ -191,7 +188,8 @@ def collide_prepared(
         if isinstance(margin, float) and -inf < margin < inf:
             plan, scratch = cast("Plan", pair.plan), thread_scratch()
             pairs = _new_tuple(PairRows, (*plan.packed, scratch.poses))
-            code = collide_many(pairs, ma, mb, float(margin), 0, 1, scratch.simplex, scratch.answer, plan.memory)
+            simplex = scratch.workspace.simplex
+            code = collide_many(pairs, ma, mb, float(margin), 0, 1, simplex, scratch.answer, plan.memory)
             if code == 0:
                 return False
             if code == 1:
@@ -251,47 +249,3 @@ def distance_prepared(
 
 
 builtins.methods(Pair, single.methods_of(Pair))
-
-
-class Pairs(convex.Pairs):
-    """Shapes, packed once, for queries on many pairs of them in one call.
-
-    All pairs of convex shapes take one call of the kernels. Pairs with half-spaces or non-convex bodies are grouped by
-    their two shapes, with one call for all poses of a group.
-
-    Parameters
-    ----------
-    shapes : sequence of Shape, Mesh or the like
-        A shape may occur many times, once for each of its places.
-
-    Raises
-    ------
-    ShapeError, UnsupportedPair
-        If the argument is not a sequence, or an item is not a supported shape.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, numpy as np
-    >>> pairs = gk.Pairs([gk.Box((1, 1, 1)), gk.Sphere(0.5), gk.Sphere(0.25)])
-    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 0, 3] = (0, 0.75, 2)
-    >>> pairs.signed_distance([(0, 1), (0, 2), (1, 2)], poses).distance.tolist()
-    [-0.25, 1.25, 0.5]
-    >>> pairs.collide([(0, 1), (0, 2)], poses).tolist()
-    [True, False]
-    """
-
-    __slots__ = ()
-    _handlers = staticmethod(handlers_of)
-
-    def __init__(self, shapes: Sequence[Collider]) -> None:
-        super().__init__(shapes)  # type: ignore[arg-type]
-
-    # listed here so that the documentation shows them
-    memory = convex.Pairs.memory
-    collide = convex.Pairs.collide
-    distance = convex.Pairs.distance
-    signed_distance = convex.Pairs.signed_distance
-
-    def _stand_in(self, name: str, shape: Any) -> Shape:
-        """See `gjk3d.convex.pairs.Pairs`."""
-        return Point() if kind_of(shape) & Kind.BODIES else super()._stand_in(name, shape)

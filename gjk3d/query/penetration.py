@@ -7,16 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.convex.checks import is_finite
+from gjk3d.engine.dispatch import Collider, find_single
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.dispatch import Collider, find_single
 from gjk3d.query.distance import signed_distance
+from gjk3d.results import compared
 from gjk3d.typing import Array, OnePose
 from gjk3d.wording import told
 
 _FINEST = 1e-4
 
 
+@compared()
 class Penetration(NamedTuple):
     """Answer of `penetration`.
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import three, vectors
 from gjk3d.convex.solve import planes_of, ray_core
+from gjk3d.engine.dispatch import Collider, find_single, kind_of
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
-from gjk3d.query.dispatch import Collider, find_single, kind_of
 from gjk3d.query.motion import Motion, static_motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
-from gjk3d.results import Answer
+from gjk3d.results import Answer, compared
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
@@ -47,6 +47,7 @@ _UNPACK: dict[str, Callable[[Array, int], Any]] = {
 FIELDS = tuple(_UNPACK)
 
 
+@compared(*FIELDS)
 class RayHit(Answer[N]):
     """Answer of `raycast`, for one ray or for n.
 

@@ -11,12 +11,10 @@ lengths.
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
-from collections.abc import Callable
 from functools import cache
 from math import inf, nan
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +23,15 @@ from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import FIRST_POINTS, NO_LOG
+from gjk3d.convex.rows import empty_answers
 from gjk3d.convex.solve import core_row
+from gjk3d.engine.dispatch import find
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
-from gjk3d.narrow.room import SIMPLEX, Solver, Workspace, solver_in, workspace
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import WIDTH
-from gjk3d.query.dispatch import find
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Ints
@@ -88,7 +86,7 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX_AT), 6, 10)
+    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
     memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
     return answer if answer != 2 else narrow.settle(c, margin, solver_at(scratch, py.word(scratch + 8 * OUT)))
@@ -99,11 +97,9 @@ def solver_at(scratch: int, target: int) -> Solver:
     """Return a solver in the scratch memory that writes its result to ``target``."""
     work = views.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
     table = views.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
-    out, flags = (
-        views.float_rows(target, 1, narrow.FLOATS),
-        views.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS),
-    )
-    return solver_in(work, table, plain(FIRST_POINTS), out, flags)
+    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
+    flags = views.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
+    return Solver(Workspace(simplex, work, table, work[:0]), views.float_rows(target, 1, narrow.FLOATS), flags)
 
 
 @kernel
@@ -116,7 +112,7 @@ def solution(
         return -1
     memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     solver = solver_at(scratch, target)
-    narrow.solve(c, mode, max_distance, tol, solver.room, memory, solver.one, solver.marks, plain(0))
+    narrow.solve(c, mode, max_distance, tol, solver.workspace, memory, solver.one, solver.marks, plain(0))
     if swapped:
         mirror(solver.one, plain(0))
     return marks_of(solver.marks, plain(0))
@@ -410,54 +406,25 @@ if fields(Distance, get_field, set_field, _fields):
 # words of a plan: the addresses and lengths of its arrays
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of the scratch memory
-POSES, SIMPLEX_AT, ANSWER, WORK, WORKS, TABLE, TABLES, FLAGS, IDENTITY, OUT = range(10)
-
-
-_S = TypeVar("_S")
-_B = TypeVar("_B")
+POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, WORKS, TABLES = range(10)
 
 
 class QueryScratch:
     """Scratch memory of single queries: one for all builtins, and one for each thread of Python functions."""
 
     def __init__(self) -> None:
-        floats, ints = workspace(FIRST_POINTS)
-        self.poses = np.empty((2, WIDTH))
-        self.work, self.table = np.empty(floats), np.empty(ints, dtype=np.int64)
-        self.workspace = Workspace(self.work, self.table, NO_LOG)
-        self.simplex, self.answer = self.work[:SIMPLEX].reshape(6, 10), np.empty(1, dtype=np.int64)
-        self.flags = np.empty((1, narrow.INTS), dtype=np.int64)
-        self.identity = np.eye(4)
-        self.out = np.empty((1, narrow.FLOATS))
-        self._buffers: dict[str, tuple[Any, Any]] = {}
-
-    def buffer(self, name: str, shape: _S, make: Callable[[_S], _B]) -> _B:
-        """Return a named buffer that ``make`` makes for a shape; the last buffer of each name is reused."""
-        buffer = self._buffers.get(name)
-        if buffer is None or buffer[0] != shape:
-            buffer = self._buffers[name] = shape, make(shape)
-        made: _B = buffer[1]
-        return made
+        self.workspace, self.poses, self.identity = new_workspace(FIRST_POINTS), np.empty((2, WIDTH)), np.eye(4)
+        self.answer = np.empty(1, dtype=np.int64)
+        self.out, self.flags = empty_answers(1)
 
     def words(self) -> Ints:
         """Return the addresses and lengths of the arrays, as builtins read them."""
-        arrays = self.poses, self.simplex, self.answer, self.work, self.table, self.flags, self.identity, self.out
-        poses, simplex, answer, work, table, flags, identity, out = (array.ctypes.data for array in arrays)
-        return np.array(
-            [poses, simplex, answer, work, len(self.work), table, len(self.table), flags, identity, out], dtype=np.int64
-        )
+        simplex, work, table, _ = self.workspace
+        arrays = self.poses, simplex, self.answer, self.flags, self.identity, self.out, work, table
+        return np.array([*(array.ctypes.data for array in arrays), len(work), len(table)], dtype=np.int64)
 
 
-_local = threading.local()
-
-
-def thread_scratch() -> QueryScratch:
-    """Return the scratch memory of this thread."""
-    try:
-        scratch: QueryScratch = _local.scratch
-    except AttributeError:
-        scratch = _local.scratch = QueryScratch()
-    return scratch
+thread_scratch = per_thread(QueryScratch)
 
 
 class Plan:

@@ -7,8 +7,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from gjk3d.engine.dispatch import find_single, is_collider
 from gjk3d.errors import ShapeError
-from gjk3d.query.dispatch import find_single, is_collider
 from gjk3d.query.motion import Motion
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import vector

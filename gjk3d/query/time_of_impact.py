@@ -12,15 +12,15 @@ import numpy as np
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
 from gjk3d.convex.impact import UP
 from gjk3d.convex.rows import Rows as PoseRows
+from gjk3d.engine.dispatch import Collider, find
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import toi as narrow
 from gjk3d.poses import GREATEST
-from gjk3d.query.dispatch import Collider, find
 from gjk3d.query.distance import signed_distance
 from gjk3d.query.motion import Motion, as_motion
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
-from gjk3d.results import Answer, Distance, Status
+from gjk3d.results import Answer, Distance, Status, compared
 from gjk3d.typing import Array, N, PoseLike, Rows
 from gjk3d.wording import below, moment
 
@@ -66,6 +66,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@compared("status", "free_until", "time", "iterations", "shape_a", "shape_b", "motion_a", "motion_b")
 class Impact(Answer[N]):
     """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
@@ -252,7 +253,7 @@ def time_of_impact(
                 motions = narrow.Motions(first._rows, second._rows)
                 out, scratch = np.empty(_ANSWER), thread_scratch()
                 marks = narrow.impact_many(
-                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.work, out, scratch.flags
+                    pair.packed, True, UP, motions, clearance, 0, 1, scratch.workspace.work, out, scratch.flags
                 )
                 return _single_impact(a, b, first, second, clearance, out, marks)
     advance = find("impact", a, b)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_POSE, in_chunks, scratch, workspace_of
+from gjk3d.convex.batch import NO_CACHE, NO_POSE, in_chunks
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, solve_many
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, check_row, matrices, parts, pose_rows, translations
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.shapes import arguments, layout
@@ -271,7 +272,7 @@ def _by_cores(a: Volume, b: Volume, i: Ints, j: Ints, *, distances: bool) -> tup
     answer = np.empty(count, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
-        simplex = scratch(FIRST_POINTS)[2]
+        simplex = workspace_of(FIRST_POINTS).simplex
         packed = PairRows(ints, floats, table, poses)
         collide_many(packed, NO_POSE, NO_POSE, 0.0, start, stop, simplex, answer, NO_CACHE)
 

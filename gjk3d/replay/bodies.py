@@ -18,9 +18,9 @@ from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.shell import Shell
 from gjk3d.bodies.voxels import VoxelGrid
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import Gjk3dError, ParseError, UnsupportedPair
 from gjk3d.poses import matrices
-from gjk3d.query.dispatch import Collider
 from gjk3d.replay.json_reader import MAX_BYTES, Value
 from gjk3d.replay.shapes import read_shape, write_shape
 

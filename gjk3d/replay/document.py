@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.convex.checks import FACETS, FAST
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
-from gjk3d.query.dispatch import Collider
 from gjk3d.replay.bodies import read_collider, write_collider
 from gjk3d.replay.json_reader import MAX_BYTES, Value, read_json
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status

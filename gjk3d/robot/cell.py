@@ -12,36 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.walk import new_tree_scratch, tree_scratch
-from gjk3d.convex.rows import FIRST_POINTS, join_packed, scratch
+from gjk3d.bodies.tree_collision import new_tree_scratch, tree_scratch
+from gjk3d.convex.rows import empty_answers, join_packed
 from gjk3d.convex.solve import plane_core
 from gjk3d.engine.store import Store, store_of
-from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.room import Solver, solver_in, workspace
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace, workspace_of
 from gjk3d.robot.bounding import bounding_box, bounding_capsule, with_bounds
+from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, Task
+from gjk3d.robot.margins import Rule, margins_of, pairs_of
 from gjk3d.robot.model import Robot
 from gjk3d.robot.obstacles import WORLD, CollisionObject, Outline, outline
-from gjk3d.robot.walk import Bodies, Frames, Layout, Task
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
-
-OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
-
-
-class Rule(NamedTuple):
-    """The margin of two names, or of one name with all others or all `OBSTACLES`; later rules override earlier ones."""
-
-    a: str
-    b: str | None
-    margin: float
 
 
 class Memory:
@@ -74,60 +65,21 @@ class Memory:
             self.lock.release()
 
 
+@dataclass(slots=True)
 class Cache:
     """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
 
-    __slots__ = (
-        "answer",
-        "arms",
-        "bodies",
-        "bounds",
-        "clearance",
-        "edge",
-        "free",
-        "general",
-        "lanes",
-        "proofs",
-        "single",
-    )
-
-    def __init__(self, clearance: Any = None) -> None:
-        self.free: Any = None  #: `gjk3d.robot.walk.hit_of_one` or `hit_of_cell`, and its arguments
-        self.answer: Any = None  #: its result
-        self.bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
-        self.lanes: Any = None  #: task of `gjk3d.robot.lanes.first_hits_of_many`
-        self.general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
-        self.single: Any = None  #: see `gjk3d.robot.single.prepared`
-        self.clearance = clearance  #: scratch memory of `gjk3d.robot.walk.clearance_many`
-        self.arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
-        self.bounds: Any = None  #: and `motion_bounds` there
-        self.proofs: dict[bool, Any] = {}  #: see `gjk3d.robot.motion_certified.prepared_for`
-        self.edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
-
-
-class Names:
-    """The names of pairs by their numbers, looked up at first use."""
-
-    __slots__ = ("_every", "_known", "_owner", "_owners", "_slots")
-
-    def __init__(self, slots: Ints, owner: Ints, owners: list[str]) -> None:
-        self._slots, self._owner, self._owners = slots, owner, owners
-        self._known: dict[int, tuple[str, str]] = {}
-        self._every: tuple[tuple[str, str], ...] | None = None
-
-    def __call__(self, p: int) -> tuple[str, str]:
-        """Return both names of a pair."""
-        names = self._known.get(p)
-        if names is None:
-            a, b = self._slots[p].tolist()
-            names = self._known[p] = self._owners[self._owner[a]], self._owners[self._owner[b]]
-        return names
-
-    def every(self) -> tuple[tuple[str, str], ...]:
-        """Return the names of all pairs."""
-        if self._every is None:
-            self._every = tuple(map(self, range(len(self._slots))))
-        return self._every
+    clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
+    free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
+    answer: Any = None  #: its result
+    bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
+    lanes: Any = None  #: task of `gjk3d.robot.sampled_edges.first_hits_of_many`
+    general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
+    single: Any = None  #: see `gjk3d.robot.single.prepared`
+    arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
+    bounds: Any = None  #: and `motion_bounds` there
+    proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.task_for`
+    edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
 class Cell(NamedTuple):
@@ -141,10 +93,9 @@ class Cell(NamedTuple):
     layout: Layout
     general: Layout  #: the same slots, and all pairs but the convex ones, see `general_pairs`
     store: Store  #: the trees of slots that are in pairs with bodies
-    body_pairs: Ints  #: rows of `gjk3d.robot.walk.Bodies`
+    body_pairs: Ints  #: rows of `gjk3d.robot.cell_kernels.Bodies`
     measured: int  #: the number of the first pair whose distance no kernel computes
     walked: int  #: the number of the first fallback pair
-    planes: Array  #: (slots, 4), the half-space that contains a slot, or NaN
     shapes: list[Any]  #: the real shape of each slot
     owner: Ints  #: index of each slot in ``owners``
     owners: list[str]  #: names of links, then of objects
@@ -152,7 +103,7 @@ class Cell(NamedTuple):
     robot_slots: Ints  #: the slots of links and attached objects, without hulls around several bodies
     exact: Bools  #: whether the shape of a slot in the kernels is the real shape
     slots: Ints  #: (pairs, 2)
-    names: Names  #: of pairs, by number
+    names: tuple[tuple[str, str], ...]  #: of each pair
     margins: Array  #: (pairs,)
     memory: Memory
     cache: Cache
@@ -182,11 +133,13 @@ class Cell(NamedTuple):
         """Return a task for pairs: with the scratch memory of this thread, or fresh memory to retain."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
-        return Task(self.robot._chain, layout or self.layout, self.frames(), solver(fresh=fresh), axes, gaps)
+        workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
+        solver = Solver(workspace, *empty_answers(1))
+        return Task(self.robot._chain, layout or self.layout, self.frames(), solver, axes, gaps)
 
     def has(self, a: str, b: str) -> bool:
         """Return whether two names are checked against each other."""
-        return bool(self._of(a, b).any())
+        return bool(pairs_of(self, a, b).any())
 
     def moved(self, name: str, pose: Array) -> Cell:
         """Return the cell with an object at another pose."""
@@ -200,34 +153,13 @@ class Cell(NamedTuple):
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
         """Return the cell with other margins."""
-        margins = np.full(len(self.slots), margin)
-        for rule in rules:
-            margins[self._of(rule.a, rule.b)] = rule.margin
         cache = Cache(self.cache.clearance)
         cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # these do not depend on margins
-        return self._replace(margins=margins, cache=cache)
+        return self._replace(margins=margins_of(self, margin, rules), cache=cache)
 
     def copy(self) -> Cell:
         """Return the same cell with its own memory."""
         return self._replace(memory=self.memory.fresh(), cache=Cache())
-
-    def _of(self, a: str, b: str | None) -> Bools:
-        """Return which pairs are of two names, or of one name and any other."""
-        owner = self.owner[self.slots]
-        is_a = owner == self.owners.index(a)
-        if b is not None:
-            is_b = self.layout.link[self.slots] == WORLD if b == OBSTACLES else owner == self.owners.index(b)
-            is_a = is_a[:, ::-1] & is_b
-        selected: Bools = is_a.any(axis=1)
-        return selected
-
-
-def solver(*, fresh: bool = False) -> Solver:
-    """Return the scratch memory of solvers: that of this thread, or fresh memory to retain."""
-    floats, ints = workspace(FIRST_POINTS)
-    work, table = (np.empty(floats), np.empty(ints, np.int64)) if fresh else scratch(FIRST_POINTS)[:2]
-    row, marks = np.empty((1, narrow.FLOATS)), np.zeros((1, narrow.INTS), dtype=np.int64)
-    return solver_in(work, table, FIRST_POINTS, row, marks)
 
 
 def local_row(pose: Array) -> Array:
@@ -290,6 +222,12 @@ class Base:
         pairs[turned] = pairs[turned, ::-1]
         self.pairs: Ints = pairs.astype(np.int64)
 
+    def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
+        """Return a base with other pairs of units, of another robot with the same slots if one is given."""
+        new = object.__new__(Base)
+        new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
+        return new
+
     def _add(self, link: int, pose: Array, shape: Any, owner: str) -> None:
         self.slots.append(Slot(link, local_row(pose), shape, outline(shape), owner))
 
@@ -303,10 +241,6 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
     owners = [*base.robot.links, *(item.name for item in every)]
     number = {name: k for k, name in enumerate(owners)}
     ints, floats, starts = _packed([slot.outline for slot in slots])
-    planes = np.full((len(slots), 4), np.nan)
-    for k, slot in enumerate(slots):
-        if slot.outline.plane is not None:
-            planes[k] = slot.outline.plane
     exact = np.array([slot.outline.exact for slot in slots], dtype=bool)
     pairs, subs, general = _split(units, np.concatenate([base.pairs, _with_objects(base, every)]), exact)
     general, body_pairs, measured = _with_bodies_first(general, slots)
@@ -324,7 +258,6 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         body_pairs=body_pairs,
         measured=len(pairs) + measured,
         walked=len(pairs) + len(body_pairs),
-        planes=planes,
         shapes=[slot.shape for slot in slots],
         owner=owner,
         owners=owners,
@@ -335,7 +268,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         ),
         exact=exact,
         slots=every_pair,
-        names=Names(every_pair, owner, owners),
+        names=tuple((owners[a], owners[b]) for a, b in owner[every_pair].tolist()),
         margins=np.zeros(0),
         memory=Memory(len(pairs), len(pairs) + len(subs), len(body_pairs)),
         cache=Cache(),
@@ -382,7 +315,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of pairs that `walk` cannot test."""
+    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of other pairs."""
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
@@ -413,7 +346,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
     Pairs of a body and a convex slot come first, by the body, then pairs of two bodies, then all others.
     """
     trees = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
-    convex = [slot.outline.exact and slot.outline.plane is None for slot in slots]
+    convex = [slot.outline.exact and not slot.outline.unbounded for slot in slots]
     keys, rows = [], []
     for a, b in pairs.tolist():
         # of two bodies the static one is the first: what is free around it holds for many samples

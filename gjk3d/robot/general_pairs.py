@@ -1,8 +1,8 @@
 """Pairs that are not convex: those with meshes and other bodies, and with user-defined supports.
 
-`gjk3d.robot.walk` and `gjk3d.robot.body_pairs` test pairs with bodies. What these leave undecided, and all other pairs,
-is done here. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough
-apart, the pair is decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
+`gjk3d.robot.cell_kernels` tests pairs with bodies. What it leaves undecided, and all other pairs, is done here. Each
+shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough apart, the pair is
+decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
 Configurations are (n, dof) rows, checked. Pairs are numbers after those of convex pairs, see `gjk3d.robot.cell.Cell`.
 """
 
@@ -15,88 +15,63 @@ from typing import Any, Literal
 import numpy as np
 
 import gjk3d.query.distance as two_shapes
-from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.walk import APART
-from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d._kernels.decorators import entry
+from gjk3d.bodies.tree_collision import APART
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.cores import cores_of
-from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.solve import solve
 from gjk3d.results import Distance
-from gjk3d.robot.body_pairs import Search, bodies_collide_many, gaps_many
-from gjk3d.robot.bounding import between_capsules
+from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.walk import FREE, Frames, Layout, Task, balls_meet, between_balls, core_of, pair_collides, place
-from gjk3d.shapes import layout as shape_layout
-from gjk3d.shapes.table import support
+from gjk3d.robot.cell_kernels import (
+    FREE,
+    Layout,
+    Search,
+    Task,
+    balls_meet,
+    between_balls,
+    gaps_many,
+    pair_collides,
+    place,
+    solve_slots,
+)
+from gjk3d.robot.kinematics import link_poses
 from gjk3d.typing import Array, Array1, Array2, Bools, Bools2, Ints
 
 Depth = Literal["tight", "fast"]  #: of overlaps with non-convex bodies
 
 TOUCHING = -1e308  #: lower bound of the distance of shapes whose outlines touch: none
 _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
-_RADIUS = shape_layout.RADIUS
 
 
 # outlines -------------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def _above_plane(layout: Layout, frames: Frames, a: int, planes: Array, b: int) -> float:
-    """Return a lower bound of the height of slot a above the half-space of slot b."""
-    rows, balls, core = frames.rows, frames.balls, core_of(layout, a)
-    x, y, z = planes[b, 0], planes[b, 1], planes[b, 2]
-    u = rows[b, 0] * x + rows[b, 1] * y + rows[b, 2] * z
-    v = rows[b, 3] * x + rows[b, 4] * y + rows[b, 5] * z
-    w = rows[b, 6] * x + rows[b, 7] * y + rows[b, 8] * z
-    offset = planes[b, 3] + u * rows[b, 9] + v * rows[b, 10] + w * rows[b, 11]
-    size = abs(offset) + abs(balls[a, 0]) + abs(balls[a, 1]) + abs(balls[a, 2]) + balls[a, 3]
-    size += abs(rows[b, 9]) + abs(rows[b, 10]) + abs(rows[b, 11])
-    # the support along -n in the frame of the shape: the lowest point of its core; the radius is subtracted below
-    d = (
-        -(rows[a, 0] * u + rows[a, 3] * v + rows[a, 6] * w),
-        -(rows[a, 1] * u + rows[a, 4] * v + rows[a, 7] * w),
-        -(rows[a, 2] * u + rows[a, 5] * v + rows[a, 8] * w),
-    )
-    s = support(core, d)
-    height = u * balls[a, 0] + v * balls[a, 1] + w * balls[a, 2] - (s[0] * d[0] + s[1] * d[1] + s[2] * d[2])
-    return float(height - core.floats[_RADIUS] - offset - (1e-10 + 8.0 * rows[b, 12]) * size)
-
-
 @entry
-def _far_many(
-    q: Array2, chain: Chain, layout: Layout, planes: Array2, margins: Array1, frames: Frames, nothing: Array2,
-    simplex: Array2, out: Bools2,
-) -> bool:  # fmt: skip
+def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
     """Write for each configuration and pair whether the outlines are proven farther apart than the margin.
 
     Returns whether all of them are.
     """
+    layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
-    pairs, every = layout.pairs, True
+    every = True
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], frames.matrix, frames.links)
-        for p in range(pairs.shape[0]):
-            a, b = pairs[p, 0], pairs[p, 1]
-            near = balls_meet(layout, frames, k, a, b, margins[p])
-            if planes[b, 0] == planes[b, 0]:  # not NaN: the outline of b is a half-space
-                out[k, p] = _above_plane(layout, frames, a, planes, b) > margins[p]
-            else:
-                out[k, p] = not near or pair_collides(layout, frames, k, p, margins[p], nothing, simplex) == 0
+        link_poses(task.chain, q[k], frames.matrix, frames.links)
+        for p in range(layout.pairs.shape[0]):
+            near = balls_meet(layout, frames, k, layout.pairs[p, 0], layout.pairs[p, 1], margins[p])
+            out[k, p] = not near or pair_collides(layout, frames, k, p, margins[p], task.axes, simplex) == 0
             every = every and out[k, p]
     return every
 
 
 @entry
-def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2) -> None:
+def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
     """Write a lower bound of the signed distance for each configuration and pair, `TOUCHING` if its outlines touch.
 
     The first bound that is greater than ``most`` of the pair is written.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
-    row = solver.one
+    lower = solver.one[0]
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
         link_poses(chain, q[k], frames.matrix, frames.links)
@@ -104,9 +79,6 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
             a, b = pairs[p, 0], pairs[p, 1]
             place(layout, frames, a, k)
             place(layout, frames, b, k)
-            if planes[b, 0] == planes[b, 0]:
-                out[k, p] = _above_plane(layout, frames, a, planes, b)
-                continue
             # from the cheapest bound to the tightest; most pairs end at the balls
             out[k, p] = between_balls(balls, a, b)
             if out[k, p] > most[p]:
@@ -114,9 +86,30 @@ def _gaps_many(task: Task, q: Array2, planes: Array2, most: Array1, out: Array2)
             out[k, p] = between_capsules(rows, floats, starts, a, b)
             if out[k, p] > most[p]:
                 continue
-            cores = cores_of(layout.ints, floats, starts, rows, a, b)
-            solve(cores, narrow.UNSIGNED, max(most[p], 0.0), 0.0, solver.room, axes, row, solver.marks, plain(0))
-            out[k, p] = row[0, 1] if row[0, 1] > 0.0 else TOUCHING
+            # the height above a half-space bounds that of the shape in the outline, even below it
+            mode = narrow.SIGNED if starts[b, 2] == NO_CAPSULE else narrow.UNSIGNED
+            solve_slots(layout, frames, a, b, mode, max(most[p], 0.0), 0.0, solver, axes)
+            out[k, p] = lower[1] if lower[1] > 0.0 or mode == narrow.SIGNED else TOUCHING
+
+
+def _layout_of(cell: Cell, numbers: Ints) -> Layout:
+    """Return the layout of some general pairs."""
+    pairs = np.ascontiguousarray(cell.general.pairs[numbers - len(cell.layout.pairs)])
+    return cell.general._replace(pairs=pairs)
+
+
+def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
+    """Return which outlines of some pairs may be within their margins, (n, pairs)."""
+    far = np.empty((len(rows), len(numbers)), dtype=bool)
+    _far_many(cell.task(_layout_of(cell, numbers)), rows, margins, far)
+    return ~far
+
+
+def _gaps(cell: Cell, rows: Array, most: Array, numbers: Ints) -> Array:
+    """Return lower bounds of the distances of some pairs, (n, pairs)."""
+    out = np.empty((len(rows), len(numbers)))
+    _gaps_many(cell.task(_layout_of(cell, numbers)), rows, np.minimum(most, 1e50), out)
+    return out
 
 
 def hit_of_one(cell: Cell, q: Array) -> int:
@@ -124,45 +117,15 @@ def hit_of_one(cell: Cell, q: Array) -> int:
 
     The caller holds the lock of the cell's memory.
     """
-    args = cell.cache.general
-    if args is None:
-        args = cell.cache.general = _far_args(cell, cell.walked, 1, np.empty((6, 10)))
-    return FREE if _far_many(q, *args) else int(hits(cell, q, cell.walked)[0])
-
-
-def _layout_from(cell: Cell, first: int) -> Layout:
-    """Return the layout of the pairs from a number on."""
-    return cell.general._replace(pairs=cell.general.pairs[first - len(cell.layout.pairs) :])
-
-
-def _far_args(cell: Cell, first: int, count: int, simplex: Array) -> Any:
-    """Return the arguments of `_far_many` after the configurations; the last is its output."""
-    return (
-        cell.robot._chain, _layout_from(cell, first), cell.planes, cell.margins[first:], cell.frames(),
-        np.empty((0, MEMORY)), simplex, np.empty((count, len(cell.slots) - first), dtype=bool),
-    )  # fmt: skip
-
-
-def _gaps(cell: Cell, rows: Array, most: Array, which: Ints) -> Array:
-    """Return lower bounds of the distances of some pairs by their numbers, (n, pairs)."""
-    layout = cell.general._replace(pairs=np.ascontiguousarray(cell.general.pairs[which - len(cell.layout.pairs)]))
-    out = np.empty((len(rows), len(which)))
-    _gaps_many(cell.task(layout), rows, cell.planes, np.minimum(most, 1e50), out)
-    return out
+    if cell.cache.general is None:
+        numbers = np.arange(cell.walked, len(cell.slots))
+        task, out = cell.task(_layout_of(cell, numbers), fresh=True), np.empty((1, len(numbers)), dtype=bool)
+        cell.cache.general = task, cell.margins[numbers], out
+    task, margins, out = cell.cache.general
+    return FREE if _far_many(task, q, margins, out) else int(hits(cell, q, cell.walked)[0])
 
 
 # pairs with bodies ----------------------------------------------------------------------------------------------------
-
-
-def _touches(cell: Cell, rows: Array, some: Ints) -> Bools:
-    """Return for each configuration whether some pairs with bodies touch, without margins."""
-    verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
-    bodies = cell.bodies(cell.memory)
-    bodies_collide_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, verdicts)
-    answer: Bools = verdicts == 1
-    for k, s in np.argwhere(verdicts > 1).tolist():
-        answer[k, s] = _collide(cell, rows[k : k + 1], int(some[s]), 0.0)[0]
-    return answer
 
 
 def _body_gaps(
@@ -198,11 +161,9 @@ def _spans(pairs: int, count: int) -> Iterator[slice]:
 
 def hits(cell: Cell, rows: Array, first: int) -> Ints:
     """Return a pair from number ``first`` on that is closer than its margin for each configuration, or `FREE`."""
-    answer = np.full(len(rows), FREE, dtype=np.int64)
-    for span in _spans(len(cell.slots) - first, len(rows)):
-        args = _far_args(cell, first, span.stop - span.start, scratch(FIRST_POINTS)[2])
-        _far_many(rows[span], *args)
-        near = ~args[-1]
+    answer, numbers = np.full(len(rows), FREE, dtype=np.int64), np.arange(first, len(cell.slots))
+    for span in _spans(len(numbers), len(rows)):
+        near = _near(cell, rows[span], numbers, cell.margins[first:])
         # the pair that is near most often first: the result may be any of several pairs that collide
         counts = near.sum(axis=0)
         for s in sorted(np.flatnonzero(counts).tolist(), key=lambda s: -counts[s]):
@@ -218,25 +179,34 @@ def _collide(cell: Cell, rows: Array, p: int, margin: float) -> Bools:
     return np.broadcast_to(collides, len(rows))
 
 
-def _split(cell: Cell, numbers: Ints, end: int) -> tuple[Ints, Ints]:
-    """Return the positions of numbers below ``end``, which kernels compute, and of the others."""
-    compiled = numbers < end
-    return np.flatnonzero(compiled), np.flatnonzero(~compiled)
-
-
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     """Return for each configuration whether the selected pairs touch, without margins."""
     answer = np.zeros((len(rows), len(selected)), dtype=bool)
-    compiled, which = _split(cell, selected, cell.walked)
-    for span in _spans(len(compiled), len(rows)):
-        answer[span, compiled] = _touches(cell, rows[span], selected[compiled])
-    for span in _spans(len(which), len(rows)):
-        gaps = _gaps(cell, rows[span], np.zeros(len(which)), selected[which])
-        for n, s in enumerate(which.tolist()):
-            at = span.start + np.flatnonzero(gaps[:, n] <= 0.0)
-            if len(at):
-                answer[at, s] = _collide(cell, rows[at], int(selected[s]), 0.0)
+    for span in _spans(len(selected), len(rows)):
+        near = _near(cell, rows[span], selected, np.zeros(len(selected)))
+        for s in np.flatnonzero(near.any(axis=0)).tolist():
+            at = span.start + np.flatnonzero(near[:, s])
+            answer[at, s] = _collide(cell, rows[at], int(selected[s]), 0.0)
     return answer
+
+
+def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Depth = "tight") -> Array:
+    """Return the signed distance of some pairs as rows of `solve`, (n, pairs, 12).
+
+    The row of a pair that is proven farther apart than its ``most`` is undefined except for its lower bound.
+    """
+    out, is_compiled = np.empty((len(rows), len(numbers), narrow.FLOATS)), numbers < cell.measured
+    if is_compiled.any():
+        out[:, is_compiled] = _body_gaps(cell, rows, numbers[is_compiled], most[is_compiled], None, depth)
+    fallback = np.flatnonzero(~is_compiled)
+    if len(fallback):
+        out[:, fallback, 1] = _gaps(cell, rows, most[fallback], numbers[fallback])
+    for s in fallback.tolist():
+        at = np.flatnonzero(out[:, s, 1] <= most[s])
+        if len(at):
+            distance = signed_distances(cell, rows[at], int(numbers[s]), max(float(most[s]), 0.0), depth)
+            out[at, s] = _rows_of(distance)
+    return out
 
 
 def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | None = None) -> tuple[Array, Array]:
@@ -246,26 +216,16 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     that and an infinite upper bound.
     """
     numbers = np.arange(len(cell.layout.pairs), len(cell.slots)) if selected is None else selected
-    lower, upper = np.empty((len(rows), len(numbers))), np.full((len(rows), len(numbers)), inf)
-    limits = np.broadcast_to(np.asarray(most, dtype=np.float64), len(numbers))
-    compiled, which = _split(cell, numbers, cell.measured)
-    for span in _spans(len(compiled), len(rows)):
-        out = _body_gaps(cell, rows[span], numbers[compiled], limits[compiled])
-        lower[span, compiled], above = out[:, :, 1], out[:, :, 1] > limits[compiled]
-        upper[span, compiled] = np.where(above, inf, out[:, :, 2])
-    for span in _spans(len(which), len(rows)):
-        lower[span, which] = _gaps(cell, rows[span], limits[which], numbers[which])
-        for s in which.tolist():
-            at = span.start + np.flatnonzero(lower[span, s] <= limits[s])
-            if len(at):
-                distance = signed_distances(cell, rows[at], int(numbers[s]), max(float(limits[s]), 0.0))
-                lower[at, s] = distance.lower
-                upper[at, s] = np.where(distance.lower > limits[s], inf, distance.upper)
+    limits = np.array(np.broadcast_to(np.asarray(most, dtype=np.float64), len(numbers)))
+    lower, upper = np.empty((len(rows), len(numbers))), np.empty((len(rows), len(numbers)))
+    for span in _spans(len(numbers), len(rows)):
+        out = _rows_up_to(cell, rows[span], numbers, limits)
+        lower[span], upper[span] = out[:, :, 1], np.where(out[:, :, 1] > limits, inf, out[:, :, 2])
     return lower, upper
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
-    """Replace rows of `gjk3d.robot.walk.clearance_many` if a general pair is nearer, within ``most``."""
+    """Replace rows of `gjk3d.robot.cell_kernels.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth)
 
@@ -304,21 +264,11 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
 
 def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[int, int, Array]]:
     """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
-    compiled = np.arange(len(cell.layout.pairs), cell.measured)
-    limits = most[compiled]
-    for span in _spans(len(compiled), len(rows)):
-        out = _body_gaps(cell, rows[span], compiled, limits, None, depth)
-        for k, s in np.argwhere(~(out[:, :, 1] > limits)).tolist():
-            yield span.start + k, int(compiled[s]), out[k, s]
-    for p in range(cell.measured, len(cell.slots)):
-        for span in _spans(1, len(rows)):
-            gaps = _gaps(cell, rows[span], most[p : p + 1], np.array([p]))
-            at = span.start + np.flatnonzero(gaps[:, 0] <= most[p])
-            if not len(at):
-                continue
-            gap_rows = _rows_of(signed_distances(cell, rows[at], p, max(float(most[p]), 0.0), depth))
-            for k in np.flatnonzero(~(gap_rows[:, 1] > most[p])).tolist():
-                yield int(at[k]), p, gap_rows[k]
+    first = len(cell.layout.pairs)
+    for span in _spans(len(cell.slots) - first, len(rows)):
+        out = _rows_up_to(cell, rows[span], np.arange(first, len(cell.slots)), most[first:], depth)
+        for k, s in np.argwhere(~(out[:, :, 1] > most[first:])).tolist():
+            yield span.start + k, first + s, out[k, s]
 
 
 def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:

@@ -15,9 +15,19 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
 from gjk3d.robot.urdf import Description, Joint, tree_of
 from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
-from gjk3d.wording import kind_of
+from gjk3d.wording import kind_of, nearest
 
 _FLOAT = np.dtype(np.float64)
+
+
+def line_of_trajectory(path: Any) -> str:
+    """Return the line that converts a trajectory of toppra or Drake to a spline, or an empty text."""
+    if hasattr(path, "get_segment_times"):  # pydrake.trajectories.PiecewisePolynomial
+        times, values, rates = "path.get_segment_times()", "path.vector_values(t).T", "path.MakeDerivative()"
+        return f"t = {times}; CubicHermiteSpline(t, {values}, {rates}.vector_values(t).T)"
+    if hasattr(path, "path_interval"):  # toppra
+        return "t = np.linspace(*path.path_interval, 1000); CubicHermiteSpline(t, path(t), path(t, 1))"
+    return ""
 
 
 class Mechanism:
@@ -89,7 +99,8 @@ class Mechanism:
         """
         if isinstance(link, str):
             if link not in self.links:
-                raise RobotError(f"robot {self.name!r} has no link {link!r}. Its links are {listed(self.links)}")
+                hint = f"{nearest(link, self.links)} Its links are {listed(self.links)}."
+                raise RobotError(f"robot {self.name!r} has no link {link!r}.{hint}")
             return self.links.index(link)
         try:
             number = index(link)
@@ -123,8 +134,8 @@ class Mechanism:
             raise RobotError(f"values are {kind_of(values)}, expected a mapping of names of joints to their numbers")
         for name, value in values.items():
             if name not in self.columns:
-                raise RobotError(f"robot {self.name!r} has no joint {name!r} with numbers in q. Its joints are "
-                                 f"{listed(self.joint_names)}")  # fmt: skip
+                hint = f"{nearest(name, self.columns)} Its joints are {listed(self.joint_names)}."
+                raise RobotError(f"robot {self.name!r} has no joint {name!r} with numbers in q.{hint}")
             try:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
@@ -174,8 +185,15 @@ class Mechanism:
         except ValueError:
             raise RobotError(f"{name} is ragged, expected ({self.dof},) or (n, {self.dof})") from None
         if raw.size and raw.dtype.kind not in "fiu":
-            cure = ". For a spline use trajectory_free, or its waypoints spline(times)" if callable(q) else ""
-            raise RobotError(f"{name} has dtype {raw.dtype}, expected real numbers{cure}")
+            kind = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(q)}"
+            cure = "."
+            if isinstance(q, Mapping):
+                cure = ". Convert values by name with robot.configuration(values)."
+            elif line := line_of_trajectory(q):
+                cure = f". Use trajectory_free, or waypoints. The line {line} converts the trajectory."
+            elif callable(q):
+                cure = ". For a spline use trajectory_free, or its waypoints spline(times)."
+            raise RobotError(f"{name} {kind}, expected ({self.dof},) or (n, {self.dof}) real numbers{cure}")
         if raw.ndim not in (1, 2) or raw.shape[-1] != self.dof:
             widths = ((joint, columns.stop - columns.start) for joint, columns in self.columns.items())
             joints = [joint if width == 1 else f"{joint} ({width} numbers)" for joint, width in widths]

@@ -695,7 +695,8 @@ class Robot(PairedLinks):
 
     def __getattr__(self, name: str) -> Any:
         if name == "chain":
-            warnings.warn("Robot.chain is internal and will be removed", DeprecationWarning, stacklevel=2)
+            words = "Robot.chain is deprecated since 0.2.0, because it is internal"
+            warnings.warn(words, DeprecationWarning, stacklevel=2)
             return self._chain
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

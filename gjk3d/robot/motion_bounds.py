@@ -10,6 +10,7 @@ count as turning about one of its ends.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, inf, pi, sin, sqrt
 from typing import NamedTuple
 
@@ -19,10 +20,10 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import Layout, core_of
 from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain, plane_axes
 from gjk3d.robot.model import Robot
 from gjk3d.robot.trajectories import bounds_on_curve
-from gjk3d.robot.walk import Layout, core_of
 from gjk3d.shapes import layout
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
@@ -482,8 +483,9 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     begins = np.concatenate([[0], np.cumsum(counts)])
     steps, arms = np.empty(begins[-1], dtype=np.int64), np.empty((2, begins[-1]))
     joints_between(above, depth, joint, cell.slots, reach, begins, steps, arms)
-    like, table = np.empty_like(counts), np.full(2 << len(counts).bit_length(), -1)
-    alike(begins, steps, arms.view(np.int64), table, like)
+    bits, ends, first = np.vstack([steps, arms.view(np.int64)]), begins.tolist(), dict[bytes, int]()
+    keys = (bits[:, start:stop].tobytes() for start, stop in pairwise(ends))
+    like = np.array([first.setdefault(key, p) for p, key in enumerate(keys)], dtype=np.int64)
     return Arms(begins, steps, arms, (chain.kind == FLOATING).astype(np.int64), like)
 
 
@@ -533,37 +535,6 @@ def joints_between(
                 j, k = b, last
                 b = above[b]
             steps[k], arms[0, k], arms[1, k] = j, reach[slot_a, j], reach[slot_b, j]
-
-
-@entry
-def alike(begins: Ints1, steps: Ints1, arms: Ints2, table: Ints1, like: Ints1) -> None:
-    """Write the first pair with the same joints and equal bits of the arms. ``table`` is a hash table, never full."""
-    last = table.shape[0] - 1  # the size is a power of two
-    for p in range(like.shape[0]):
-        hashed = 0
-        for k in range(begins[p], begins[p + 1]):
-            for x in (steps[k], arms[0, k], arms[1, k]):  # FNV-1a, folded since the low bits of most lengths are 0
-                hashed = (hashed ^ x) * 1099511628211
-                hashed ^= hashed >> 32
-        place = hashed & last
-        while table[place] >= 0 and not _equal_arms(begins, steps, arms, table[place], p):
-            place = (place + 1) & last
-        if table[place] < 0:
-            table[place] = p
-        like[p] = table[place]
-
-
-@kernel
-def _equal_arms(begins: Ints, steps: Ints, arms: Ints, p: int, q: int) -> bool:
-    """Return whether two pairs have the same joints and arms."""
-    count = begins[p + 1] - begins[p]
-    if begins[q + 1] - begins[q] != count:
-        return False
-    for n in range(count):
-        i, k = begins[p] + n, begins[q] + n
-        if steps[i] != steps[k] or arms[0, i] != arms[0, k] or arms[1, i] != arms[1, k]:
-            return False
-    return True
 
 
 def _slack(cell: Cell, boxes: Array) -> float:

@@ -1,8 +1,8 @@
 """Certified lines and curves of configurations: halved until each pair covers all of them.
 
 See `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the line at once,
-with the capsules of `gjk3d.robot.lanes` and the linear bound. That proves most pairs everywhere, and the others in most
-parts.
+with the capsules of `gjk3d.robot.sampled_edges` and the linear bound. That proves most pairs everywhere, and the others
+in most parts.
 
 Pairs without a kernel are proven by the linear bound alone, left to right. Several configurations of a stretch ahead
 are queried at once. The stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of
@@ -17,22 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.rows import empty_answers
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
-from gjk3d.robot.cell import Cell, Memory, solver
+from gjk3d.robot.cell import Cell, Memory
+from gjk3d.robot.cell_kernels import balls_meet, body_collides
 from gjk3d.robot.kinematics import Chain, link_poses
-from gjk3d.robot.lanes import (
-    LANES,
-    Lanes,
-    LaneScratch,
-    lanes_in,
-    link_lanes,
-    near_balls,
-    near_lanes,
-    not_free,
-    place_lanes,
-)
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
@@ -46,8 +38,18 @@ from gjk3d.robot.motion_bounds import (
     width,
 )
 from gjk3d.robot.motion_cover import Bound, Workspace, cover, twists
+from gjk3d.robot.sampled_edges import (
+    LANES,
+    Lanes,
+    LaneScratch,
+    lanes_in,
+    link_lanes,
+    near_balls,
+    near_lanes,
+    not_free,
+    place_lanes,
+)
 from gjk3d.robot.trajectories import Curves, on_curve, points_on, rates_on_curve
-from gjk3d.robot.walk import balls_meet, body_collides
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 PROVEN, HIT, OPEN = range(3)  #: as `MotionStatus`
@@ -83,21 +85,14 @@ class Task(NamedTuple):
     work: Workspace
     arms: Arms
     margins: Array1
-    slack: float  #: error of the poses of two slots
+    slack: float  #: error of the poses of two slots, for a motion that turns no joint
     scratch: LaneScratch
     poses: Array3  #: (2, 4, 4), scratch
     q: Array1
-    joints: Array2  #: (8, links)
-    bounds: Array2  #: (5, pairs)
-    widths: Array1  #: (pairs,)
+    joints: Array2  #: (8, links), see `speeds` and `shares`
+    bounds: Array2  #: (5, pairs), the fields of `Bound` for each open pair
+    widths: Array1  #: (pairs,), see `width`; one value for all pairs that are alike
     pieces: Pieces
-
-
-class Prepared(NamedTuple):
-    """A task, and the bounds that it was made for."""
-
-    bounds: MotionBounds
-    task: Task
 
 
 class OneEdge(NamedTuple):
@@ -109,13 +104,12 @@ class OneEdge(NamedTuple):
     edges: Edges
 
 
-def prepared_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Prepared:
+def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
     """Return the task for the convex pairs, or for those with bodies; cached under the lock of the memory."""
-    cache: dict[bool, Prepared] = cell.cache.proofs if memory is cell.memory else {}
-    prepared = cache.get(of_bodies)
-    if prepared is None or prepared.bounds is not bounds:
-        prepared = cache[of_bodies] = _prepare(cell, of_bodies, bounds, memory)
-    return prepared
+    cache: dict[bool, tuple[MotionBounds, Task]] = cell.cache.proofs if memory is cell.memory else {}
+    if of_bodies not in cache or cache[of_bodies][0] is not bounds:
+        cache[of_bodies] = bounds, _new_task(cell, of_bodies, bounds, memory)
+    return cache[of_bodies][1]
 
 
 def one_edge(cell: Cell) -> OneEdge:
@@ -128,35 +122,24 @@ def one_edge(cell: Cell) -> OneEdge:
     return cached
 
 
-def _prepare(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Prepared:
+def _new_task(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
     convex = len(cell.layout.pairs)
     first, stop = (convex, cell.measured) if of_bodies else (0, convex)
     pairs, links = stop - first, len(cell.robot.links)
     begins, like = bounds.arms.begins[first : stop + 1], bounds.arms.like[first:stop] - first
     bodies = cell.bodies(memory, fresh=True)._replace(pairs=cell.body_pairs[: cell.measured - convex])
+    solver = Solver(new_workspace(FIRST_POINTS), *empty_answers(1))
     work = Workspace(
-        cell.layout, cell.frames(), solver(fresh=True), memory.axes, np.empty((links, 6)), bodies, of_bodies,
-        np.full(pairs, -1),
+        cell.layout, cell.frames(), solver, memory.axes, np.empty((links, 6)), bodies, of_bodies, np.full(pairs, -1),
     )  # fmt: skip
-    return Prepared(bounds, Task(
+    return Task(
         cell.robot._chain, work, bounds.arms._replace(begins=begins, like=like),
         np.ascontiguousarray(cell.margins[first:stop]), bounds.slack, queries.lanes_of(cell, memory).scratch,
         np.empty((2, 4, 4)), np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
         Pieces(
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
         ),
-    ))  # fmt: skip
-
-
-class Moves(NamedTuple):
-    """Bounds of the motion of pairs on an edge."""
-
-    arms: Arms
-    joints: Array  #: (8, links), see `speeds` and `shares`
-    margins: Array
-    slack: float  #: error of the poses of two slots, and of their velocities
-    bounds: Array  #: (5, pairs), the fields of `Bound` for each open pair
-    widths: Array  #: (pairs,), see `width`; one value for all pairs that are alike
+    )  # fmt: skip
 
 
 @kernel
@@ -176,27 +159,27 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 
 @inlined
-def _width(moves: Moves, p: int) -> float:
+def _width(task: Task, p: int) -> float:
     """Return a bound of the motion of a pair in half a part of a line, with the errors of joints."""
-    like = moves.arms.like[p]
+    like = task.arms.like[p]
     # pairs are visited in order, so the first of its kind has been computed; a pair with a body may refer to a convex
     # pair
     if not 0 <= like < p:
         like = plain(p)
-        moves.widths[p] = width(moves.arms, p, moves.joints)
-    return float(moves.widths[like])
+        task.widths[p] = width(task.arms, p, task.joints)
+    return float(task.widths[like])
 
 
 @kernel
-def _bound(moves: Moves, p: int) -> None:
-    """Write the bounds of the motion of a pair."""
-    v, first_k, second_k, wrong = pair_motion(moves.arms, p, moves.joints)
-    bounds, margin = moves.bounds, moves.margins[p]
+def _bound(task: Task, slack: float, p: int) -> None:
+    """Write the bounds of the motion of a pair; ``slack`` is the error of the poses of two slots on the edge."""
+    v, first_k, second_k, wrong = pair_motion(task.arms, p, task.joints)
+    bounds, margin = task.bounds, task.margins[p]
     v *= _MORE
     bounds[0, p] = margin
     # 8 u V: parameters are rounded too. V is at most 4 S (1 + W) for the size S and the turns W of the motion. So the
     # slack, 128 (D + 1) u S (1 + W), is larger anyway. The term keeps the bound independent of that.
-    bounds[1, p] = margin + moves.slack + wrong + 8.0 * _U * (v + abs(margin))
+    bounds[1, p] = margin + slack + wrong + 8.0 * _U * (v + abs(margin))
     bounds[2, p] = max(v, 1e-300)  # it is a divisor, also for a pair that does not move
     # either shape may be held fixed: take the smaller acceleration bound
     bounds[3, p] = min(first_k, second_k) * _MORE
@@ -234,10 +217,10 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 
 @inlined
-def _near_parts(work: Workspace, lanes: Lanes, moves: Moves, p: int) -> int:
+def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
     """Return the lanes in whose part of the line a convex pair is not proven apart."""
-    a, b, wide, margin = work.layout.pairs[p, 0], work.layout.pairs[p, 1], _width(moves, p), moves.margins[p]
-    floor = margin + moves.slack + _ROUNDED * (wide + abs(margin))
+    pairs, wide, margin = task.work.layout.pairs, _width(task, p), task.margins[p]
+    a, b, floor = pairs[p, 0], pairs[p, 1], margin + slack + _ROUNDED * (wide + abs(margin))
     # Balls in every second part are tested first and stand for the next parts too: the middle of a part is three half
     # parts from the far end of the next part.
     if near_balls(lanes, a, b, floor + 3.0 * wide, plain(_FEW)) == 0:
@@ -246,37 +229,38 @@ def _near_parts(work: Workspace, lanes: Lanes, moves: Moves, p: int) -> int:
 
 
 @kernel
-def _near_body_parts(work: Workspace, lanes: Lanes, moves: Moves, p: int) -> int:
+def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
     """Do as `_near_parts` for a pair with a body; a negative margin is left to `certified_general`."""
-    host, guest, margin = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1], moves.margins[p]
+    layout, bodies, margin = task.work.layout, task.work.bodies, task.margins[p]
     if margin < 0.0:
         return 0
-    wide = _width(moves, p)
-    limit = margin + moves.slack + _ROUNDED * (wide + margin) + wide
-    near = near_lanes(lanes, guest, host, limit, plain(LANES))
+    wide = _width(task, p)
+    limit = margin + slack + _ROUNDED * (wide + margin) + wide
+    near = near_lanes(lanes, bodies.pairs[p, 1], bodies.pairs[p, 0], limit, plain(LANES))
     if near == 0:
         return near
-    return not_free(work.layout, lanes, work.bodies, p, limit, near, plain(LANES), plain(_TRIES))
+    return not_free(layout, lanes, bodies, p, limit, near, plain(LANES), plain(_TRIES))
 
 
 @kernel
-def _sweep(work: Workspace, lanes: Lanes, used: Ints, moves: Moves, pieces: Pieces, until: float) -> None:
+def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
     """Write the pairs that capsules, free space and the linear bound do not prove, and the open interval of each.
 
     The lanes hold the whole line. Everything between two open parts counts as open.
     """
+    work, used, pieces = task.work, task.scratch.used, task.pieces
     for k in range(used.shape[0]):
         if used[k] != 0:
             place_lanes(lanes, work.layout.link[k], k, plain(LANES))
     n = plain(0)
-    for p in range(moves.margins.shape[0]):
-        near = _near_body_parts(work, lanes, moves, p) if work.of_bodies else _near_parts(work, lanes, moves, p)
+    for p in range(task.margins.shape[0]):
+        near = _near_body_parts(task, lanes, slack, p) if work.of_bodies else _near_parts(task, lanes, slack, p)
         if near == 0:
             continue
         first, last = _open_parts(near)
         if first / LANES >= until:
             continue
-        _bound(moves, p)
+        _bound(task, slack, p)
         pieces.ids[0, n], pieces.near[0, 0, n] = p, first / LANES
         pieces.near[1, 0, n] = min((last + 1) / LANES, until)
         n += 1
@@ -470,21 +454,20 @@ def certified_many(
     Edges are curves, see `trajectories`, each with its error ``loose``, and are tested up to the parameter ``until``.
     The output has status, safe, hit or NaN, and the pair.
     """
-    chain, work, scratch, q, pieces, bounds = task.chain, task.work, task.scratch, task.q, task.pieces, task.bounds
+    chain, work, scratch, q, pieces = task.chain, task.work, task.scratch, task.q, task.pieces
     status, safe, hit, which = edges
     lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
-        moved = _all_joints(chain, curves[e], loose[e], task.joints)
-        moves = Moves(task.arms, task.joints, task.margins, task.slack * moved, bounds, task.widths)
+        slack = task.slack * _all_joints(chain, curves[e], loose[e], task.joints)
         _fill(chain, lanes, curves[e], task.poses, q)
-        _sweep(work, lanes, scratch.used, moves, pieces, until[e])
+        _sweep(task, lanes, slack, until[e])
         _forget(work, pieces)
         who = _hit_at_start(chain, work, task.margins, pieces, curves[e], q) if work.of_bodies else NOBODY
         if who != NOBODY:
             status[e], safe[e], hit[e], which[e] = HIT, 0.0, 0.0, who
             continue
         status[e], safe[e], hit[e], which[e] = _prove(
-            chain, work, bounds, pieces, curves[e], q, until[e], tolerance, looks
+            chain, work, task.bounds, pieces, curves[e], q, until[e], tolerance, looks
         )
 
 
@@ -560,7 +543,7 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
         controls[0, 0], controls[0, 1] = first, second
         if not np.isfinite(controls).all():
             return None
-        task = prepared_for(cell, False, motion_bounds(cell, controls), cell.memory).task
+        task = task_for(cell, False, motion_bounds(cell, controls), cell.memory)
         certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
         if edges[0][0] != OPEN:
             return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
@@ -581,7 +564,7 @@ def _walk(
     looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:
-        task = prepared_for(cell, of_bodies, bounds, lent or cell.memory.fresh()).task
+        task = task_for(cell, of_bodies, bounds, lent or cell.memory.fresh())
         certified_many(task, curves.controls, curves.loose, tolerance, until, looks, start, stop, edges)
 
     with cell.memory.lent(workers) as lent:

@@ -38,12 +38,11 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.room import Solver
+from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.body_pairs import gap_bounds
 from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
+from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, between_balls, core_of, gap_bounds, place, solve_slots
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
-from gjk3d.robot.walk import Bodies, Frames, Layout, between_balls, core_of, place, solve_slots
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array2, Ints1

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
+from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cache, Cell
+from gjk3d.robot.cell_kernels import FREE, REFUSED, UNSURE
 from gjk3d.robot.model import Robot
-from gjk3d.robot.motion_certified import certified, certified_of_one
+from gjk3d.robot.motion_certified import Edges, certified, certified_of_one
 from gjk3d.robot.queries import edge_of_one, first_hit_of_path
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import lines
-from gjk3d.robot.walk import FREE, REFUSED, UNSURE
 from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLike
 
 
@@ -47,6 +48,7 @@ class MotionStatus(IntEnum):
         return self.name
 
 
+@compared()
 class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     """Result of `Checker.motion_free`, for one motion or n; as a bool, a single result is true if it is free.
 
@@ -91,6 +93,7 @@ OneMotion = MotionCheck[bool, MotionStatus, float, PairName]
 ManyMotions = MotionCheck[NDArray[np.bool_], Ints, Array, list[PairName]]
 
 
+@compared()
 class PathCheck(NamedTuple):
     """Result of `Checker.path_free`; true if the path is free.
 
@@ -130,15 +133,6 @@ _STATUSES = tuple(MotionStatus)
 _FREE_PATH = PathCheck(True, MotionStatus.FREE, None, 1.0, nan, None, None)
 
 
-class _EdgeResults(NamedTuple):
-    """Results of n edges; pairs are numbers, `FREE` for none."""
-
-    status: Ints
-    safe: Array
-    hit: Array
-    pair: Ints
-
-
 def motion_free(
     cell: Cell, q0: Rows, q1: Rows, certify: bool, resolution: Number | VectorLike, tolerance: float, workers: int
 ) -> OneMotion | ManyMotions:
@@ -152,7 +146,7 @@ def motion_free(
     elif step is not None:
         quick = edge_of_one(cell, q0, q1, step)
         if quick is not None:
-            return _sampled_check(cell, *quick)
+            return _motion_check(cell, *_sampled_result(*quick))
     check_workers(workers)
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
@@ -164,22 +158,29 @@ def motion_free(
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
     edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
     if stack0 or stack1:
-        names = [None if p == FREE else cell.names(p) for p in edges.pair.tolist()]
-        return MotionCheck(edges.status == MotionStatus.FREE, edges.status, edges.safe, edges.hit, names)
-    return _motion_check(cell, edges.status.item(), edges.safe.item(), edges.hit.item(), edges.pair.item())
+        status, safe, hit, pair = edges
+        names = [None if p == FREE else cell.names[p] for p in pair.tolist()]
+        return MotionCheck(status == MotionStatus.FREE, status, safe, hit, names)
+    return _motion_check(cell, *_result_of(edges, 0))
 
 
 def _motion_check(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
     return MotionCheck(
-        status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names(pair)
+        status == MotionStatus.FREE, _STATUSES[status], safe, hit, None if pair == FREE else cell.names[pair]
     )
 
 
-def _sampled_check(cell: Cell, steps: int, at: int, p: int) -> OneMotion:
+def _result_of(edges: Edges, k: int) -> tuple[int, float, float, int]:
+    status, safe, hit, pair = edges
+    return status.item(k), safe.item(k), hit.item(k), pair.item(k)
+
+
+def _sampled_result(steps: int, at: int, p: int) -> tuple[int, float, float, int]:
+    """Return the status, safe, hit and the pair of one edge by its samples."""
     if p == FREE:
-        return MotionCheck(True, MotionStatus.FREE, 1.0, nan, None)
+        return MotionStatus.FREE, 1.0, nan, FREE
     most = max(steps, 1)
-    return MotionCheck(False, MotionStatus.HIT, max(at - 1, 0) / most, at / most, cell.names(p))
+    return MotionStatus.HIT, max(at - 1, 0) / most, at / most, p
 
 
 def path_free(
@@ -196,10 +197,7 @@ def path_free(
         quick = first_hit_of_path(cell, path, step)
         if quick is not None:
             edge, *sample = quick
-            if edge < 0:
-                return _FREE_PATH
-            _, status, safe, hit, pair = _sampled_check(cell, *sample)
-            return PathCheck(False, status, edge, safe, hit, pair, (1.0 - hit) * path[edge] + hit * path[edge + 1])
+            return _path_of(cell, edge, *_sampled_result(*sample), path[edge], path[edge + 1])
     check_workers(workers)
     points, stacked = cell.robot.configurations(path, "path")
     if not stacked or not len(points):
@@ -211,11 +209,10 @@ def path_free(
     while start < len(first):
         some = slice(start, start + size)
         edges = _check_edges(cell, first[some].copy(), second[some].copy(), certify, spacing, tolerance, workers)
-        bad = np.flatnonzero(edges.status != MotionStatus.FREE)
+        bad = np.flatnonzero(edges[0] != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            known_of = edges.status[k].item(), edges.safe[k].item(), edges.hit[k].item(), edges.pair[k].item()
-            return _path_of(cell, start + k, *known_of, first[start + k], second[start + k])
+            return _path_of(cell, start + k, *_result_of(edges, k), first[start + k], second[start + k])
         start, size = start + size, 2 * size
     return _FREE_PATH
 
@@ -228,7 +225,7 @@ def _path_of(
         return _FREE_PATH
     t = hit if hit == hit else safe
     at = (1.0 - t) * first + t * second
-    return PathCheck(False, _STATUSES[status], edge, safe, hit, cell.names(pair), at)
+    return PathCheck(False, _STATUSES[status], edge, safe, hit, cell.names[pair], at)
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
@@ -256,15 +253,15 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
 
 def _check_edges(
     cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
-) -> _EdgeResults:
+) -> Edges:
     if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
         raise RobotError(
             f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
         )
     if certify:
-        return _EdgeResults(*certified(cell, lines(first, second), float(tolerance), workers))
+        return certified(cell, lines(first, second), float(tolerance), workers)
     pair, safe, hit = sampled(cell, first, second, spacing, workers)
-    return _EdgeResults(np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair)
+    return np.where(pair == FREE, int(MotionStatus.FREE), int(MotionStatus.HIT)), safe, hit, pair
 
 
 _AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in an early one saves the rest
@@ -315,6 +312,7 @@ _SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints f
 _DRAWN = 24  #: waypoints of each spread
 
 
+@compared()
 class PathProof(NamedTuple):
     """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
 
@@ -350,7 +348,7 @@ class PathProof(NamedTuple):
     seconds: float
 
 
-class Edges(NamedTuple):
+class EdgeProofs(NamedTuple):
     """Proofs of the edges of a path."""
 
     clearance: Array  #: each pair stays farther apart than its margin plus this; -inf for an edge without a proof
@@ -364,10 +362,10 @@ class Edges(NamedTuple):
         return bad
 
 
-def edges_of(cell: Cell, path: Array, tolerance: float) -> Edges:
+def edges_of(cell: Cell, path: Array, tolerance: float) -> EdgeProofs:
     """Return the proof of each edge of a path."""
     first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
-    edges = Edges(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
+    edges = EdgeProofs(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
     if not len(cell.slots):
         edges.clearance[:] = inf
     clearance = _sampled_clearance(cell, path) if len(cell.slots) else 0.0

@@ -10,9 +10,9 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import is_mapped
+from gjk3d.engine.dispatch import is_collider
 from gjk3d.errors import RobotError
 from gjk3d.poses import pose_rows
-from gjk3d.query.dispatch import is_collider
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
@@ -38,21 +38,23 @@ class Outline(NamedTuple):
 
     shape: Shape
     exact: bool  #: whether the outline is the shape itself
-    plane: Array | None  #: normal and offset of the half-space, in the frame of the shape
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the outline is a half-space or a plane."""
+        return isinstance(self.shape, Halfspace)
 
 
 def outline(shape: Any) -> Outline:
     """Return the outline of a shape, or of any other object that `gjk3d.collide` accepts."""
-    if isinstance(shape, Halfspace):
-        return Outline(shape, True, np.array([*shape.normal, shape.offset]))
     if isinstance(shape, Mesh):
-        return Outline(shape.hull(), False, None)
-    if isinstance(shape, Shape):
-        return Outline(_box_round(shape), False, None) if is_mapped(shape) else Outline(shape, True, None)
+        return Outline(shape.hull(), False)
+    if isinstance(shape, Shape) and not is_mapped(shape):
+        return Outline(shape, True)
     if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
-        return Outline(Halfspace((0.0, 0.0, 1.0), top), False, np.array([0.0, 0.0, 1.0, top]))
-    return Outline(_box_round(shape), False, None)
+        return Outline(Halfspace((0.0, 0.0, 1.0), top), False)
+    return Outline(_box_round(shape), False)
 
 
 def _box_round(shape: Any) -> ConvexHull:
@@ -69,7 +71,7 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
     if not is_collider(shape):
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     shape = in_metres(shape, repr(name))
-    if link != WORLD and outline(shape).plane is not None:
+    if link != WORLD and outline(shape).unbounded:
         cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"
         raise RobotError(f"{name!r} is {kind_of(shape)}, which is unbounded and cannot be attached. {cure}")
     matrix = one_pose(pose, f"pose of {name!r}")

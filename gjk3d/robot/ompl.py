@@ -18,12 +18,12 @@ import numpy as np
 
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.kinematics import TURNING
 from gjk3d.robot.motions import PathProof, detour, edges_of, runs, steps_of
 from gjk3d.robot.results import PairName
 from gjk3d.robot.urdf import KINDS
-from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Ints, Row
 
 try:

@@ -8,15 +8,15 @@ import numpy as np
 
 import gjk3d.query.distance as two_shapes
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.convex.rows import in_chunks
+from gjk3d.convex.batch import in_chunks
 from gjk3d.narrow.cores import cores_at
-from gjk3d.narrow.room import Solver
 from gjk3d.narrow.solve import quick_collide, settle
+from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import translations
 from gjk3d.robot.bounding import end_of
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import Frames, Layout, Task, core_of, place
 from gjk3d.robot.kinematics import link_poses
-from gjk3d.robot.walk import Frames, Layout, Task, core_of, place
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
@@ -63,7 +63,7 @@ def _of_slot(
             continue
         row[9], row[10], row[11] = p
         c = cores_at(core, frames.rows[k], dot, row)
-        verdict = quick_collide(c, margin, solver.room.simplex, solver.one[:0], plain(0))
+        verdict = quick_collide(c, margin, solver.workspace.simplex, solver.one[:0], plain(0))
         if verdict == 2:
             verdict = settle(c, margin, solver)
         if verdict != 0:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from gjk3d.convex.checks import check_margin
+from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import RobotError
-from gjk3d.query.dispatch import Collider
-from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.margins import Margins, Rule
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, names_in, taken_over
 from gjk3d.robot.results import near
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
+from gjk3d.wording import nearest
 
 if TYPE_CHECKING:
     from gjk3d.robot.timed import Surroundings
@@ -35,7 +37,7 @@ class _Settings(NamedTuple):
     links: dict[tuple[str, str], bool]  #: whether pairs of links may touch, overrides `Robot.allowed`
 
 
-class PlanningScene:
+class PlanningScene(Margins):
     """The surroundings and margins of a `gjk3d.robot.Checker`."""
 
     __slots__ = ("__dict__", "__weakref__", "_quick", "_settings")
@@ -193,7 +195,7 @@ class PlanningScene:
         except BaseException:
             self._settings = before
             raise
-        touched = {item for pair in pairs if name in (names := cell.names(pair)) for item in names} - {name}
+        touched = {item for pair in pairs if name in (names := cell.names[pair]) for item in names} - {name}
         self._settings = self._settings._replace(objects={**remaining, name: new._replace(touch=new.touch | touched)})
 
     def _add_object(self, new: CollisionObject, what: str) -> None:
@@ -205,7 +207,7 @@ class PlanningScene:
             raise RobotError(f"{new.name!r} is already the name of {owner}. {cure}")
         for name in new.touch:
             if name not in self.robot.links and name not in objects:
-                raise RobotError(f"{new.name!r}: {what} has {self._unknown(name)}")
+                raise RobotError(f"{new.name!r}: {what}: {self._unknown(name)}")
         self._settings = self._settings._replace(objects={**objects, new.name: new})
 
     def move(self, name: str, pose: OnePose) -> None:
@@ -337,6 +339,11 @@ class PlanningScene:
             links = {**links, (first, second): may}
         self._settings = self._settings._replace(objects=objects, links=links)
 
+    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
+        cell = self._cell().with_margins(margin, rules)
+        self._settings = self._settings._replace(margin=margin, rules=rules)
+        self._made = self._settings, cell
+
     def _check_known(self, name: Any, where: str = "") -> None:
         if not isinstance(name, str) or (name not in self.robot.links and name not in self._settings.objects):
             raise RobotError(f"{where}{self._unknown(name)}")
@@ -344,91 +351,8 @@ class PlanningScene:
     def _unknown(self, name: Any) -> str:
         objects = ", ".join(map(repr, self._settings.objects)) or "none"
         links = ", ".join(map(repr, self.robot.links))
-        return f"{name!r:.80}, which is neither a link ({links:.300}) nor an object ({objects:.300})"
-
-    def set_margin(self, a: str, b: str | None, margin: float) -> None:
-        """Set the margin of two links or objects, or of one of them with all others.
-
-        A later call overrides an earlier one. Margins do not change distances, only what counts as free.
-
-        Parameters
-        ----------
-        a, b : str
-            Names of links or objects, in any order. None for b means all that a is checked against, now and later.
-        margin : float
-            In the robot's unit. A negative margin allows that much overlap.
-
-        Raises
-        ------
-        RobotError
-            The link or object does not exist, or the two are not checked against each other.
-        ShapeError
-            The margin is not a finite number.
-
-        Examples
-        --------
-        >>> import gjk3d as gk, numpy as np
-        >>> wall = np.eye(4); wall[0, 3] = 1.75
-        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
-        >>> checker.set_margin("hand", "wall", 0.3)
-        >>> checker.free([0.0, 0.0])
-        False
-        """
-        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
-        for name in (a,) if b is None else (a, b):
-            self._check_known(name, "set_margin: ")
-        if b is not None and not self._cell().has(a, b):
-            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Check them with forbid first")
-        self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
-
-    def set_padding(self, name: str, padding: float) -> None:
-        """Set the margin of a link or an attached object to all obstacles, also to those added later.
-
-        This is the link padding of MoveIt, which does not apply between links. `set_margin` does.
-
-        Parameters
-        ----------
-        name : str
-            Of a link or an attached object.
-        padding : float
-            In the robot's unit.
-
-        Raises
-        ------
-        RobotError
-            The link or attached object does not exist.
-        ShapeError
-            The padding is not a finite number.
-
-        Examples
-        --------
-        >>> import gjk3d as gk, numpy as np
-        >>> wall = np.eye(4); wall[0, 3] = 1.75
-        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-        >>> checker.set_padding("hand", 0.3)
-        >>> checker.add("wall", gk.Box((0.1, 2, 2)), wall)
-        >>> checker.free([0.0, 0.0])
-        False
-        """
-        check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
-        if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
-            raise RobotError(f"set_padding: {name!r:.80} is not a link or attached object. Use set_margin for others")
-        self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
-
-    def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None:
-        cell = self._cell().with_margins(margin, rules)
-        self._settings = self._settings._replace(margin=margin, rules=rules)
-        self._made = self._settings, cell
-
-    @property
-    def margin(self) -> float:
-        """The margin of all pairs without a margin from `set_margin` or `set_padding`."""
-        return self._settings.margin
-
-    @margin.setter
-    def margin(self, margin: float) -> None:
-        check_margin(margin)
-        self._set_margins(float(margin), self._settings.rules)
+        hint = nearest(name, (*self.robot.links, *self._settings.objects))
+        return f"{name!r:.80} is neither a link ({links:.300}) nor an object ({objects:.300}).{hint}"
 
     @property
     def objects(self) -> tuple[str, ...]:

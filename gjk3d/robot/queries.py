@@ -6,19 +6,18 @@ Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.c
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from gjk3d.convex.batch import NO_CACHE, in_chunks
 from gjk3d.convex.checks import check_device, check_workers
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, in_chunks, scratch
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cache, Cell, Memory
-from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.lanes import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
-from gjk3d.robot.walk import (
+from gjk3d.robot.cell_kernels import (
     FAR,
     FREE,
     REFUSED,
@@ -30,7 +29,9 @@ from gjk3d.robot.walk import (
     hit_of_cell,
     hit_of_one,
 )
-from gjk3d.robot.walk import Task as WalkTask
+from gjk3d.robot.cell_kernels import Task as WalkTask
+from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
+from gjk3d.robot.sampled_edges import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NOTHING = np.empty((0, MEMORY))
@@ -89,12 +90,10 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
 
     No number of q changes by more than ``step`` from one sample to the next.
     """
-    for q in (q0, q1):
-        if not (type(q) is np.ndarray and q.ndim == 1 and q.dtype is _FLOAT and q.flags.carray):
-            return None
-    if not len(q0) == len(q1) == cell.robot.dof:
+    first, second = plain_row(q0), plain_row(q1)
+    if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
-    hit = _quick_edges(cell, q0[None], q1[None], np.full(len(q0), step), any_hit=False)
+    hit = _quick_edges(cell, first[None], second[None], np.full(len(first), step), any_hit=False)
     return None if hit is None or hit.item(2) < FREE else (hit.item(0), hit.item(1), hit.item(2))
 
 
@@ -228,7 +227,7 @@ def close(out: Array, which: Ints, most: Array) -> Bools:
 
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
-    """Return which pairs of `gjk3d.robot.walk` are not proven farther apart than their margin."""
+    """Return which pairs of `gjk3d.robot.cell_kernels` are not proven farther apart than their margin."""
     return close(*every(cell, rows, margins)[:2], margins)
 
 
@@ -238,7 +237,7 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(
         rows, cell.robot._chain, cell.layout, selected[compiled], margins, cell.memory.fresh().axes, cell.frames(),
-        scratch(FIRST_POINTS)[2], verdicts,
+        workspace_of(FIRST_POINTS).simplex, verdicts,
     )  # fmt: skip
     for k in np.flatnonzero(((verdicts != 0) & (verdicts != 1)).any(axis=1)):
         verdicts[k] = _not_apart(cell, rows[k : k + 1], margins)[0, selected[compiled]]
@@ -258,7 +257,7 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
     if len(rows) != 1 or not cell.memory.lock.acquire(blocking=False):
         return out, which, every_many(cell.task(), rows, most, out, which)
     try:
-        task = _clearance_scratch(cell).task._replace(axes=_NOTHING)
+        task = _clearance_task(cell)._replace(axes=_NOTHING)
         return out, which, every_many(task, rows, most, out, which)
     finally:
         cell.memory.lock.release()
@@ -290,41 +289,31 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        cached = _clearance_scratch(cell)
-        cached.row[0] = row
-        clearance_many(cached.task, cached.row, min(most, 1e50), 0, 1, cached.out, cached.which)
-        pair, row = cached.which.item(0), cached.out[0].copy()
+        out, which = np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
+        clearance_many(_clearance_task(cell), row[None], min(most, 1e50), 0, 1, out, which)
     finally:
         cell.memory.lock.release()
+    pair, result = which.item(0), out[0]
     if pair == REFUSED:
         return None
     if pair < 0:
-        row[:3], row[3:] = inf, np.nan
-    return row, pair
+        result[:3], result[3:] = inf, np.nan
+    return result, pair
 
 
-def _clearance_scratch(cell: Cell) -> _ClearanceScratch:
-    """Return the scratch memory for the present cell; the caller holds the lock of its memory.
+def _clearance_task(cell: Cell) -> WalkTask:
+    """Return the task for the present cell; the caller holds the lock of its memory.
 
     After a move the arrays of the cell before are used again: only their layout is replaced.
     """
-    cached: _ClearanceScratch | None = cell.cache.clearance
+    cached: WalkTask | None = cell.cache.clearance
     if cached is None:
-        row, out, which = np.empty((1, cell.robot.dof)), np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)
-        cached = cell.cache.clearance = _ClearanceScratch(cell.task(axes=cell.memory.axes, fresh=True), row, out, which)
-    elif cached.task.layout is not cell.layout:
-        task = cached.task._replace(chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes)
-        cached = cell.cache.clearance = cached._replace(task=task)
+        cached = cell.cache.clearance = cell.task(axes=cell.memory.axes, fresh=True)
+    elif cached.layout is not cell.layout:
+        cached = cell.cache.clearance = cached._replace(
+            chain=cell.robot._chain, layout=cell.layout, axes=cell.memory.axes
+        )
     return cached
-
-
-class _ClearanceScratch(NamedTuple):
-    """Input and output arrays of `nearest_of_one`."""
-
-    task: WalkTask
-    row: Array
-    out: Array
-    which: Ints
 
 
 def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
@@ -382,7 +371,7 @@ def gpu_hits(cell: Cell, rows: Array) -> Ints:
 
     chain, order = cell.robot._chain, cell.memory.fresh().order
     answers = np.empty((len(rows), 1), dtype=np.int64)
-    private = (cell.frames(), scratch(FIRST_POINTS)[2])
+    private = (cell.frames(), workspace_of(FIRST_POINTS).simplex)
     run(
         hit_of_one,
         (

@@ -15,10 +15,11 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.query.contact import check_patches, contact
+from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.model import Robot
-from gjk3d.robot.walk import FREE
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
 from gjk3d.wording import count, told
@@ -26,6 +27,7 @@ from gjk3d.wording import count, told
 PairName = tuple[str, str] | None
 
 
+@compared()
 class RobotClearance(NamedTuple, Generic[N, P]):
     """Result of `Checker.clearance`, for one configuration or n.
 
@@ -75,6 +77,7 @@ def _nearest(lower: Any, upper: Any, pair: Any) -> str:
     return f"{told(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
+@compared()
 class RobotCollision(NamedTuple):
     """A pair that is too close at one configuration: an item of the result of `Checker.collisions`.
 
@@ -123,6 +126,7 @@ class RobotCollision(NamedTuple):
         return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {told(self.lower, self.upper)}>"
 
 
+@compared()
 class RobotContact(NamedTuple):
     """Contact of two shapes at one configuration: an item of the result of `Checker.contacts`.
 
@@ -184,7 +188,7 @@ def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
     # lower bound of all.
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
     for k, p, row in _within(cell, rows, cell.margins):
-        pair = cell.names(p)
+        pair = cell.names[p]
         old = per_row[k].get(pair)
         if old is None or row[0] < old.distance:
             lower = min(row[1], old.lower) if old else row[1]
@@ -202,7 +206,7 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
     per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
     for k, p, row in _within(cell, rows, np.full(len(cell.slots), float(within))):
-        names = cell.names(p)
+        names = cell.names[p]
         a, b = cell.slots[p].tolist()
         # Only convex shapes have contact patches. For other shapes the contact is at the nearest points.
         if p >= len(cell.layout.pairs) and not all(isinstance(cell.shapes[slot], Shape) for slot in (a, b)):
@@ -263,6 +267,7 @@ def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Ar
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
 
+@compared()
 class RobotDistances(NamedTuple):
     """Result of `Checker.distances`: a row for each pair within the distance, m rows for n configurations.
 
@@ -396,7 +401,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: g
     normal, point_a, point_b = (np.ascontiguousarray(answers[:, k : k + 3]) for k in (3, 6, 9))
     jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
     return RobotDistances(
-        np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.names.every(), distance, lower, upper, normal,
+        np.searchsorted(of, np.arange(len(rows) + 1)), of, pair, cell.names, distance, lower, upper, normal,
         point_a, point_b, gradient, jacobian_a, jacobian_b, float(within),
     )  # fmt: skip
 
@@ -420,6 +425,7 @@ class Reason(IntEnum):
         return self.name
 
 
+@compared()
 class Validity(NamedTuple, Generic[B, S, P]):
     """Result of `Checker.valid`, for one configuration or n. The bool of a single result is its validity.
 
@@ -490,7 +496,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
     left = np.flatnonzero(reason == _VALID)
     hit = queries.hits(cell, rows[left], workers)
     for k, p in zip(left[hit != FREE].tolist(), hit[hit != FREE].tolist(), strict=True):
-        reason[k], pair[k] = _TOO_CLOSE, cell.names(p)
+        reason[k], pair[k] = _TOO_CLOSE, cell.names[p]
     if stacked:
         return Validity(reason == _VALID, reason, joint, pair)
     return Validity(bool(reason[0] == _VALID), Reason(reason.item(0)), joint[0], pair[0])
@@ -506,7 +512,7 @@ def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any
     pair = queries.quick(cell, row)
     if pair == FREE:
         return Validity(True, Reason.VALID, None, None)
-    return Validity(False, Reason.TOO_CLOSE, None, cell.names(pair)) if pair >= 0 else None
+    return Validity(False, Reason.TOO_CLOSE, None, cell.names[pair]) if pair >= 0 else None
 
 
 def _joint(robot: Robot, column: int) -> str:

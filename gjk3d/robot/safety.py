@@ -20,6 +20,7 @@ import numpy as np
 from gjk3d.errors import RobotError
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.motions import MotionStatus
+from gjk3d.robot.obstacles import CollisionObject
 from gjk3d.robot.timed import (
     Moving,
     Surroundings,
@@ -30,6 +31,7 @@ from gjk3d.robot.timed import (
     trajectory_free,
 )
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
+from gjk3d.typing import Bools
 from gjk3d.wording import count, json_ready, number, told
 
 SCHEMA_VERSION = 1
@@ -322,8 +324,7 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
         motions.append(
             _motion(name, trajectory, undercut, nearest._replace(lower=lower), _place(nearest, query, moving))
         )
-    verdicts = ("collision", "too close", "open")
-    rows.sort(key=lambda row: (verdicts.index(row.verdict), row.upper - row.margin, row.motion))
+    rows.sort(key=lambda row: (VERDICTS.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
     return SafetyReport(base.name, around.margin, tuple(motions), tuple(rows), checker)
 
@@ -344,7 +345,7 @@ def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | Non
 def _motion(
     name: str, trajectory: Trajectory, rows: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
 ) -> SafetyMotion:
-    worst = next((v for v in ("collision", "too close", "open") if any(row.verdict == v for row in rows)), "kept")
+    worst = next((v for v in VERDICTS if any(row.verdict == v for row in rows)), "kept")
     return SafetyMotion(
         name, trajectory.start, trajectory.end, worst, nearest.distance, nearest.lower, nearest.upper,
         nearest.time, nearest.pair, place,
@@ -388,41 +389,32 @@ def _undercut(
         left = _without(left, pair)
 
 
-def _named(base: Base, pairs: Any, pair: Pair) -> Any:
+def _is_of(base: Base, pair: Pair) -> Bools:
     """Return which pairs of units belong to a pair of links."""
-    links = base.robot.links
-    names = [{links[base.units[a].link], links[base.units[b].link]} for a, b in pairs.tolist()]
-    return np.array([item == set(pair) for item in names], dtype=bool)
-
-
-def _with_pairs(base: Base, pairs: Any) -> Base:
-    """Return a base with only these pairs of units."""
-    new = object.__new__(Base)
-    new.robot, new.slots, new.units, new.pairs = base.robot, base.slots, base.units, pairs
-    return new
+    names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
+    owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
+    return owners
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
     """Return the surroundings without a pair."""
-    base = _with_pairs(around.base, around.base.pairs[~_named(around.base, around.base.pairs, pair)])
     objects = {
         name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
         for name, item in around.objects.items()
     }
-    return _rebuilt(around, base, objects)
+    return _rebuilt(around, ~_is_of(around.base, pair), objects)
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
     """Return the surroundings with only this pair."""
-    base = _with_pairs(around.base, around.base.pairs[_named(around.base, around.base.pairs, pair)])
     links = frozenset(around.base.robot.links) - set(pair)
-    objects = {name: item for name, item in around.objects.items() if name in pair}
-    objects = {name: item._replace(touch=item.touch | links) for name, item in objects.items()}
-    return _rebuilt(around, base, objects)
+    objects = {name: item._replace(touch=item.touch | links) for name, item in around.objects.items() if name in pair}
+    return _rebuilt(around, _is_of(around.base, pair), objects)
 
 
-def _rebuilt(around: Surroundings, base: Base, objects: Any) -> Surroundings:
+def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
+    """Return the surroundings with the chosen pairs of units, and other objects."""
+    base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))
-    cell = build(base, objects.values(), around.margin, rules)
-    return Surroundings(base, objects, around.margin, rules, cell)
+    return Surroundings(base, objects, around.margin, rules, build(base, objects.values(), around.margin, rules))

@@ -107,7 +107,7 @@ def allow_by_sampling(
     for start in range(0, samples, _AT_ONCE):
         # a pair with both a collision and a free sample stays checked, so it needs no more samples
         open_ = np.flatnonzero(~(collided & free))
-        q = _draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
+        q = draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
         hits = link_pairs.touch(q, open_)
         collided[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
@@ -139,15 +139,9 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
         (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
         for limit, bound, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
     )
+    limit_turns(robot, low, high)
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
-        for c in _numbers(kind, column, turns=True):
-            if low[c] == -inf and high[c] == inf:
-                low[c], high[c] = -pi, pi
-            elif low[c] == -inf:
-                low[c] = high[c] - 2.0 * pi
-            elif high[c] == inf:
-                high[c] = low[c] + 2.0 * pi
         # a prismatic joint without limits matters only if it moves two links with shapes against each other
         slides = [c for c in _numbers(kind, column, turns=False) if not (low[c] > -inf and high[c] < inf)]
         for a, b in pairs.tolist() if slides else ():
@@ -169,6 +163,18 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
     return low, high
 
 
+def limit_turns(robot: Robot, low: Array, high: Array) -> None:
+    """Limit turns without limits to -pi and pi, and those with one limit to a full turn."""
+    for kind, column in zip(robot._chain.kind.tolist(), robot._chain.source.tolist(), strict=True):
+        for c in _numbers(kind, column, turns=True):
+            if low[c] == -inf and high[c] == inf:
+                low[c], high[c] = -pi, pi
+            elif low[c] == -inf:
+                low[c] = high[c] - 2.0 * pi
+            elif high[c] == inf:
+                high[c] = low[c] + 2.0 * pi
+
+
 def _numbers(kind: int, column: int, *, turns: bool) -> list[int]:
     """Return the columns of a joint that are angles, or the columns that are lengths."""
     angles = {TURNING: [0], PLANAR: [2], FLOATING: [3, 4, 5]}
@@ -185,7 +191,8 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
     return False
 
 
-def _draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
+def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
+    """Return configurations drawn uniformly within limits, and unlimited rotations drawn from all rotations."""
     # rotation vectors drawn uniformly in a cube would not be uniform rotations, so these columns are drawn again
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():

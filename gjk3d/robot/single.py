@@ -14,7 +14,7 @@ from gjk3d._kernels.calls import objects as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.robot.walk import FREE
+from gjk3d.robot.cell_kernels import FREE
 
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell

@@ -23,6 +23,7 @@ from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
 from gjk3d.query.distance import signed_distance
+from gjk3d.results import compared
 from gjk3d.robot.urdf import Placed, write_urdf
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import Point
@@ -38,6 +39,7 @@ _CHOICE = 2_000  #: candidates for centres. Further centres are added only if th
 _ROUNDING = 1e-12  #: relative to lengths, added to radii
 
 
+@compared()
 class LinkSpheres(NamedTuple):
     """The spheres of one link: an item of `RobotSpheres.links`.
 
@@ -62,6 +64,7 @@ class LinkSpheres(NamedTuple):
     excess: float
 
 
+@compared()
 class RobotSpheres(NamedTuple):
     """Spheres that cover the links of a robot, as `Robot.spheres` returns them.
 

@@ -22,6 +22,7 @@ from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
+from gjk3d.results import compared
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.kinematics import FIXED, FLOATING
 from gjk3d.robot.motion_bounds import curve_speeds, slot_reaches
@@ -37,6 +38,7 @@ _SIDES = 32  #: sides of the prism around a cylinder
 _MOST_PIECES = 100_000  #: greatest number of pieces of all links together
 
 
+@compared()
 class SweptPiece(NamedTuple):
     """A convex shape in the world, and the interval of its motion: an item of `SweptVolume.pieces`.
 
@@ -64,6 +66,7 @@ class SweptPiece(NamedTuple):
     end: float
 
 
+@compared()
 class SweptVolume(NamedTuple):
     """Result of `Checker.swept`: convex pieces that contain the swept volumes of links and attached objects.
 

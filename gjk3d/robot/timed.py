@@ -24,16 +24,18 @@ from gjk3d.errors import RobotError
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import parts
 from gjk3d.query.motion import Motion
+from gjk3d.results import compared
 from gjk3d.robot import queries
-from gjk3d.robot.cell import OBSTACLES, Base, Cell, Rule, build
+from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
+from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, steps_of
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, points_on
-from gjk3d.robot.walk import FREE
 from gjk3d.typing import Array, Number, VectorLike
 from gjk3d.wording import kind_of
 
@@ -67,9 +69,7 @@ def clocked(
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
-    clock_base = object.__new__(Base)
-    clock_base.robot = _with_carriers(base.robot, list(movers.values()), times[1] - times[0])
-    clock_base.slots, clock_base.units, clock_base.pairs = base.slots, base.units, base.pairs
+    clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
     static = frozenset(name for name, item in objects.items() if item.link == WORLD)
     # Attached objects come first in pairs. Obstacles are not checked against each other, so all may touch.
@@ -92,7 +92,7 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
     if name not in objects or objects[name].link != WORLD:
         names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
         raise RobotError(f"moving: {name!r} is not an obstacle. Obstacles are {names or 'none'}")
-    if outline(objects[name].shape).plane is not None:
+    if outline(objects[name].shape).unbounded:
         raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which is unbounded and cannot move")
     if not isinstance(motion, Motion) or motion.stacked:
         raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected a gjk3d.Motion, or (Motion, (begin, end))")
@@ -146,6 +146,7 @@ _PROOF = 1e-6  #: tolerance of these proofs, relative to a curve, since only the
 _COARSER = 4.0  #: factor of the bracket after a proof that stays open
 
 
+@compared()
 class TrajectoryCheck(NamedTuple):
     """Result of `Checker.trajectory_free`; true if the whole motion is free.
 
@@ -185,6 +186,7 @@ class TrajectoryCheck(NamedTuple):
         return self.free
 
 
+@compared()
 class TrajectoryClearance(NamedTuple):
     """Result of `Checker.trajectory_clearance`: the least clearance of a motion, and its time and points.
 
@@ -304,7 +306,7 @@ def trajectory_free(
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, query.cell.names(pair), query.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names[pair], query.configuration(safe if np.isnan(hit) else hit)
     )
 
 
@@ -376,7 +378,7 @@ def trajectory_clearance(
         best, lower = _bracketed(query, best, wanted, workers)
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
-        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names(best.pair), best.row[3:6],
+        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names[best.pair], best.row[3:6],
         best.row[6:9], best.row[9:12], query.configuration(best.time),
     )  # fmt: skip
 

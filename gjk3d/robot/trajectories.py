@@ -19,6 +19,7 @@ from gjk3d.errors import RobotError
 from gjk3d.frozen import Frozen
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.kinematics import FLOATING, PLANAR, TURNING
+from gjk3d.robot.mechanism import line_of_trajectory
 from gjk3d.robot.model import Robot
 from gjk3d.typing import Array, Array1, Array2, Ints, Number, Rows, VectorLike
 
@@ -322,9 +323,13 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     from scipy.interpolate import BPoly, BSpline, PPoly
 
     if not isinstance(spline, (BPoly, BSpline, PPoly)):
+        line = line_of_trajectory(spline)
+        cure = (
+            f"Convert it with scipy: {line}" if line else "For waypoints use gjk3d.robot.Trajectory(waypoints, times)"
+        )
         raise RobotError(
             f"Trajectory: {type(spline).__name__} is not a spline of scipy.interpolate (CubicSpline, BSpline, PPoly, "
-            "...). For waypoints use gjk3d.robot.Trajectory(waypoints, times)"
+            f"...). {cure}"
         )
     rows = 2 if isinstance(spline, BSpline) else 3
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1

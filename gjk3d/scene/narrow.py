@@ -1,7 +1,7 @@
 """The narrow phase of a scene: candidate pairs by their boxes, and the results of these pairs.
 
 Candidates are pairs with near boxes, pairs with planes included, and allowed pairs excluded. Pairs of convex shapes are
-solved by the kernels of `gjk3d.convex.pairs.Pairs` in one call. Pairs with a body are solved by `gjk3d.query.dispatch`:
+solved by `gjk3d.engine.shape_store.ShapeStore` in one call. Pairs with a body are solved by `gjk3d.engine.dispatch`:
 collisions and contacts with convex shapes in one call for all of them, other pairs by two shapes at a time, with all
 poses of these two in one call.
 """
@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.broad.tree import Tree, box_gaps
-from gjk3d.convex.pairs import PairDistance, pair_distance
-from gjk3d.convex.patches import patch_points
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
+from gjk3d.engine.dispatch import find
+from gjk3d.engine.pairs import PairDistance, pair_distance
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.manifold import POINT
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
-from gjk3d.query.dispatch import find
 from gjk3d.results import Status
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.walk import HEIGHT_ROUNDING, RESIDUAL, WIDER
@@ -241,7 +240,7 @@ class Narrow:
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
         shapes = self.shapes(pairs)
-        return shapes, self.pairs._table(shapes, pairs + (0, self.shift))
+        return shapes, self.pairs.table(shapes, pairs + (0, self.shift))
 
     def mixed(self, pairs: Ints) -> NDArray[np.bool_]:
         """Return which pairs contain a non-convex body."""
@@ -273,7 +272,7 @@ class Narrow:
 
     def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         shapes, table = self.table(pairs)
-        return self.pairs._collide_rows(shapes, table, self.rows, margin, self.workers)
+        return self.pairs.collide(shapes, table, self.rows, margin, self.workers)
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Yield the results of groups of pairs."""
@@ -313,7 +312,7 @@ class Narrow:
     def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, the pairs of these two shapes, and their poses."""
         shapes, table = self.table(pairs)
-        return self.pairs._by_shapes(shapes, table, self.rows, which)
+        return self.pairs.by_shapes(shapes, table, self.rows, which)
 
     def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[BodyPairs], Ints]:
         """Return the pairs of each body with convex shapes, and the pairs that remain.
@@ -321,7 +320,7 @@ class Narrow:
         The pairs of two bodies, with half-spaces, and with users' functions remain. The last results are cached, since
         the near pairs often stay the same in the next step.
         """
-        shapes, cache = self.shapes(pairs[which]), self.pairs._cache.setdefault("body pairs", {})
+        shapes, cache = self.shapes(pairs[which]), self.pairs.cached.setdefault("body pairs", {})
         key = shapes.tobytes(), pairs[which].tobytes(), which.tobytes(), self.shift
         if key not in cache:
             if len(cache) >= _MOST_CACHED:
@@ -335,10 +334,10 @@ class Narrow:
         return Rows(self.rows[x.at[:, 0]], self.rows[x.at[:, 1]], len(x.at), True, self.workers)
 
     def _by_bodies(self, pairs: Ints, which: Ints, shapes: Ints) -> tuple[list[BodyPairs], Ints]:
-        from gjk3d.bodies.shelf import Shelf  # loaded where there is a mesh or the like
+        from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
 
         solids = self.pairs
-        convex = ~(solids.mixed | solids._singly)
+        convex = ~solids.singly
         solvable = convex[shapes].any(axis=1)
         for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
             if solids.shapes[number]._as_parts().any_mapped:
@@ -348,13 +347,13 @@ class Narrow:
             return [], left
         swapped = convex[shapes[:, 0]]
         body, partner = np.where(swapped, shapes[:, 1], shapes[:, 0]), np.where(swapped, shapes[:, 0], shapes[:, 1])
-        numbers, shelf = solids._cache.get("shelf", (partner[:0], None))
+        numbers, shelf = solids.cached.get("shelf", (partner[:0], None))
         if not np.isin(
             partner, numbers
         ).all():  # shapes stay on the shelf, as objects are often added and removed in steps
             numbers = np.union1d(numbers, partner)
-            shelf = Shelf([solids.shapes[number] for number in numbers.tolist()])
-            solids._cache["shelf"] = numbers, shelf
+            shelf = ShapeList([solids.shapes[number] for number in numbers.tolist()])
+            solids.cached["shelf"] = numbers, shelf
         members = np.searchsorted(numbers, partner)
         at = pairs[which] + (0, self.shift)
         at[swapped] = at[swapped, ::-1]
@@ -393,10 +392,8 @@ class Narrow:
 
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
         shapes, table = self.table(pairs)
-        out, flags = self.pairs._solve_rows(
-            shapes, table, self.rows, narrow.SIGNED, max_distance, 0.0, self.workers, None
-        )
-        return Answers(pairs, out, flags)
+        wanted = Wanted(narrow.SIGNED, max_distance)
+        return Answers(pairs, *self.pairs.solve(shapes, table, self.rows, wanted, self.workers))
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances of the pairs that are not proven to be farther apart, see `distances`.
@@ -525,7 +522,7 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
         shapes, table = narrow.table(answers.pairs)
         return Contact(
             narrow.result(answers, within),
-            *patch_points(narrow.pairs, shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
+            *narrow.pairs.patches(shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
         )
     from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
 
@@ -534,7 +531,7 @@ def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -
     out, flat, counts = answers.out[convex], np.empty((0, most or 0, POINT)), convex
     if len(convex):
         shapes, table = narrow.table(answers.pairs[convex])
-        flat, counts = patch_points(narrow.pairs, shapes, table, narrow.rows, out, within, most, narrow.workers)
+        flat, counts = narrow.pairs.patches(shapes, table, narrow.rows, out, within, most, narrow.workers)
     body_pairs, left = narrow.by_bodies(answers.pairs, mixed.nonzero()[0])
     touches = [
         touching._replace(which=x.which[touching.which])

@@ -9,71 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from itertools import chain, islice, product
+from itertools import chain, islice
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.broad.tree import ALL, Tree
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.pairs import Pairs
 from gjk3d.convex.solve import placed_boxes
-from gjk3d.errors import PoseError, SceneError, UnboundedShapeError
+from gjk3d.engine.dispatch import Collider, is_collider
+from gjk3d.engine.shape_store import BOX_ROUNDING, ShapeStore
+from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
-from gjk3d.query.dispatch import Collider, is_collider
 from gjk3d.scene.walk import ANSWERED_ASIDE, HALF_SPACE, Shapes, Side
-from gjk3d.shapes.base import Kind, Shape
-from gjk3d.shapes.polytopes import ConvexHull, Point
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
-
-#: enlargement of the box of a body for rounding, relative to its greatest coordinate: more than the error of a position
-#: in either of two bodies that nearly touch, see `gjk3d.bodies.pair`
-_ROUNDING = 256.0 * 2.0**-52
-
-
-class SolidPairs(Pairs):
-    """`Pairs` of convex shapes and of bodies, which the kernels represent by their boxes.
-
-    The kernels solve only pairs of convex shapes.
-    """
-
-    __slots__ = ("mixed", "unbounded")
-    mixed: NDArray[np.bool_]  #: which are non-convex bodies
-    unbounded: NDArray[np.bool_]  #: which have no box
-
-    def __init__(self, shapes: Sequence[Collider]) -> None:
-        super().__init__([stand_in(shape) for shape in shapes])
-        self.shapes = tuple(shapes)  # type: ignore[arg-type]
-        self.mixed = np.array([shape._kind & Kind.BODIES for shape in shapes], dtype=bool)
-        self.unbounded = np.array([len(planes_of(shape)) > 0 for shape in shapes], dtype=bool)
-
-    def _joined(self, other: Pairs) -> SolidPairs:
-        """See `Pairs`."""
-        assert isinstance(other, SolidPairs)
-        plain = super()._joined(other)
-        joined: SolidPairs = object.__new__(SolidPairs)
-        for name in Pairs.__slots__:
-            setattr(joined, name, getattr(plain, name))
-        joined.mixed = np.concatenate([self.mixed, other.mixed])
-        joined.unbounded = np.concatenate([self.unbounded, other.unbounded])
-        return joined
-
-    def __reduce__(self) -> Any:
-        return SolidPairs, (self.shapes,)
-
-
-def stand_in(shape: Collider) -> Shape:
-    """Return a convex shape that contains a shape or body; a point for unbounded ones."""
-    if not shape._kind & Kind.BODIES:
-        return cast("Shape", shape)
-    try:
-        low, high = shape.bounds
-    except UnboundedShapeError:
-        return Point()
-    more = _ROUNDING * float(np.abs((low, high)).max())
-    return ConvexHull(np.array(list(product(*np.stack([low - more, high + more], axis=1)))))
 
 
 def planes_of(shape: Any) -> list[tuple[Array, float]]:
@@ -84,7 +35,7 @@ def planes_of(shape: Any) -> list[tuple[Array, float]]:
     if shape._kind != Kind.ENDLESS:
         return []
     limits: list[tuple[Array, float]] = shape._limits
-    more = _ROUNDING * max(abs(d) for _, d in limits)
+    more = BOX_ROUNDING * max(abs(d) for _, d in limits)
     return [(n, d + more) for n, d in limits]
 
 
@@ -134,7 +85,7 @@ class Objects:
         self.unit: str | None = None  #: of the last mesh with a unit; all meshes have the same one
         self.names: list[str] = []  #: by slot; a free slot has its last name
         self.shapes: dict[Collider, int] = {}  #: distinct shapes and their numbers
-        self.pairs = SolidPairs([])  #: the distinct shapes, by number
+        self.pairs = ShapeStore([])  #: the distinct shapes, by number
         self.groups: dict[str, int] = {"default": 0}  #: names and their bits
         self.allowed: set[tuple[int, int]] = set()  #: slots, the lower one first
         self.planes: set[int] = set()  #: slots of unbounded objects
@@ -148,10 +99,10 @@ class Objects:
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
         self._guest: Objects | None = None
-        self._joined: tuple[SolidPairs, SolidPairs, SolidPairs] | None = None
+        self._joined: tuple[ShapeStore, ShapeStore, ShapeStore] | None = None
         self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
-        self._packed: tuple[SolidPairs, Shapes] | None = None
-        self._packed_pair: tuple[SolidPairs, Shapes] | None = None
+        self._packed: tuple[ShapeStore, Shapes] | None = None
+        self._packed_pair: tuple[ShapeStore, Shapes] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape of a query, at a slot that is not a leaf
         self._capacity = 0
         self.version = 0  #: grows with each change other than a motion
@@ -342,7 +293,7 @@ class Objects:
             self._drop_shapes()
         packed = len(self.pairs)
         if len(self.shapes) > packed:
-            self.pairs = self.pairs._joined(SolidPairs(list(self.shapes)[packed:]))
+            self.pairs = self.pairs.joined(ShapeStore(list(self.shapes)[packed:]))
 
     def _drop_shapes(self) -> None:
         """Drop the shapes that no object has."""
@@ -353,9 +304,9 @@ class Objects:
         used = sorted({*self.which[old].tolist(), *(number for number, _, _ in self._fresh.values())})
         number = {before: k for k, before in enumerate(used)}
         self.shapes = {listed[before]: k for before, k in number.items()}
-        self.pairs = SolidPairs(list(self.shapes))
+        self.pairs = ShapeStore(list(self.shapes))
         self.which[old] = [number[before] for before in self.which[old].tolist()]
-        self.starts[old] = self.pairs._starts(self.which[old])
+        self.starts[old] = self.pairs.columns[self.which[old], :2]
         self._fresh = {slot: (number[before], group, mask) for slot, (before, group, mask) in self._fresh.items()}
 
     def _settle_fresh(self) -> None:
@@ -363,7 +314,7 @@ class Objects:
         facts = np.array(list(self._fresh.values()), dtype=np.int64)
         which = facts[:, 0]
         self.which[slots], self.bits[slots] = which, facts[:, 1:]
-        self.starts[slots] = self.pairs._starts(which)
+        self.starts[slots] = self.pairs.columns[which, :2]
         self.wild[slots] = self.pairs.mapped[which]
         self.tree.bits = self.bits
         plane = self.pairs.unbounded[which]
@@ -374,8 +325,7 @@ class Objects:
 
     def _boxes(self, slots: Ints) -> Array:
         boxes = np.empty((len(slots), 6))
-        ints, floats = self.pairs._arena
-        placed_boxes(ints, floats, self.starts, self.wild, self.rows, slots, boxes)
+        placed_boxes(self.pairs.ints, self.pairs.floats, self.starts, self.wild, self.rows, slots, boxes)
         return boxes
 
     def guest(self, shape: Collider, row: Array) -> Objects:
@@ -417,7 +367,7 @@ class Objects:
             self._packed = self.pairs, _packed(self.pairs)
         return self._packed[1]
 
-    def packed_with(self, partner: Objects) -> tuple[SolidPairs, Shapes]:
+    def packed_with(self, partner: Objects) -> tuple[ShapeStore, Shapes]:
         """Return the shapes of both scenes, see `joined`, and the same for the kernels."""
         cached = self._joined
         if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
@@ -428,11 +378,11 @@ class Objects:
             self._packed_pair = pairs, _packed(pairs)
         return self._packed_pair
 
-    def joined(self, partner: Objects) -> SolidPairs:
+    def joined(self, partner: Objects) -> ShapeStore:
         """Return the shapes of this scene followed by those of another. The last result is cached."""
         cached = self._joined
         if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
-            cached = self._joined = self.pairs, partner.pairs, self.pairs._joined(partner.pairs)
+            cached = self._joined = self.pairs, partner.pairs, self.pairs.joined(partner.pairs)
         return cached[2]
 
     @property
@@ -484,9 +434,9 @@ class Objects:
         return out
 
 
-def _packed(pairs: SolidPairs) -> Shapes:
+def _packed(pairs: ShapeStore) -> Shapes:
     aside = (pairs.mapped | pairs.mixed) * ANSWERED_ASIDE + pairs.planes * HALF_SPACE
-    return Shapes(*pairs._arena, np.column_stack([pairs._columns, pairs.mapped, aside]).astype(np.int64))
+    return Shapes(pairs.ints, pairs.floats, np.column_stack([pairs.columns, pairs.mapped, aside]).astype(np.int64))
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:

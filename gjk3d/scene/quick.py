@@ -5,15 +5,14 @@ Queries that it cannot settle are left to `narrow`, which also solves all other 
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Literal
 
 import numpy as np
 
-from gjk3d.convex.pairs import pair_distance
-from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.convex.rows import solver
+from gjk3d.engine.pairs import pair_distance
 from gjk3d.narrow import solve
-from gjk3d.narrow.room import Solver, solver_in
+from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
 from gjk3d.scene.objects import Objects
@@ -28,7 +27,6 @@ _FIRST = np.zeros((1, 2), dtype=np.int64)
 _NOTHING = np.zeros((0, 3), dtype=np.int64)
 _NO_FLOORS = np.zeros(0, dtype=np.int64)
 _NO_KEYS = np.zeros(0, dtype=np.int64)
-_local = threading.local()
 
 
 class Quick:
@@ -85,7 +83,7 @@ class Quick:
             return None
         rows = self._most_rows()
         stack, hits = pair_scratch(rows, 64)
-        workspace = thread_solver()
+        workspace = solver()
         while True:
             count = walk.colliding_pairs(
                 shapes, side_a, side_b, self.slot, keys, margin, any_will_do, workspace, stack, hits
@@ -111,8 +109,9 @@ class Quick:
             return None
         stack, _ = pair_scratch(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
-        ranks, room = (self.mine.ranks, self.theirs.ranks), thread_solver().room
-        code = walk_nearest(shapes, side_a, side_b, self.slot, keys, within, ranks, room, stack, Answer(out, flags))
+        ranks, answer = (self.mine.ranks, self.theirs.ranks), Answer(out, flags)
+        workspace = workspace_of(FIRST_POINTS)
+        code = walk_nearest(shapes, side_a, side_b, self.slot, keys, within, ranks, workspace, stack, answer)
         self._placed(side_a, side_b)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
 
@@ -178,19 +177,15 @@ class Nearest:
         return solve.SIGNED, max(self.within, 0.0), None, False
 
 
+@per_thread
+def _retained() -> list[Any]:
+    return [np.empty((0, 2), dtype=np.int64), np.empty((0, 3), dtype=np.int64)]
+
+
 def pair_scratch(rows: int, pairs: int) -> tuple[Ints, Ints]:
     """Return the thread's scratch arrays for a stack and for pairs, with at least these numbers of rows."""
-    cached: tuple[Ints, Ints] | None = getattr(_local, "pairs", None)
-    if cached is None or len(cached[0]) < rows or len(cached[1]) < pairs:
-        stack, hits = np.empty((max(rows, 64), 2), dtype=np.int64), np.empty((pairs, 3), dtype=np.int64)
-        cached = _local.pairs = stack, hits
-    return cached
-
-
-def thread_solver() -> Solver:
-    """Return the thread's scratch memory for the solver of one pair."""
-    cached: Solver | None = getattr(_local, "solver", None)
-    if cached is None:
-        row, marks = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
-        cached = _local.solver = solver_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, row, marks)
-    return cached
+    retained = _retained()
+    for k, least in enumerate((rows, pairs)):
+        if len(retained[k]) < least:
+            retained[k] = np.empty((least, 2 + k), dtype=np.int64)
+    return retained[0], retained[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 
 from gjk3d.query.contact import Contact
 from gjk3d.query.raycast import FIELDS, RayHit
-from gjk3d.results import Distance
+from gjk3d.results import Distance, compared
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, N
 
@@ -30,6 +30,7 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
     )
 
 
+@compared("pairs", "result")
 class ScenePairs(Generic[All, Row]):
     """Answer of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
 
@@ -88,6 +89,7 @@ class ScenePairs(Generic[All, Row]):
         return f"{'Contact' if isinstance(self.result, Contact) else 'Distance'} of {count} of objects"
 
 
+@compared()
 class Clearance(NamedTuple):
     """Answer of `Scene.clearance`: the least signed distance, and its pair.
 
@@ -117,6 +119,7 @@ class Clearance(NamedTuple):
         return shown(self)
 
 
+@compared(*FIELDS, "name")
 class SceneHit(RayHit[N]):
     """Answer of `Scene.raycast`: a `RayHit` with the name of the object.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import deepcopy
-from difflib import get_close_matches
 from math import inf
 from numbers import Integral, Real
 from threading import RLock
@@ -15,14 +14,14 @@ import numpy as np
 
 from gjk3d.broad.tree import ALL
 from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
+from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
-from gjk3d.query.dispatch import Collider, is_collider, kind_of
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
-from gjk3d.scene.memory import Memory
+from gjk3d.scene.coherence import Memory
 from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_cached, patches
 from gjk3d.scene.objects import (
     Objects,
@@ -41,6 +40,7 @@ from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.wording import nearest as nearest_name
 
 Target = Union["Scene", Collider, str, None]
 _FIRST = 1024  #: pairs in a block if one hit is enough
@@ -608,9 +608,8 @@ class Scene:
             check_name(name)
             slot = self._objects.slots.get(name)
         if slot is None:
-            near = get_close_matches(name, self._objects.slots, 1)
-            hint = f". Did you mean {near[0]!r}?" if near else f" among its {len(self)}"
-            raise SceneError(f"the scene has no object {name!r}{hint}")
+            hint = nearest_name(name, self._objects.slots)
+            raise SceneError(f"the scene has no object {name!r} among its {len(self)}.{hint}")
         return slot
 
     def _pair(self, a: str, b: str) -> None:

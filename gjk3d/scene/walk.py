@@ -16,8 +16,8 @@ from gjk3d.convex.solve import placed_box
 from gjk3d.geometry.vec3 import dot, offset, turn
 from gjk3d.narrow.cores import Cores, cores_at, is_curved
 from gjk3d.narrow.pairs import SIDES, above_plane, comes_later, mirror, normal_of, solve_plane
-from gjk3d.narrow.room import Room, Solver
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS, SIGNED, quick_collide, settle, solve
+from gjk3d.narrow.workspace import Solver, Workspace
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
@@ -177,7 +177,7 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
     if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
         return UNSURE
     c, _ = cores_of_two(shapes, a, side_a.rows[i], b, side_b.rows[j])
-    outcome = quick_collide(c, margin, solver.room.simplex, side_a.rows[:0], i)
+    outcome = quick_collide(c, margin, solver.workspace.simplex, side_a.rows[:0], i)
     return outcome if outcome != UNSURE else settle(c, margin, solver)
 
 
@@ -379,7 +379,7 @@ def nearest_on_floors(
 @entry
 def nearest(
     shapes: Shapes, side: Side, side_b: Side, only: int, keys: Ints1, within: float, both_ranks: tuple[Ints1, Ints1],
-    room: Room, stack: Ints2, answer: Answer,
+    workspace: Workspace, stack: Ints2, answer: Answer,
 ) -> int:  # fmt: skip
     """Write the nearest pair of slots, and its signed distance in row 0 of ``out`` and ``flags``. Ties go by rank.
 
@@ -417,7 +417,7 @@ def nearest(
         if away > least and least < 0.0:
             continue  # the margin of a box is more than the error of a depth
         c, swapped = cores_of_two(shapes, a, rows[i], b, rows_b[j])
-        solve(c, SIGNED, max(least, 0.0), 0.0, room, rows[:0], out, flags, plain(1))
+        solve(c, SIGNED, max(least, 0.0), 0.0, workspace, rows[:0], out, flags, plain(1))
         rank = (ranks[i] << 31) | (ranks_b[j] + 1)
         better = improves(c, rank, best, least, out, flags)
         if better < 0:

@@ -20,7 +20,7 @@ from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatr
 
 
 class Kind:
-    """The kinds of shapes and bodies, one bit each, and their groups; see `gjk3d.query.dispatch`."""
+    """The kinds of shapes and bodies, one bit each, and their groups; see `gjk3d.engine.dispatch`."""
 
     CONVEX = 1  #: a bounded convex shape that is given by numbers
     MAPPED = 2  #: a convex shape with a support mapping of the user

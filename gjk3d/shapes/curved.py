@@ -18,6 +18,7 @@ from gjk3d.shapes.arguments import factors3, number, vector
 from gjk3d.shapes.base import Curved, Shape
 from gjk3d.shapes.polytopes import Point, Segment
 from gjk3d.typing import Array, FactorsLike, VectorLike
+from gjk3d.wording import cure_of_numbers, with_cure
 
 
 class Sphere(Curved):
@@ -314,6 +315,7 @@ class Ellipsoid(Curved):
     __slots__ = ("radii",)
     radii: Array
 
+    @with_cure(cure_of_numbers)
     def __init__(self, radii: VectorLike) -> None:
         r = vector(radii, "Ellipsoid: radii")
         if not min(r.tolist()) > 0.0:

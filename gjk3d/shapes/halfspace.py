@@ -30,7 +30,7 @@ class Halfspace(Shape):
     ShapeError
         If the normal is zero, or a number is not finite.
     UnboundedShapeError
-        For properties of bounded shapes: surface, bounding sphere, oriented box, support.
+        For properties of bounded shapes: bounds, surface, bounding sphere, oriented box, support.
 
     Examples
     --------
@@ -59,12 +59,12 @@ class Halfspace(Shape):
 
     def _unbounded(self, what: str) -> UnboundedShapeError:
         name = type(self).__name__
-        return UnboundedShapeError(f"a {name} is unbounded, so its {what} is not defined. Use a large Box instead.")
+        return UnboundedShapeError(f"a {name} does not have {what}, because it is unbounded. Use a large Box instead.")
 
     @property
     def _packed(self) -> Any:
         """Raise an error, since a half-space lacks a core."""
-        raise self._unbounded("core")
+        raise self._unbounded("a core")
 
     def _faces(self) -> tuple[Ints, Array]:
         """Return one face with the normal."""
@@ -76,15 +76,8 @@ class Halfspace(Shape):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float. Finite only along a normal that is an axis."""
-        low, high = np.full(3, -inf), np.full(3, inf)
-        if np.count_nonzero(self.normal) == 1:
-            axis = int(np.argmax(np.abs(self.normal)))
-            if self.normal[axis] > 0:
-                high[axis] = self.offset
-            else:
-                low[axis] = -self.offset
-        return np.array([low, high])
+        """Raise UnboundedShapeError, so ``hasattr(shape, "bounds")`` is False."""
+        raise self._unbounded("bounds")
 
     @property
     def volume(self) -> float:
@@ -106,13 +99,13 @@ class Halfspace(Shape):
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
         """Raise UnboundedShapeError, since the surface is unbounded; see `Shape.surface`."""
-        raise self._unbounded("surface mesh")
+        raise self._unbounded("a surface mesh")
 
     def _ball(self) -> tuple[Array, float]:
-        raise self._unbounded("bounding sphere")
+        raise self._unbounded("a bounding sphere")
 
     def _box(self) -> tuple[Array, Array]:
-        raise self._unbounded("oriented box")
+        raise self._unbounded("an oriented box")
 
     def inflated(self, radius: float) -> Shape:
         """Return the half-space with its surface moved out; see `Shape.inflated`."""
@@ -145,8 +138,8 @@ class Plane(Halfspace):
     ShapeError
         If the normal is zero, or a number is not finite.
     UnboundedShapeError
-        For properties of bounded shapes: surface, bounding sphere, oriented box, support. Also for `inflated`, since
-        a plate with a thickness is a large `Box`.
+        For properties of bounded shapes: bounds, surface, bounding sphere, oriented box, support. Also for `inflated`,
+        since a plate with a thickness is a large `Box`.
 
     Examples
     --------
@@ -169,15 +162,6 @@ class Plane(Halfspace):
     def support(self, directions: Rows) -> Array:
         """Raise UnboundedShapeError, since there is never a farthest point; see `Shape.support`."""
         return super().support(directions)
-
-    @property
-    def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float. Finite only along a normal that is an axis."""
-        low, high = super().bounds
-        axis = np.abs(self.normal) == 1.0
-        at = self.offset * self.normal[axis]
-        low[axis], high[axis] = at, at
-        return np.array([low, high])
 
     @property
     def volume(self) -> float:

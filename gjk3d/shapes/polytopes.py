@@ -22,6 +22,7 @@ from gjk3d.shapes.arguments import factors3, rows, vector
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.terms import hull_inner
 from gjk3d.typing import Array, FactorsLike, Ints, RowsLike, VectorLike
+from gjk3d.wording import cure_of_numbers, with_cure
 
 _COUNTS = (1 << COUNT_BITS) - 1
 _NUMBERS = (1 << 48) - 1  #: mask of an index, which lets the compiler see that it is not negative
@@ -271,6 +272,7 @@ class Point(Polytope):
     __slots__ = ("p",)
     p: Array
 
+    @with_cure(cure_of_numbers)
     def __init__(self, p: VectorLike = (0.0, 0.0, 0.0)) -> None:
         self._set(p=vector(p, "Point: p"))
 
@@ -449,6 +451,7 @@ class Box(Polytope):
     __slots__ = ("extents",)
     extents: Array
 
+    @with_cure(cure_of_numbers)
     def __init__(self, extents: VectorLike) -> None:
         e = vector(extents, "Box: extents")
         x, y, z = e.tolist()

@@ -28,6 +28,7 @@ from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
 from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
 from gjk3d.viz.triangles import RESOLUTION
+from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
     import pyvista
@@ -187,6 +188,8 @@ def plot(
     True
     >>> plotter.close()
     """
+    if plotter is not None and not hasattr(plotter, "renderer"):
+        raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Draw a list for several objects.")
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
     return paint(drawing, new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter)
 

@@ -48,11 +48,11 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
             return points, np.zeros((0, 3), dtype=np.int64)
         return ball(points, x.radius, _SMALL if len(points) > 200 else 32)
     if not hasattr(x, "surface"):
-        if hasattr(x, "vertices") and hasattr(x, "faces"):
-            return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
         if hasattr(x, "regular_faces"):  # PolyData
             surface = x.triangulate()
             return np.asarray(surface.points, dtype=np.float64), np.asarray(surface.regular_faces, dtype=np.int64)
+        if hasattr(x, "vertices") and hasattr(x, "faces"):
+            return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
         raise TypeError(f"{type(x).__name__} is not a solid, expected a shape, a Mesh, a Surface or PolyData")
     try:
         surface = x.surface(resolution)

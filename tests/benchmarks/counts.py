@@ -14,10 +14,10 @@ import numpy as np
 from strategies import build
 
 from gjk3d._kernels.decorators import MODE
-from gjk3d.convex.rows import FIRST_POINTS, NO_CACHE, NO_LOG, scratch
+from gjk3d.convex.batch import NO_CACHE
 from gjk3d.narrow import cores, solve
 from gjk3d.narrow.cores import cores_at
-from gjk3d.narrow.room import room_in
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import pose_rows
 from gjk3d.shapes.layout import Core
 
@@ -68,10 +68,9 @@ def _answer(scene: Scene, k: int, question: str, tol: float) -> None:
     packed = [build(scene.specs[i])._packed for i in scene.pair(k)]
     rows = [pose_rows(pose)[0][0] for pose in poses_of(scene, k)]
     both = cores_at(Core(*packed[0]), rows[0], Core(*packed[1]), rows[1])
-    work, table, simplex = scratch(FIRST_POINTS)
+    workspace = workspace_of(FIRST_POINTS)
     if question == "boolean":
-        solve.quick_collide(both, 0.0, simplex, NO_CACHE, 0)
+        solve.quick_collide(both, 0.0, workspace.simplex, NO_CACHE, 0)
         return
-    room = room_in(work, table, FIRST_POINTS, NO_LOG)
     out, flags = np.empty((1, solve.FLOATS)), np.empty((1, solve.INTS), dtype=np.int64)
-    solve.solve(both, _MODES[question], inf, tol, room, NO_CACHE, out, flags, 0)
+    solve.solve(both, _MODES[question], inf, tol, workspace, NO_CACHE, out, flags, 0)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies import facets, gaps, impact, planes, raycast, touch, triangles, walk
+from gjk3d.bodies import facets, impact, planes, raycast, touching_bodies, tree_collision, tree_distance, triangles
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth import depth, exits, inside, partings, pushes, search, two_surfaces
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.traversal import STACK
 from gjk3d.narrow.motion import CENTER, MOTION, WAY
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
 from gjk3d.narrow.toi import PART_WORK
@@ -46,9 +46,9 @@ def moved(*move: float) -> tuple[float, ...]:
     return tuple(row(*move)[:12].tolist())
 
 
-def two(a: Any, b: Any, move: tuple[float, float, float], error: float) -> walk.PosedPair:
+def two(a: Any, b: Any, move: tuple[float, float, float], error: float) -> tree_collision.PosedPair:
     first, second = parts_of(a).given, parts_of(b).given
-    return walk.two_at(first, second, IDENTITY[0], row(*move))._replace(error=error)
+    return tree_collision.two_at(first, second, IDENTITY[0], row(*move))._replace(error=error)
 
 
 # how deep a surface lies inside -------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def met(out: Array, outward: Array) -> pushes.PairContacts:
 
 
 def test_a_pair_that_is_deeper_than_the_whole_by_less_than_the_error_is_chosen() -> None:
-    x, w = two(SOLID, SOLID, (1.5, 0.25, 0.125), NOISE), walk.tree_scratch()
+    x, w = two(SOLID, SOLID, (1.5, 0.25, 0.125), NOISE), tree_collision.tree_scratch()
     for more, chosen in ((2.0, 2), (6.0, 1)):
         out = np.zeros((2, FLOATS))
         out[:, 0] = -0.5, -0.5 - more * NOISE
@@ -254,7 +254,7 @@ def test_a_face_pushes_a_triangle_beside_it_by_less_than_the_error() -> None:
         other = flat([(1.0, -gap * NOISE, -0.5), (2.0, -gap * NOISE, -0.5), (1.5, -gap * NOISE - 1.0, -0.5)])
         f = met(np.zeros((1, FLOATS)), np.array([UP]))
         x = two(face, other, (0.0, 0.0, 0.0), NOISE)
-        pushes._note_pushes(x, True, f, 0, 1, ORIGIN, walk.tree_scratch())
+        pushes._note_pushes(x, True, f, 0, 1, ORIGIN, tree_collision.tree_scratch())
         assert f.noted[0, pushes.BEST] == behind
 
 
@@ -267,60 +267,62 @@ CLOUD = gk.PointCloud(CUBE, 0.0)
 @pytest.mark.parametrize("body", [SOLID, CLOUD])
 def test_what_is_within_the_margin_to_the_width_of_a_distance_is_in_doubt(body: Any) -> None:
     close = 2.0**-6
-    x, w = two(body, body, (3.0, 0.0, 0.0), close * ROUNDING / walk.CLOSE), walk.tree_scratch()
+    x, w = two(body, body, (3.0, 0.0, 0.0), close * ROUNDING / tree_collision.CLOSE), tree_collision.tree_scratch()
     for margin, verdicts in (
-        (1.0 - 2.0 * close, [walk.APART]),
-        (1.0 - 0.5 * close, [walk.DOUBT]),
-        (1.0 + 0.5 * close, [walk.DOUBT]),
-        (1.0 + 2.0 * close, [walk.MEET]),
+        (1.0 - 2.0 * close, [tree_collision.APART]),
+        (1.0 - 0.5 * close, [tree_collision.DOUBT]),
+        (1.0 + 0.5 * close, [tree_collision.DOUBT]),
+        (1.0 + 2.0 * close, [tree_collision.MEET]),
     ):
         w.last[0] = -1
-        assert walk.surfaces_meet(x, margin, w) in verdicts
+        assert tree_collision.surfaces_meet(x, margin, w) in verdicts
 
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD])
 def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) -> None:
-    w = walk.tree_scratch()
-    for gap, verdict in ((0.5, walk.MEET), (2.0, walk.APART)):
+    w = tree_collision.tree_scratch()
+    for gap, verdict in ((0.5, tree_collision.MEET), (2.0, tree_collision.APART)):
         w.last[0] = -1
-        assert walk.surfaces_meet(two(body, body, (2.0 + gap * NOISE, 0.0, 0.0), NOISE), 0.0, w) == verdict
+        assert tree_collision.surfaces_meet(two(body, body, (2.0 + gap * NOISE, 0.0, 0.0), NOISE), 0.0, w) == verdict
 
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])
 def test_the_distance_of_bodies_is_proven_to_the_error_only(body: Any) -> None:
-    x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), walk.tree_scratch()
+    x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
-    found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
-    gaps.report_gap(x, found, inf, inf, w, out, flags, 0)
+    found = tree_distance.nearest(x, inf, 0.0, 1.0, -1, w)
+    tree_distance.report_gap(x, found, inf, inf, w, out, flags, 0)
     assert 0.5 < out[0, 1] <= 1.0 - NOISE
     assert 1.0 + NOISE <= out[0, 2] < 1.5
 
 
 def test_a_distance_that_may_be_within_the_limit_is_reported() -> None:
-    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), NOISE), walk.tree_scratch()
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
-    found = gaps.nearest(x, inf, 0.0, 1.0, -1, w)
+    found = tree_distance.nearest(x, inf, 0.0, 1.0, -1, w)
     for gap, beyond in ((0.5, False), (2.0, True)):
-        gaps.report_gap(x, found, 1.0 - gap * NOISE, 0.875, w, out, flags, 0)
+        tree_distance.report_gap(x, found, 1.0 - gap * NOISE, 0.875, w, out, flags, 0)
         assert (flags[0, 0] == BEYOND) == beyond
 
 
 def test_an_interval_is_tight_up_to_the_width_of_parts_and_the_error() -> None:
-    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), 2.0**-20), walk.tree_scratch()
+    x, w = two(CLOUD, CLOUD, (3.0, 0.0, 0.0), 2.0**-20), tree_collision.tree_scratch()
     out, flags = np.zeros((1, FLOATS)), np.zeros((1, INTS), dtype=np.int64)
-    found, parts = gaps.nearest(x, inf, 0.0, 1.0, -1, w), gaps.TIGHT_POLYTOPE / ROUNDING
+    found, parts = tree_distance.nearest(x, inf, 0.0, 1.0, -1, w), tree_distance.TIGHT_POLYTOPE / ROUNDING
     for more, tight in ((1.0, True), (3.0, False)):
-        gaps.report_gap(x, found._replace(upper=found.lowest + (parts + more) * x.error), inf, inf, w, out, flags, 0)
+        tree_distance.report_gap(
+            x, found._replace(upper=found.lowest + (parts + more) * x.error), inf, inf, w, out, flags, 0
+        )
         assert bool(flags[0, 2]) == tight
 
 
 def test_bounds_by_the_plane_across_the_nearest_direction_allow_for_the_error() -> None:
-    x, w = two(CLOUD, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.tree_scratch()
+    x, w = two(CLOUD, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
     way, nearest = (1.0, 0.0, 0.0), inf
     for part in range(len(CUBE)):
-        c = walk.parts_at(x, part, 0, w)._replace(error=NOISE)
-        nearest = min(nearest, gaps.bound_along(c, way))
-        assert 2.25 < gaps._begins(x, c, way) <= 2.5 - NOISE
+        c = tree_collision.parts_at(x, part, 0, w)._replace(error=NOISE)
+        nearest = min(nearest, tree_distance.bound_along(c, way))
+        assert 2.25 < tree_distance._begins(x, c, way) <= 2.5 - NOISE
     assert 1.25 < nearest <= 1.5 - NOISE
 
 
@@ -328,8 +330,8 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     """It is 1 deep, by its centre that is 0.75 below the top or by its radius that is 1 more than its distance."""
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
-        x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), walk.tree_scratch()
-        found = touch.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
+        x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), tree_collision.tree_scratch()
+        found = touching_bodies.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
         assert found.depth == 1.0
@@ -338,12 +340,12 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
 def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:
     """A triangle in the plane x = 0, and a ball that begins 2.5 from there."""
     face = flat([(0.0, -1.0, -1.0), (0.0, 1.0, -1.0), (0.0, 0.0, 1.0)])
-    x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), walk.tree_scratch()
-    r = gaps.round_in(x, w)
-    nothing = gaps.NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
-    found = gaps._solve_round(x, 0, 0, inf, nothing, r, w)
+    x, w = two(face, gk.Sphere(0.5), (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
+    r = tree_distance.round_in(x, w)
+    nothing = tree_distance.NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
+    found = tree_distance._solve_round(x, 0, 0, inf, nothing, r, w)
     assert 2.25 < found.begins <= 2.5 - NOISE
-    again = gaps._solve_round(x, 0, 0, inf, found._replace(upper=1.0, lowest=inf), r, w)
+    again = tree_distance._solve_round(x, 0, 0, inf, found._replace(upper=1.0, lowest=inf), r, w)
     assert 2.25 < again.lowest <= 2.5 - NOISE
 
 
@@ -392,7 +394,7 @@ def test_the_box_of_every_triangle_of_a_height_field_holds_its_corners_exactly()
 
 def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
     """Return what the search for the depth knows in the end, for bodies that a translation of 4 along x separates."""
-    x, w, (room, desk) = two(a, b, move, NOISE), walk.tree_scratch(), depth._room()
+    x, w, (room, desk) = two(a, b, move, NOISE), tree_collision.tree_scratch(), depth._room()
     (of_a, out_a), (of_b, out_b) = two_surfaces.surface_of(parts_of(a)), two_surfaces.surface_of(parts_of(b))
     faces = isinstance(a, gk.Mesh)
     rows = two_surfaces.FOUND_ROWS
@@ -431,7 +433,7 @@ def test_the_search_ends_at_bounds_as_close_as_the_error() -> None:
 
 
 def test_a_translation_past_the_hulls_separates_bodies_whose_places_are_off_by_the_error() -> None:
-    w, hull = walk.tree_scratch(), gk.ConvexHull(CUBE)
+    w, hull = tree_collision.tree_scratch(), gk.ConvexHull(CUBE)
     x = two(SOLID, SOLID, (1.5, 0.0, 0.0), NOISE)
     outer = pushes.Outer(*two(hull, hull, (1.5, 0.0, 0.0), NOISE)[:2], True, False, inf)
     for near in (inf, 0.0):
@@ -449,7 +451,7 @@ def course(body: Any, error: float, speed: float = -2.0) -> impact.Course:
     moves[1, CENTER], moves[1, WAY] = 3.0, speed
     tree = parts_of(body).given
     boxes = impact.BoxScratch(impact._BOX, np.zeros((2, impact._BOX_FLOATS)), np.zeros(PART_WORK))
-    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, boxes, walk.tree_scratch())
+    return impact.Course(tree, tree, moves, 0.0, error, 4.0 * error, 100, 1000, boxes, tree_collision.tree_scratch())
 
 
 def test_boxes_are_free_until_they_are_near_to_the_error() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.meetings import MESHES, Listed, PosedShapes, list_meeting, listing_of
+from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, list_pairs, pair_listing
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at
@@ -24,14 +24,14 @@ def rows_of(poses: Any) -> Any:
     return np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
 
 
-def listed(corners: Any, others: Any, poses: Any) -> Listed:
+def listed(corners: Any, others: Any, poses: Any) -> ListedPairs:
     rows = rows_of(poses)
     first, second = gk.Mesh(corners, [(0, 1, 2)]), gk.Mesh(others, [(0, 1, 2)])
     each = np.zeros(len(rows), dtype=np.int64)
     same = np.repeat(IDENTITY, len(rows), axis=0)
-    shelf = Shelf([second])
+    shelf = ShapeList([second])
     x = PosedShapes(first, first._as_parts(), shelf, each, same, rows)
-    return list_meeting(listing_of(x.ours, shelf, MESHES), x, 0.0)
+    return list_pairs(pair_listing(x.ours, shelf, MESHES), x, 0.0)
 
 
 def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:

@@ -25,7 +25,7 @@ from gjk3d.bodies.depth.partings import (
 from gjk3d.bodies.depth.two_surfaces import surface_of, with_points_near
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import PosedPair, TreeScratch, list_parts, tree_scratch, two_at
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, list_parts, tree_scratch, two_at
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, pose_rows
 

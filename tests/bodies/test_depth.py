@@ -19,7 +19,7 @@ from gjk3d.bodies.depth import inside
 from gjk3d.bodies.depth.convex_faces import flat_neighbours
 from gjk3d.bodies.depth.two_surfaces import climb
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.traversal import STACK
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.poses import pose_rows
 
 Array = NDArray[np.float64]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, list_pairs, pair_listing
 from gjk3d.bodies.facets import solids_of, with_scratch
-from gjk3d.bodies.meetings import FACES, Listed, PosedShapes, list_meeting, listing_of
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at
 
@@ -33,13 +33,13 @@ def solid(kind: str, rng: np.random.Generator) -> Any:
     return gk.ConvexHull(rng.normal(size=(20, 3)) * 0.6)
 
 
-def listed(corners: Any, shape: Any, poses: Any) -> Listed:
+def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     rows = np.array([[*pose[:3, :3].ravel(), *pose[:3, 3], 0.0] for pose in poses])
     mesh = gk.Mesh(corners, [(0, 1, 2)])
     first, each = np.repeat(IDENTITY, len(rows), axis=0), np.zeros(len(rows), dtype=np.int64)
-    shelf = Shelf([shape])
+    shelf = ShapeList([shape])
     x = PosedShapes(mesh, mesh._as_parts(), shelf, each, first, rows)
-    return list_meeting(listing_of(x.ours, shelf, FACES), x, 0.0)
+    return list_pairs(pair_listing(x.ours, shelf, FACES), x, 0.0)
 
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), straight=st.booleans())
@@ -75,7 +75,7 @@ def test_most_triangles_are_answered_by_facets(monkeypatch: pytest.MonkeyPatch) 
     corners, shape = rng.normal(size=(3, 3)), solid("hull", rng)
     poses = [at(*rng.normal(size=3) * 0.3, rotation=Rotation.random(rng=rng)) for _ in range(200)]
     by_facets = listed(corners, shape, poses)
-    monkeypatch.setattr("gjk3d.bodies.shelf.solids_of", lambda every: solids_of([parts_of(gk.Point())]))
+    monkeypatch.setattr("gjk3d.bodies.shape_list.solids_of", lambda every: solids_of([parts_of(gk.Point())]))
     by_epa = listed(corners, shape, poses)
     np.testing.assert_array_equal(by_facets.pairs, by_epa.pairs)
     np.testing.assert_allclose(by_facets.out[:, 0], by_epa.out[:, 0], atol=1e-11)

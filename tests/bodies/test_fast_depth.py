@@ -19,7 +19,7 @@ import gjk3d as gk
 from gjk3d.bodies.depth import fast, fast_steps
 from gjk3d.bodies.depth.partings import bottom_along, shifted
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import APART, DOUBT, MEET, TreeScratch, new_tree_scratch, two_at
+from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, TreeScratch, new_tree_scratch, two_at
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
 from tests.bodies.places import Array, anywhere, at

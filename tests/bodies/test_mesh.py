@@ -45,7 +45,7 @@ def test_how_far_a_mesh_is_from_convex_is_the_same_in_any_blocks(monkeypatch):
     corners[inner[0]] *= 1.0 - 1e-6  # a dent, which is_convex still allows
     slacks = []
     for block in (1, 500, 10**9):
-        monkeypatch.setattr("gjk3d.bodies.surface._BLOCK", block)
+        monkeypatch.setattr("gjk3d.bodies.mesh._BLOCK", block)
         mesh = gk.Mesh(corners, fine.faces)
         assert mesh.is_convex
         slacks.append(mesh._convex_slack)

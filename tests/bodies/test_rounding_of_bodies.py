@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies import bvh, part_tree, traversal, triangles
+from gjk3d.bodies import bvh, mesh_trees, part_tree, triangles
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.depth.depth import outer_translations
 from gjk3d.bodies.depth.search import MOST, NORMAL, STATE
@@ -84,7 +84,9 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         trees = a._as_parts().tree.arrays, b._as_parts().tree.arrays
         pair, out = np.array([-1, -1]), np.empty(8)
         pose = (*IDENTITY[0, :12].tolist(),)
-        assert traversal.nearest_triangles(pose, 1e150, *trees, traversal_stack(), np.empty(traversal.STACK), pair, out)
+        assert mesh_trees.nearest_triangles(
+            pose, 1e150, *trees, traversal_stack(), np.empty(mesh_trees.STACK), pair, out
+        )
         assert out[1] == pytest.approx(gap, rel=1e-12)
         assert Fraction(out[0]) ** 2 <= true
 

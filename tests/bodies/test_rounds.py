@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.meetings import FACES, Listed, PosedShapes, list_meeting, listing_of
-from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, list_pairs, pair_listing
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.poses import pose_rows
 from tests.bodies.places import at
 from tests.naive import exact, exact_distance2
@@ -24,12 +24,12 @@ from tests.naive import exact, exact_distance2
 _FINE = np.linspace(0.0, 1.0, 41)
 
 
-def listed(corners: Any, shape: Any, poses: Any) -> Listed:
+def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     rows = pose_rows(np.asarray(poses), "poses")[0]
     mesh, first = gk.Mesh(corners, [(0, 1, 2)]), pose_rows(np.tile(np.eye(4), (len(rows), 1, 1)), "poses")[0]
-    shelf = Shelf([shape])
+    shelf = ShapeList([shape])
     x = PosedShapes(mesh, mesh._as_parts(), shelf, np.zeros(len(rows), dtype=np.int64), first, rows)
-    return list_meeting(listing_of(x.ours, shelf, FACES), x, 0.0)
+    return list_pairs(pair_listing(x.ours, shelf, FACES), x, 0.0)
 
 
 def spread_over(corners: Any) -> Any:

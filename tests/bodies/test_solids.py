@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.pieces import solids
+from gjk3d.bodies.solids import solids
 
 UNIT = gk.Box((1, 1, 1)).surface()
 BALL = gk.Sphere(0.5).surface(12)

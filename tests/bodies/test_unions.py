@@ -10,7 +10,7 @@ import pytest
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies import pieces
+from gjk3d.bodies import solids
 from gjk3d.bodies.depth import penetration
 from gjk3d.clash import Assembly, check
 from gjk3d.poses import IDENTITY
@@ -85,7 +85,7 @@ def test_a_guest_of_overlapping_bodies_has_no_surface_inside():
 
 def test_hollows_stay_hollow_unless_another_body_fills_them():
     hollow = part(((4, 4, 4), (0, 0, 0)), ((2, 2, 2), (0, 0, 0)), ((1, 1, 1), (5, 0, 0)), inverted=[1])
-    assert pieces.union_of(hollow).mesh is hollow
+    assert solids.union_of(hollow).mesh is hollow
     assert check(Assembly.of({"a": hollow, "b": small()})).clashes == ()
     beam = part(((4, 4, 4), (0, 0, 0)), ((2, 2, 2), (0, 0, 0)), ((9, 1, 1), (0, 0, 0)), inverted=[1])
     assert only(beam, small()).kind == "contained"
@@ -96,12 +96,12 @@ def test_hollows_stay_hollow_unless_another_body_fills_them():
 def test_bodies_apart_and_at_an_edge_stay_as_they_are():
     for boxes in ([((1, 1, 1), (0, 0, 0)), ((1, 1, 1), (3, 0, 0))], [((1, 1, 1), (0, 0, 0)), ((1, 1, 1), (1, 1, 0))]):
         mesh = part(*boxes)
-        found = pieces.union_of(mesh)
+        found = solids.union_of(mesh)
         assert (found.mesh is mesh, found.slack, found.decided) == (True, 0.0, True)
 
 
 def test_without_manifold3d_the_bounds_are_wider_and_hold(monkeypatch):
-    monkeypatch.setattr(pieces, "available", lambda: False)
+    monkeypatch.setattr(solids, "available", lambda: False)
     for pair, true in (
         ((part(*CROSS), small()), DEEP),
         ((small((0.5, 0.1, 0.05), 0.2), part(*LAYERS)), 1.0),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies import walk
+from gjk3d.bodies import tree_collision
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.poses import pose_rows, relative
@@ -234,7 +234,7 @@ def test_listed_pairs_are_all_that_meet(seed: int) -> None:
         met = {tuple(pair) for pair in every[x.hits(every, margin)].tolist()}
         assert {tuple(pair) for pair in x.meeting(margin).tolist()} == met
         assert met <= {tuple(pair) for pair in x.candidates(margin).tolist()}
-    assert walk.tree_scratch() is walk.tree_scratch()
+    assert tree_collision.tree_scratch() is tree_collision.tree_scratch()
 
 
 @pytest.mark.parametrize("shape", [gk.Cylinder(0.5, 20).inflated(0.25), gk.Ellipsoid((0.1, 0.2, 9)).inflated(0.5)])

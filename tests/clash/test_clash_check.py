@@ -301,7 +301,7 @@ def test_parts_inside_out_are_the_same_solids():
 
 
 def test_without_manifold3d_overlaps_are_found_and_have_no_volume(monkeypatch):
-    monkeypatch.setattr("gjk3d.bodies.pieces.available", lambda: False)
+    monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     clash = only(ell(), ell(at=(1.95, 0, 0)))
     assert (clash.kind, clash.overlap_volume) == ("hard", None)
     assert 'pip install "gjk3d[mesh]"' in check(Assembly.of({"a": ell(), "b": block()})).notes[0]

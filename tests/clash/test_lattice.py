@@ -14,7 +14,7 @@ CLEARANCE = 0.9
 @pytest.mark.parametrize("volumes", [True, False])
 def test_parts_on_a_lattice_are_what_counting_says(volumes, monkeypatch):
     if not volumes:
-        monkeypatch.setattr("gjk3d.bodies.pieces.available", lambda: False)
+        monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     rng = np.random.default_rng(5)
     kinds = {"hard": 0, "touch": 0, "clearance": 0, None: 0}
     freed = 0

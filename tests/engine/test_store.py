@@ -8,7 +8,7 @@ import trimesh
 
 import gjk3d as gk
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.walk import tree_scratch, two_at
+from gjk3d.bodies.tree_collision import tree_scratch, two_at
 from gjk3d.engine.pair import NO, UNSURE, YES, free_around, free_distance, pair_collides
 from gjk3d.engine.store import store_of, tree_at
 from gjk3d.poses import pose_rows

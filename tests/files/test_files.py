@@ -442,7 +442,7 @@ def test_missing_files_and_folders(tmp_path, save):
     save("bracket.stl", stl_binary())
     with pytest.raises(FileError) as caught:
         gk.load(tmp_path / "braket.stl")
-    assert_names(caught.value, "braket.stl", "bracket.stl?")
+    assert_names(caught.value, "braket.stl", "'bracket.stl'?")
     with pytest.raises(FileNotFoundError):
         gk.load(tmp_path / "none" / "a.stl")
     with pytest.raises(FileError, match=r"\bfolder\b"):

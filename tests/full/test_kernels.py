@@ -366,7 +366,7 @@ def test_an_edit_optimises_the_group_of_what_was_edited(cold, tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "gjk3d", ignore=shutil.ignore_patterns("__pycache__", "objects"))
     run("import gjk3d; assert gjk3d.warmup()", PYTHONPATH=str(tmp_path), GJK3D_CACHE_DIR=str(cold))
     before = {*(cold / "groups").glob("*.o")}
-    edited = tmp_path / "gjk3d/scene/memory.py"
+    edited = tmp_path / "gjk3d/scene/coherence.py"
     text = edited.read_text()
     edited.write_text(text.replace("sides, moved, leaves = 0.0,", "sides, moved, leaves = 1.0,"))
     assert edited.read_text() != text

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.narrow import again, closed, gjk, motion, room, sat, solve, ties, toi
+from gjk3d.narrow import closed, gjk, motion, sat, solve, ties, toi, warm_start, workspace
 from gjk3d.narrow.cores import Cores, cores_at
 from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
 from gjk3d.narrow.pairs import ShapeRows
@@ -34,9 +34,8 @@ def coarse(a: gk.Shape, b: gk.Shape, offset: tuple[float, float, float], error: 
     return cores_at(Core(*a._packed[:2]), IDENTITY[0], Core(*b._packed[:2]), pose)._replace(error=error)
 
 
-def scratch() -> room.Room:
-    floats, ints = room.workspace(POINTS)
-    return room.room_in(np.zeros(floats), np.zeros(ints, dtype=np.int64), POINTS, np.zeros(0))
+def scratch() -> workspace.Workspace:
+    return workspace.Workspace(*(np.zeros_like(array) for array in workspace.new_workspace(POINTS)))
 
 
 def solved(c: Cores, mode: int, tol: float = 0.0) -> tuple[float, float, bool]:
@@ -174,15 +173,15 @@ def test_a_depth_from_stored_faces_allows_for_rounding() -> None:
     """The hulls are the same cube, so all faces of the difference are 2 away."""
     c, floats = coarse(CUBE, CUBE, (0.0, 0.0, 0.0)), scratch()
     out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
-    kept = np.zeros((1, again.ROW))
+    kept = np.zeros((1, warm_start.ROW))
     solve.solve(c, solve.SIGNED, inf, 0.0, floats, out[:0], out, flags, 0)
-    again.store_faces(c, floats, kept, 0)
+    warm_start.store_faces(c, floats, kept, 0)
     assert kept[0, 0] > 0.0
     tiny = c._replace(tiny=2.0**-8)
-    assert again.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
+    assert warm_start.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
     kept[0, 1] = inf  # no face that is not stored bounds the depth
-    assert 1.9 < again.nearest_face(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
-    assert again.solve_from_cache(c, inf, floats, kept, 0, out, flags, 0)
+    assert 1.9 < warm_start.nearest_face(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
+    assert warm_start.solve_from_cache(c, inf, floats, kept, 0, out, flags, 0)
     assert flags[0, 2]
     assert out[0, 1] <= -2.0 - ERROR
     assert out[0, 2] >= -2.0 + ERROR

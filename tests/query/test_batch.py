@@ -11,7 +11,7 @@ from strategies import SHAPES, build
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.convex import rows
+from gjk3d.convex import batch
 from gjk3d.narrow.pairs import PAIR, TURN
 
 FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations")
@@ -81,9 +81,9 @@ def test_turns_change_no_bit(monkeypatch):
         return [kept[0], pairs.collide(index, stacked, margin=0.2), memory._rows, *fields]
 
     as_asked = answers()
-    monkeypatch.setattr(rows, "_CACHE", 0)
-    monkeypatch.setattr(rows, "_BLOCK", 1000)
-    monkeypatch.setattr(rows, "_WORTH", 1_000_000)
+    monkeypatch.setattr(batch, "_CACHE", 0)
+    monkeypatch.setattr(batch, "_BLOCK", 1000)
+    monkeypatch.setattr(batch, "_WORTH", 1_000_000)
     by_shape = answers()
     assert all(np.array_equal(one, two) for one, two in zip(as_asked, by_shape, strict=True))
 
@@ -92,12 +92,12 @@ def test_every_pair_has_one_turn():
     rng = np.random.default_rng(8)
     table = np.zeros((5000, PAIR), dtype=np.int64)
     table[:, 1], table[:, 6] = rng.integers(0, 50, 5000) * 900, rng.integers(0, 1000, 5000) * 900
-    rows.order_for_cache(table, 1_000_000)
+    batch.order_for_cache(table, 1_000_000)
     asked = np.arange(5000) + table[:, TURN]
     assert np.array_equal(np.sort(asked), np.arange(5000))
-    blocks = 1 + 999 * 900 // rows._BLOCK
+    blocks = 1 + 999 * 900 // batch._BLOCK
     assert np.count_nonzero(np.diff(table[asked, 1])) < 50 * blocks, "like shapes behind each other"
-    rows.order_for_cache(table, 1000)
+    batch.order_for_cache(table, 1000)
     assert not table[:, TURN].any()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.query.dispatch import SINGLE, TABLE, find, is_collider, kind_of
+from gjk3d.engine.dispatch import SINGLE, TABLE, find, is_collider, kind_of
 from gjk3d.shapes.base import Kind
 from tests.bodies.every_question import BODIES, OTHERS
 

@@ -11,8 +11,8 @@ import trimesh
 from strategies import CHOSEN_PAIRS, SHAPES, build, random_poses, random_spec
 
 import gjk3d as gk
-from gjk3d.bodies.walk import tree_scratch
-from gjk3d.convex.rows import FIRST_POINTS, scratch
+from gjk3d.bodies.tree_collision import tree_scratch
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 
 BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))
 
@@ -20,7 +20,7 @@ BODY = gk.Mesh.from_trimesh(trimesh.creation.torus(0.8, 0.3, 8, 6))
 def fill(number: float, whole: int) -> None:
     """Leave in this thread's scratch what no question would."""
     w = tree_scratch()
-    for array in (*scratch(FIRST_POINTS), w.keys, w.room.work, w.room.table, w.out):
+    for array in (*workspace_of(FIRST_POINTS), *w.workspace, w.keys, w.out):
         array.fill(number if array.dtype.kind == "f" else whole)
 
 

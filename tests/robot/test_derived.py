@@ -104,7 +104,7 @@ def test_two_arms_among_obstacles_agree_with_every_pair():
         assert nearest.distance[k] == pytest.approx(least, abs=1e-9)
         assert truth[frozenset(nearest.pair[k])] == pytest.approx(least, abs=1e-9)
     assert 0 < free.sum() < len(q)
-    names = {frozenset(checker._cell().names(p)) for p in range(len(checker._cell().slots))}
+    names = {frozenset(checker._cell().names[p]) for p in range(len(checker._cell().slots))}
     assert frozenset(("left/panda_link1", "right/panda_link0")) in names, "bases are no neighbours of the other arm"
     assert frozenset(("left/panda_link0", "right/panda_link0")) not in names, "what never moves is not checked"
 

@@ -12,11 +12,11 @@ from scipy.interpolate import PPoly
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot, Trajectory
+from gjk3d.robot.cell_kernels import place
 from gjk3d.robot.kinematics import link_poses
 from gjk3d.robot.motion_certified import PROVEN, certified
 from gjk3d.robot.motion_cover import Bound, Workspace, _curved, _speed_of_guest
 from gjk3d.robot.trajectories import Curves
-from gjk3d.robot.walk import place
 
 BALL, WALL = 0.01, 20.0  #: the radius of the ball, the side of the wall
 DEPTH = 1e-3  #: of the ball in the wall at the end of its motion

@@ -70,7 +70,7 @@ def test_sampled_motions_are_their_samples(checker):
         one = Checker(checker.robot, AROUND).clearance(at_hit)
         assert one.distance <= 0.0
         cell = checker._cell()
-        assert answer.pair[k] in [cell.names(p) for p in range(len(cell.slots))]
+        assert answer.pair[k] in [cell.names[p] for p in range(len(cell.slots))]
 
 
 def test_single_stacked_broadcast_and_threads_agree(checker):

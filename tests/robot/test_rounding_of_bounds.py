@@ -11,13 +11,14 @@ from naive import pose as pose_at
 from naive import random_rotations
 
 import gjk3d as gk
+from gjk3d.narrow.cores import cores_of
+from gjk3d.narrow.pairs import above_plane
 from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule
-from gjk3d.robot.general_pairs import _above_plane
+from gjk3d.robot.cell_kernels import between_balls
 from gjk3d.robot.kinematics import plane_axes
-from gjk3d.robot.lanes import LANES, SPOT, _near_floor, near_balls, near_lanes
 from gjk3d.robot.motion_bounds import _around, _sweep
 from gjk3d.robot.obstacles import outline
-from gjk3d.robot.walk import between_balls
+from gjk3d.robot.sampled_edges import LANES, SPOT, _near_floor, near_balls, near_lanes
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 
 SEEDS = range(10)
@@ -168,25 +169,21 @@ def test_a_bound_of_boxes_far_away_is_no_more_than_their_gap(seed):
 
 def test_the_plane_above_a_height_field_without_a_bottom_is_off_its_top():
     tops = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 3))
-    assert outline(gk.HeightField(tops, 0.1, (0.0, 0.0))).plane[3] > tops.max()
+    assert outline(gk.HeightField(tops, 0.1, (0.0, 0.0))).shape.offset > tops.max()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_height_of_an_outline_above_a_plane_is_no_more_than_exact(seed):
     """A ball far away above the slot of a half-space, whose offset is as large."""
     rng = np.random.default_rng(seed)
-    robot = ball_of(0.5)
-    cell = gk.robot.Checker(robot, {"ball": gk.Sphere(0.5)})._cell()
-    frames, (a, b) = cell.frames(), cell.layout.pairs[0, :2]
-    frames.rows[:] = UNTURNED
-    frames.rows[b, 9:12] = rng.uniform(-1e8, 1e8, 3)
     center, normal, offset = rng.uniform(-1e8, 1e8, 3), rng.uniform(-0.5, 0.5, 3), rng.uniform(-1e8, 1e8)
-    frames.balls[a] = [*center, 0.5]
-    planes = np.zeros((len(frames.rows), 4))
-    planes[b] = [*normal, offset]
-    height = _above_plane(cell.layout, frames, a, planes, b)
-    far = sum(n * (c - r) for n, c, r in zip(*map(exact, (normal, center, frames.rows[b, 9:12])), strict=True))
-    assert Fraction(float(height)) <= far - Fraction(offset) - Fraction(1, 2)
+    plane = gk.Halfspace(normal, offset)
+    layout = gk.robot.Checker(ball_of(0.5), {"plane": plane})._cell().layout
+    rows, (a, b) = np.tile(UNTURNED, (len(layout.link), 1)), layout.pairs[0, :2]
+    rows[a, 9:12], rows[b, 9:12] = center, rng.uniform(-1e8, 1e8, 3)
+    height, error, _, _ = above_plane(cores_of(layout.ints, layout.floats, layout.starts, rows, b, a), rows[b])
+    far = sum(n * (c - r) for n, c, r in zip(*map(exact, (plane.normal, center, rows[b, 9:12])), strict=True))
+    assert Fraction(float(height - error)) <= far - Fraction(plane.offset) - Fraction(1, 2)
 
 
 def test_points_that_are_exactly_as_far_as_the_margin_are_not_outside():

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
-from gjk3d.robot import Checker, Robot, queries
+from gjk3d.robot import Checker, Robot
 from gjk3d.robot import motion_certified as motion
-from gjk3d.robot.lanes import LANES, lanes_in
 from gjk3d.robot.motion_bounds import motion_bounds
+from gjk3d.robot.sampled_edges import LANES, lanes_in
 from gjk3d.robot.trajectories import lines
 
 
@@ -24,17 +24,13 @@ def swept(checker, q0, q1):
     curves = lines(q0[None], q1[None])
     bounds = motion_bounds(cell, curves.controls)
     memory = cell.memory.fresh()
-    scratch, work = queries.lanes_of(cell, memory).scratch, motion.prepared_for(cell, False, bounds, memory).task.work
     pairs, links = len(cell.layout.pairs), len(robot.links)
-    joints = np.empty((8, links))
-    moved = motion._all_joints(robot._chain, curves.controls[0], curves.loose[0], joints)
-    moves = motion.Moves(
-        bounds.arms, joints, cell.margins, bounds.slack * moved, np.empty((5, pairs)), np.empty(pairs)
-    )  # fmt: skip
-    lanes = lanes_in(scratch.numbers, scratch.spots, robot.dof, links)
-    motion._fill(robot._chain, lanes, curves.controls[0], np.empty((2, 4, 4)), np.empty(robot.dof))
     pieces = motion.Pieces(np.empty((1, pairs), dtype=np.int64), np.empty((2, 1, pairs)), np.empty(1, dtype=np.int64))
-    motion._sweep(work, lanes, scratch.used, moves, pieces, 1.0)
+    task = motion.task_for(cell, False, bounds, memory)._replace(pieces=pieces)
+    moved = motion._all_joints(robot._chain, curves.controls[0], curves.loose[0], task.joints)
+    lanes = lanes_in(task.scratch.numbers, task.scratch.spots, robot.dof, links)
+    motion._fill(robot._chain, lanes, curves.controls[0], np.empty((2, 4, 4)), np.empty(robot.dof))
+    motion._sweep(task, lanes, bounds.slack * moved, 1.0)
     left = np.tile([2.0, -1.0], (pairs, 1))
     n = pieces.counts[0]
     left[pieces.ids[0, :n]] = pieces.near[:, 0, :n].T

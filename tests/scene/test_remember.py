@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.scene import memory, narrow, quick
-from gjk3d.scene.memory import Memory
+from gjk3d.scene import coherence, narrow, quick
+from gjk3d.scene.coherence import Memory
 
 RNG = np.random.default_rng(7)
 HULLS = [RNG.normal(size=(n, 3)) * 0.3 for n in (5, 12, 30)]
@@ -304,8 +304,8 @@ def test_objects_that_outrun_the_enlargement_of_their_boxes_are_searched_again(s
 
 
 def test_too_many_pairs_are_not_remembered(monkeypatch):
-    monkeypatch.setattr(memory, "_MOST_PAIRS", 10)
-    monkeypatch.setattr(memory, "_PAIRS_PER_OBJECT", 1)
+    monkeypatch.setattr(coherence, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(coherence, "_PAIRS_PER_OBJECT", 1)
     rng = np.random.default_rng(9)
     both = crowd(rng, 30, spread=0.3)
     for _ in range(2):

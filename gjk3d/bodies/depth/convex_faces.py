@@ -8,14 +8,14 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.bvh import tree_of
-from gjk3d.bodies.surface import TriangleSurface
+from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.triangles import Triangle
 from gjk3d.geometry.vec3 import Rigid, Vec3, cross, dot, row3, sub, turn_back
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 
-def flat_of(host: TriangleSurface) -> Ints:
+def flat_of(host: Mesh) -> Ints:
     """Return `flat_neighbours` of the closed surface of a mesh."""
     skin, tree = host.skin, tree_of(host.skin)
     return skin._cached("flat neighbours", lambda: flat_neighbours(tree.corners, skin._places[skin.faces[tree.order]]))
@@ -68,12 +68,12 @@ _OFFSET, _MORE = 3, 4  #: columns behind the outward normal: the offset, and by 
 NO_PLANES = np.zeros((0, 5))
 
 
-def planes_of(skin: TriangleSurface) -> Array:
+def planes_of(skin: Mesh) -> Array:
     """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5); of no rows of another."""
     return skin._cached("planes within", lambda: _find_planes(skin))
 
 
-def _find_planes(skin: TriangleSurface) -> Array:
+def _find_planes(skin: Mesh) -> Array:
     tree = tree_of(skin)
     slack = skin._convex_slack if len(tree.order) <= _MOST else inf
     if not slack <= _SLACK * tree.reach:

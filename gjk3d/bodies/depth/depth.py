@@ -40,11 +40,11 @@ from gjk3d.bodies.depth.two_surfaces import FOUND_ROWS, GivenRoom, innermost, su
 from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.parts import PlacedParts, Triangles
-from gjk3d.bodies.traversal import STACK
-from gjk3d.bodies.walk import tree_scratch
-from gjk3d.convex.rows import in_chunks
+from gjk3d.bodies.tree_collision import tree_scratch
+from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import IDENTITY, ROUNDING, matrices

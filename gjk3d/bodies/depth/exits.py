@@ -13,7 +13,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
-from gjk3d.bodies.traversal import box_pose
+from gjk3d.bodies.mesh_trees import box_pose
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, cross, dot, sub
 from gjk3d.typing import Array, Ints

@@ -48,7 +48,6 @@ from gjk3d.bodies.depth.fast_steps import (
 )
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL
 from gjk3d.bodies.depth.search import LEAST, MOST, NORMAL, PLACE
-from gjk3d.bodies.gaps import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     ORDERED,
@@ -56,9 +55,8 @@ from gjk3d.bodies.part_tree import (
     TIED,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touch import BOUNDS, DistanceQuery, put_bounds, report_apart
-from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, put_bounds, report_apart
+from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
     MEET,
@@ -73,7 +71,9 @@ from gjk3d.bodies.walk import (
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.convex.rows import NO_POSE as NO_POSE_ROW
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
+from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, turn_back, unit
 from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, solve
@@ -127,7 +127,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
         most, n = _past_box(x)
         return FastDepth(0.0, most, n, (0.0, 0.0, 0.0))
     c = parts_at(PosedPair(s.a.hull, s.b.hull, x.m, x.error), plain(0), plain(0), w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     most = max(-row[1], 0.0) + PAST * x.error
     least = max(-row[2] - s.a.slack - s.b.slack - 4.0 * x.error, 0.0)
@@ -234,7 +234,7 @@ def fast_rows(
     above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2, flags: Ints2,
     parts: Ints2,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the signed distances at pose rows start to stop; return the last code.
+    """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
 
     It does for the fast depth what `touch.distance_rows` does for other depths.
     """

@@ -1,7 +1,8 @@
 """Collision queries with limited work, and the planes that a body has to pass: the steps of `fast`.
 
-A query traverses both trees as `gjk3d.bodies.walk` does. It also skips boxes that one of the planes separates, which
-B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need the most time.
+A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes
+separates, which B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need
+the most time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.partings import bottom_along, outward_at, shifted, top_along
 from gjk3d.bodies.depth.pushes import LEVEL, depth_behind
+from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import (
     CELL,
     ENDLESS,
@@ -26,10 +28,7 @@ from gjk3d.bodies.part_tree import (
     top_of,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import meet as triangles_meet
-from gjk3d.bodies.triangles import normal_of, placed_triangle, read, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,
     DOUBT,
@@ -43,6 +42,8 @@ from gjk3d.bodies.walk import (
     part_meets,
     parts_at,
 )
+from gjk3d.bodies.triangles import meet as triangles_meet
+from gjk3d.bodies.triangles import normal_of, placed_triangle, read, vec_at
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.cores import world_center
 from gjk3d.narrow.solve import SIGNED, solve
@@ -273,7 +274,7 @@ def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScr
 def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
     """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
     c = parts_at(x, p, q, w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, plain(0))
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
     row = w.out[0]
     common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
     return vec_at(row, N), -row[1], -row[2] - x.error, common

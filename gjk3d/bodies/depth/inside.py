@@ -18,9 +18,9 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, flat_of, planes_of, triangle_by_planes
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import STACK, to_point
 from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
-from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.bodies.triangles import Triangle, meet, nearest_on, placed_triangle, read
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, dot, row3, sub
 from gjk3d.geometry.vec3 import place as to_place
@@ -357,8 +357,8 @@ class Inner(NamedTuple):
 
 
 def inner(
-    host: TriangleSurface,
-    guest: TriangleSurface,
+    host: Mesh,
+    guest: Mesh,
     m: Array,
     noise: float,
     tolerance: float,
@@ -369,7 +369,7 @@ def inner(
 
     Parameters
     ----------
-    host, guest : TriangleSurface
+    host, guest : Mesh
     m : (13,) float
         A pose row.
     noise : float
@@ -400,7 +400,7 @@ def room_for(budget: int) -> tuple[Array, Ints, Array]:
     return np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
 
 
-def seeds_of(guest: TriangleSurface) -> Array:
+def seeds_of(guest: Mesh) -> Array:
     """Return some vertices of a mesh."""
     return guest._cached("some vertices", lambda: thinned(guest._used))
 

@@ -13,10 +13,10 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.exits import Walk, parting
 from gjk3d.bodies.depth.two_surfaces import GivenRoom, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
+from gjk3d.bodies.mesh_trees import crossings, to_point
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
-from gjk3d.bodies.traversal import crossings, to_point
+from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, neg, offset, place, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, SIGNED, quick_collide, solve
 from gjk3d.poses import ROUNDING
@@ -269,7 +269,7 @@ def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, 
 def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) -> Vec3:
     """Write the signed distance of a pair of parts to a row, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
         out[i] = w.out[0, i]
     return (out[_N], out[_N + 1], out[_N + 2])
@@ -390,7 +390,7 @@ def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: Tr
         if not spans[k, 0] > 0.0:
             return False
         c = parts_at(moved, pairs[k, 0], pairs[k, 1], w)
-        if quick_collide(c, 0.0, w.room.simplex, w.room.simplex[:0], plain(0)) == _COLLIDE:
+        if quick_collide(c, 0.0, w.workspace.simplex, w.workspace.simplex[:0], plain(0)) == _COLLIDE:
             return True
         spans[k, 0] = -inf
     return False

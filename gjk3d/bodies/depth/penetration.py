@@ -24,8 +24,8 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
-from gjk3d.bodies.pieces import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
 from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
 from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, moved_back, relative

@@ -6,12 +6,12 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import kernel
-from gjk3d.bodies.cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.depth.partings import outward_at, shifted
+from gjk3d.bodies.mesh_trees import crossings
+from gjk3d.bodies.normal_cones import is_normal, is_sure, probe_of
 from gjk3d.bodies.part_tree import PartTree, part_at, put_behind, triangles_of
-from gjk3d.bodies.traversal import crossings
+from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.walk import APART, HELD, PosedPair, TreeScratch, held, meet, parts_at
 from gjk3d.geometry.polygon import SHARP
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, dot, neg, row3, scale, sub, turn, turn_back
 from gjk3d.geometry.vec3 import place as at
@@ -272,7 +272,7 @@ def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: Tre
     far = float(max(dot(direction, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
         return far
-    solve(c, SIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
     return float(max(-w.out[0, 1], 0.0) + 4.0 * x.error)
 
 

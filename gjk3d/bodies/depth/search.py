@@ -39,9 +39,9 @@ from gjk3d.bodies.depth.two_surfaces import (
 )
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in
 from gjk3d.bodies.part_tree import PartTree
-from gjk3d.bodies.touch import ball_in
+from gjk3d.bodies.touching_bodies import ball_in
+from gjk3d.bodies.tree_collision import HELD, PosedPair, TreeScratch, held, list_parts, parts_at, two_at
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.walk import HELD, PosedPair, TreeScratch, held, list_parts, parts_at, two_at
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -252,7 +252,7 @@ def _common(x: PosedPair, s: Sides) -> Vec3:
 def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
     """Return a common point of a listed pair."""
     c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
-    solve(c, UNSIGNED, inf, 0.0, s.w.room, s.w.room.simplex[:0], s.w.out, s.w.flags, 0)
+    solve(c, UNSIGNED, inf, 0.0, s.w.workspace, s.w.workspace.simplex[:0], s.w.out, s.w.flags, 0)
     return vec_at(s.w.out[0], _POINT)
 
 

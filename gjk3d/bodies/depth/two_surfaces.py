@@ -31,9 +31,9 @@ from gjk3d.bodies.depth.inside import (
     seeds_of,
     thinned,
 )
+from gjk3d.bodies.mesh_trees import STACK, to_point
 from gjk3d.bodies.parts import Triangles, closed_skin
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import STACK, to_point
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
     Rigid,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from gjk3d.bodies.accuracy import file_spacing, spacings, stretch
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pieces import solids
-from gjk3d.bodies.surface import file_spacing, spacings, stretch
+from gjk3d.bodies.solids import solids
 from gjk3d.clash.detection.clashes import Vector
 from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, moved_points, order
 from gjk3d.clash.report.report import Input, Report

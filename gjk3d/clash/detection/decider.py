@@ -12,11 +12,11 @@ import numpy as np
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pieces import solid, union_of
 from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.solids import solid, union_of
 from gjk3d.clash.detection.clashes import Clash, Vector
 from gjk3d.clash.detection.overlap import LOOKED_AT, SAME_FRAME, BodyPair, Overlap, intersection, shared_depth, touching
-from gjk3d.convex.pairs import Pairs
+from gjk3d.engine.pairs import Pairs
 from gjk3d.geometry.points import farthest
 from gjk3d.interrupts import Aside, Pickled
 from gjk3d.poses import matrices

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pieces import arrays_of
 from gjk3d.bodies.raycast import holds, inside_of
+from gjk3d.bodies.solids import arrays_of
 from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import os
 import re
@@ -16,6 +15,7 @@ import numpy as np
 
 from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clashes
 from gjk3d.errors import FileError, ParseError
+from gjk3d.wording import nearest
 
 MAX_NESTING = 20  #: the largest number of names in a dotted key
 #: Strings and comments. An unclosed one ends with the line or the file, so the search takes linear time.
@@ -101,11 +101,9 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
     fits = matcher(pattern)
     selected = [fits(name) for name in names]
     if not any(selected):
-        near = difflib.get_close_matches(
-            pattern.strip("*"), [name.rpartition("/")[2] for name in names], n=3, cutoff=0.5
-        )
-        hint = f": did you mean {' or '.join(near)}?" if near else ". It must match a whole name or its last step."
-        raise ParseError(f"{what} {pattern!r} matches none of the {len(names)} parts{hint}")
+        hint = nearest(pattern.strip("*"), (name.rpartition("/")[2] for name in names), 0.5)
+        hint = hint or " It must match a whole name or its last step."
+        raise ParseError(f"{what} {pattern!r} does not match any of the {len(names)} parts.{hint}")
     return selected
 
 

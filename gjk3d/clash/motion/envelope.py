@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pieces import available, solid
+from gjk3d.bodies.solids import available, solid
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.detection.rules import matcher

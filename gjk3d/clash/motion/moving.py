@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.pieces import union_of
+from gjk3d.bodies.solids import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import doubted_ways
@@ -20,7 +20,7 @@ from gjk3d.clash.detection.tolerances import Tolerances
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
 from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
-from gjk3d.convex.pairs import Pairs
+from gjk3d.engine.pairs import Pairs
 from gjk3d.interrupts import Aside
 from gjk3d.typing import Array
 from gjk3d.wording import count, json_ready

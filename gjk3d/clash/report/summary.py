@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gjk3d.bodies import pieces
-from gjk3d.bodies.surface import STEEPEST, chord_error
+from gjk3d.bodies import solids
+from gjk3d.bodies.accuracy import STEEPEST, chord_error
 from gjk3d.clash.decisions.resuming import resolved_issues, updated
 from gjk3d.clash.detection.clashes import KINDS
 from gjk3d.clash.detection.findings import cause_notes, causes, grouped, moves, ranked
@@ -83,7 +83,7 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
     if run.moving is not None:
         notes += run.moving.notes
     notes += _surfaces(run, examined)
-    if not pieces.available():
+    if not solids.available():
         notes.append(
             "manifold3d is missing, so overlaps are detected by samples and have no volume:"
             ' run pip install "gjk3d[mesh]"'

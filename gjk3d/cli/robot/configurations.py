@@ -188,29 +188,16 @@ def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.flo
         If a joint slides without limits.
     """
     import numpy as np
-    from scipy.spatial.transform import Rotation
+
+    from gjk3d.robot.sampling import draw, limit_turns
 
     low, high = robot.lower.copy(), robot.upper.copy()
-    spun = []
-    for joint in robot.joints:
-        indices = robot.columns.get(joint.name) if joint is not None else None
-        if joint is None or indices is None:
-            continue
-        angles = indices.start + {"prismatic": 1, "planar": 2, "floating": 3}.get(joint.type, 0)
-        for k in range(indices.start, indices.stop):
-            if np.isfinite(low[k]) and np.isfinite(high[k]):
-                continue
-            if k < angles:
-                raise UsageError(f"--random: {columns(robot)[k]} slides without limits. Add limits to the joint.")
-            low[k], high[k] = -np.pi, np.pi
-        if joint.type == "floating":
-            spun.append(slice(angles, indices.stop))
+    limit_turns(robot, low, high)
+    sliding = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high)))
+    if len(sliding):
+        raise UsageError(f"--random: {columns(robot)[sliding[0]]} slides without limits. Add limits to the joint.")
     with np.errstate(over="ignore"):
         wide = np.flatnonzero(~np.isfinite(high - low))
     if len(wide):
         raise UsageError(f"--random: the limits of {columns(robot)[wide[0]]} are too far apart. Reduce them.")
-    rng = np.random.default_rng(seed)
-    q = rng.uniform(low, high, (count, robot.dof))
-    for joint_columns in spun:
-        q[:, joint_columns] = Rotation.random(count, rng=rng).as_rotvec()
-    return q
+    return draw(robot, np.random.default_rng(seed), count, low, high)

@@ -57,8 +57,9 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
     if hasattr(x, "faces"):
-        size = extent_words(np.ptp(x.vertices, axis=0), getattr(x, "unit", None))
-        drawing.words.append(f"{count(len(x.faces), 'triangle')}, {size}")
+        vertices, faces = surface_of(x) if hasattr(x, "regular_faces") else (x.vertices, x.faces)  # PolyData
+        size = extent_words(np.ptp(vertices, axis=0), getattr(x, "unit", None))
+        drawing.words.append(f"{count(len(faces), 'triangle')}, {size}")
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""
         drawing.words.append(f"{len(shown)}{of} poses, the last one opaque")

@@ -1,4 +1,4 @@
-"""Closed pieces of a mesh, and their union."""
+"""Solids of a mesh: their union without inner walls by manifold3d, and the separate solids with their cavities."""
 
 from __future__ import annotations
 
@@ -23,21 +23,11 @@ ERROR = 4.0  #: bound of the error of a union, in units of the tolerance of mani
 
 
 class Union(NamedTuple):
-    """A mesh without inner walls.
+    """A mesh without inner walls."""
 
-    Attributes
-    ----------
-    mesh : Mesh
-        The given mesh, if it does not have inner walls.
-    slack : float
-        Bound of the distance of its surface from the true surface.
-    decided : bool
-        False if the mesh may have inner walls, since the union failed.
-    """
-
-    mesh: Mesh
-    slack: float = 0.0
-    decided: bool = True
+    mesh: Mesh  #: the given mesh, if it does not have inner walls
+    slack: float = 0.0  #: bound of the distance of its surface from the true surface
+    decided: bool = True  #: False if the mesh may have inner walls, since the union failed
 
 
 @cache

@@ -1,6 +1,6 @@
-"""A list of convex shapes that a body is tested against, so that one call of the kernels solves pairs with all of them.
+"""Convex shapes that a body is tested against, so that one call of the kernels solves the pairs with all of them.
 
-In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.on_shelf`). The shelf of a
+In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.nth_shape`). The list of a
 single object is that object itself, which may be a body.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.facets import GivenSolids, solids_of
 from gjk3d.bodies.manifolds import Faces, faces_in, most_corners_in
-from gjk3d.bodies.part_tree import PLACED, GivenShelf, PartTree, Thing
+from gjk3d.bodies.part_tree import PLACED, GivenShapes, PartTree, Thing
 from gjk3d.bodies.parts import given, parts_of
 from gjk3d.convex.patches import faces_of
 from gjk3d.convex.rows import join_packed
@@ -26,7 +26,7 @@ from gjk3d.typing import Array, Ints
 _NO_PLANES = np.empty((0, 4))
 
 
-class Shelf:
+class ShapeList:
     """A list of objects. A list of several objects must not contain half-spaces or functions of users."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
@@ -47,18 +47,18 @@ class Shelf:
         return np.array([parts.reach for parts in self.parts])
 
     @cached_property
-    def given(self) -> GivenShelf:
+    def given(self) -> GivenShapes:
         """All objects in the format of the kernels."""
         every = [parts.given for parts in self.parts]
         return (every[0] if len(every) == 1 else _concatenated(every)), np.array([tree[-2:] for tree in every])
 
     @cached_property
-    def hulls(self) -> GivenShelf | None:
+    def hulls(self) -> GivenShapes | None:
         """The convex hulls of all objects, or None if a hull is too expensive or does not exist."""
         if len(self) > 1:
             return self.given
         hull = self.parts[0].hull()
-        return None if hull is None else Shelf([hull]).given
+        return None if hull is None else ShapeList([hull]).given
 
     @cached_property
     def faces(self) -> tuple[Faces, int]:

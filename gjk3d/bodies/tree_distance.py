@@ -1,4 +1,4 @@
-"""Distance traversal of two bodies at many poses: the second half of `walk`."""
+"""Distance traversal of two bodies at many poses: the second half of `tree_collision`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
+from gjk3d.bodies.mesh_trees import crossings, nearest_triangles
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
-from gjk3d.bodies.traversal import crossings, nearest_triangles
+from gjk3d.bodies.tree_collision import MEET, PosedPair, TreeScratch, children, held, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
-from gjk3d.bodies.walk import MEET, PosedPair, TreeScratch, children, held, parts_at
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
@@ -23,16 +23,16 @@ from gjk3d.typing import Array, Ints
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
 _MORE = 1.0 + 1e-12
-SHORT = 1e-10  #: errors of places, in units of a gap, from which the way between two points is no normal
+SHORT = 1e-10  #: errors of places, in units of a gap, below which two points do not define a normal
 _ANYWHERE = 1e150
-_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: errors by which parts are less near than others without being asked
+_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: parts that are farther than the nearest by this many errors are not solved again
 
 
 class NearestParts(NamedTuple):
     """The nearest parts so far; their result is row 1 of the scratch's ``out``."""
 
     upper: float
-    lowest: float  #: lower bound of all that were asked
+    lowest: float  #: lower bound of all solved pairs
     p: int  #: their places among the leaves
     q: int
     curved: bool
@@ -102,7 +102,7 @@ def _solve_pair(
         bound = bound_along(c, best.direction)
         if _no_nearer(x, bound, limit, best):
             return _with_lowest(best, bound, False)
-    solve(c, UNSIGNED, limit, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+    solve(c, UNSIGNED, limit, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     loose = w.flags[0, 3] != 0 or (w.flags[0, 2] == 0 and w.flags[0, 0] != BEYOND)
     new = _with_lowest(best, max(w.out[0, 1], gap), loose)
     # row 1 of ``out`` belongs to the nearest parts: it is overwritten only by a nearer pair
@@ -226,7 +226,7 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
-        solve(c, UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, 0)
+        solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
         normal = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
         if not length > 0.0 or bound_along(c, normal) > bound_along(c, n):
             return normal
@@ -271,7 +271,7 @@ def into_world(p: Array, out: Array, k: int) -> None:
 
 
 class Round(NamedTuple):
-    """All points within a radius of a segment or point in A's frame; the radius is 0 if B is no such shape."""
+    """All points within a radius of a segment or point in A's frame. The radius is 0 if B is another shape."""
 
     start: Vec3
     direction: Vec3  #: from there to the end

@@ -1,11 +1,11 @@
-"""Several configurations at once, in lanes: link poses, pairs that are surely apart, and edges sample by sample.
+"""Edges sample by sample, with several configurations at once in SIMD lanes: link poses, and pairs that are apart.
 
 A row holds one number of `LANES` configurations side by side, so that one instruction works on two, four or eight of
 them. The compiler turns the loops over lanes into such instructions if it knows everything else about a row: hence flat
 arrays, constant row offsets, and a number of lanes that is a variable, so that loops are not unrolled.
 
 Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. The test of a pair is
-coarser than the first test of `gjk3d.robot.walk.pair_collides`, so pairs that are apart here are apart there.
+coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`, so pairs that are apart here are apart there.
 
 Lanes are filled with samples of one or several edges. Configurations alone are edges of one sample. A pair is tested
 for all lanes together. The lanes where it may be near are then tested one by one.
@@ -23,6 +23,18 @@ from gjk3d.engine.pair import free_around
 from gjk3d.engine.store import tree_at
 from gjk3d.narrow.pairs import SIDES
 from gjk3d.robot.bounding import NO_CAPSULE
+from gjk3d.robot.cell_kernels import (
+    FREE,
+    REFUSED,
+    UNSURE,
+    Bodies,
+    Frames,
+    Layout,
+    body_collides,
+    move_ahead,
+    pair_collides,
+    place,
+)
 from gjk3d.robot.kinematics import (
     FIXED,
     LARGE_ANGLE,
@@ -34,18 +46,6 @@ from gjk3d.robot.kinematics import (
     product,
     sine_cosine,
     small_turn,
-)
-from gjk3d.robot.walk import (
-    FREE,
-    REFUSED,
-    UNSURE,
-    Bodies,
-    Frames,
-    Layout,
-    body_collides,
-    move_ahead,
-    pair_collides,
-    place,
 )
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
@@ -437,18 +437,6 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 
 @kernel
-def _begin(samples: Samples, start: int, stop: int, any_hit: bool) -> None:
-    """Write the number of samples of every edge, and whether it is refused."""
-    edges = samples.edges
-    for e in range(start, stop):
-        steps = _steps_of(edges.q0[e], edges.q1[e], edges.spacing)
-        edges.steps[e], edges.at[e] = steps, steps + 1
-        edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
-    samples.next[0], samples.next[2] = start - 1, stop
-    _next_edge(samples, any_hit)
-
-
-@kernel
 def _next_edge(samples: Samples, any_hit: bool) -> None:
     """Advance to the next edge that is not refused."""
     next = samples.next
@@ -586,11 +574,24 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
 
 
 @inlined
-def _samples_of(task: Task, edges: Edges) -> tuple[Lanes, Samples]:
-    """Return the scratch memory of lanes, and the samples that they hold."""
+def _begin(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> tuple[Lanes, Samples]:
+    """Return the scratch memory of lanes and samples; write the number of samples of every edge, or its refusal."""
     scratch, ints = task.scratch, task.scratch.ints
     lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
-    return lanes, Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    for e in range(start, stop):
+        steps = _steps_of(edges.q0[e], edges.q1[e], edges.spacing)
+        edges.steps[e], edges.at[e] = steps, steps + 1
+        edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
+    samples.next[0], samples.next[2] = start - 1, stop
+    _next_edge(samples, any_hit)
+    return lanes, samples
+
+
+@inlined
+def _first_lanes(any_hit: bool) -> int:
+    """Return the number of lanes to fill first: an edge that collides mostly does so at one of its first samples."""
+    return _TOGETHER if any_hit else LANES
 
 
 @kernel
@@ -619,15 +620,11 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit:
     is not free. If all are free, ``which`` is `FREE` and ``at`` is past the last. ``which`` is `UNSURE` if GJK alone
     cannot decide, and `REFUSED` if q is not finite or there are too many samples.
     """
-    lanes, samples = _samples_of(task, edges)
-    _begin(samples, start, stop, any_hit)
-    most = _TOGETHER if any_hit else LANES  # an edge that collides mostly does so at one of its first few samples
-    while True:
-        n, count = _place_next(task, lanes, samples, most, any_hit)
-        if n == 0:
-            break
-        most = plain(LANES)
+    lanes, samples = _begin(task, edges, start, stop, any_hit)
+    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
+    while n != 0:
         _convex_hits(task, lanes, samples, n, count, any_hit)
+        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
 
 
 @entry
@@ -636,17 +633,13 @@ def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, sto
 
     It is an entry of its own, so that cells without bodies are compiled without trees where numba compiles.
     """
-    lanes, samples = _samples_of(task, edges)
-    _begin(samples, start, stop, any_hit)
-    most = _TOGETHER if any_hit else LANES
-    while True:
-        n, count = _place_next(task, lanes, samples, most, any_hit)
-        if n == 0:
-            break
-        most = plain(LANES)
+    lanes, samples = _begin(task, edges, start, stop, any_hit)
+    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
+    while n != 0:
         alive = _convex_hits(task, lanes, samples, n, count, any_hit)
         if alive != 0:
             _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
+        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
 
 
 @kernel

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
 from gjk3d.bodies.distance import collide, collide_beside
-from gjk3d.bodies.shelf import Shelf
+from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.convex.rows import Rows, select_rows
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import pose_rows
@@ -41,7 +41,7 @@ SHAPES = (
 _EACH = 6
 
 
-def question(kind: str) -> tuple[Any, Shelf, Array, Rows]:
+def question(kind: str) -> tuple[Any, ShapeList, Array, Rows]:
     """Return a body, a shelf, and of both at some poses, by turns."""
     rng = np.random.default_rng(3)
     count = _EACH * len(SHAPES)
@@ -49,7 +49,7 @@ def question(kind: str) -> tuple[Any, Shelf, Array, Rows]:
     poses[..., :3, :3] = Rotation.random(2 * count, rng=rng).as_matrix().reshape(2, count, 3, 3)
     poses[1, :, :3, 3] = poses[0, :, :3, 3] + rng.normal(size=(count, 3)) * 0.4
     first, second = (pose_rows(some, "poses")[0] for some in poses)
-    return BODIES[kind], Shelf(SHAPES), rng.permutation(count) % len(SHAPES), Rows(first, second, count, True)
+    return BODIES[kind], ShapeList(SHAPES), rng.permutation(count) % len(SHAPES), Rows(first, second, count, True)
 
 
 def by_row(found: list[Touching]) -> dict[int, list[list[float]]]:

@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from gjk3d._kernels.decorators import entry
 from gjk3d.broad.nodes import HEIGHT
 from gjk3d.broad.search import near
-from gjk3d.convex.rows import FIRST_POINTS, NO_LOG, empty_answers, in_chunks, scratch
-from gjk3d.narrow.again import ROW, proves_overlap, solve_from_cache, store_faces
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.rows import empty_answers
+from gjk3d.engine.shape_store import ShapeStore
 from gjk3d.narrow.gjk import AXIS
 from gjk3d.narrow.pairs import PairRows, cores_of_row, mirror
-from gjk3d.narrow.room import Room, room_in
 from gjk3d.narrow.solve import SIGNED, quick_collide, solve
+from gjk3d.narrow.warm_start import ROW, proves_overlap, solve_from_cache, store_faces
+from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, workspace_of
 from gjk3d.results import Status
 from gjk3d.scene.narrow import Answers, Candidates, Narrow, wider
-from gjk3d.scene.objects import Objects, SolidPairs
+from gjk3d.scene.objects import Objects
 from gjk3d.shapes import layout
 from gjk3d.typing import Array2, Bools, Ints, Ints1, Ints2
 
@@ -96,7 +98,7 @@ def collide_again(
 
 @entry
 def solve_again(
-    pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, room: Room, cache: PairCache,
+    pairs: PairRows, which: Ints1, max_distance: float, start: int, stop: int, workspace: Workspace, cache: PairCache,
     out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
     """Write the signed distances of the pairs ``which[start:stop]`` into these rows of ``out`` and ``flags``."""
@@ -106,10 +108,10 @@ def solve_again(
         if at[k] < NONE:
             continue
         c, swapped = cores_of_row(pairs, k)
-        if at[k] < 0 or not solve_from_cache(c, max_distance, room, faces, at[k], out, flags, r):
-            solve(c, SIGNED, max_distance, 0.0, room, faces[:0], out, flags, r)
+        if at[k] < 0 or not solve_from_cache(c, max_distance, workspace, faces, at[k], out, flags, r):
+            solve(c, SIGNED, max_distance, 0.0, workspace, faces[:0], out, flags, r)
             if at[k] >= 0:
-                store_faces(c, room, faces, at[k])
+                store_faces(c, workspace, faces, at[k])
         if swapped:
             mirror(out, r)
         if out[r, 1] > max_distance:
@@ -133,7 +135,7 @@ class Memory:
     _table: Ints  #: the pairs as rows for the kernels
     _flat: Bools  #: whether a pair consists of two polytopes
     _may_be_deep: Bools  #: whether EPA may solve a pair
-    _solids: SolidPairs | None  #: the shapes that these arrays describe
+    _solids: ShapeStore | None  #: the shapes that these arrays describe
 
     def __init__(self) -> None:
         self.forget()
@@ -209,11 +211,11 @@ class Memory:
         """Store the properties of the shapes of pairs that the kernels need."""
         solids = self._solids = narrow.pairs
         shapes, self._table = narrow.table(self.pairs)
-        aside, boxless = (solids.mixed | solids._singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
+        aside, boxless = (solids.singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
         self._at[aside], self._at[boxless] = ASIDE, BOXLESS
         starts = self._table[:, [0, 5]]
-        self._flat = (solids._ints[starts + layout.POLYTOPE] != 0).all(axis=1)
-        kinds = solids._ints[starts + layout.KIND]
+        self._flat = (solids.ints[starts + layout.POLYTOPE] != 0).all(axis=1)
+        kinds = solids.ints[starts + layout.KIND]
         simple = (kinds == layout.POINT).any(axis=1) | (kinds == layout.BOX).all(axis=1)
         self._may_be_deep = self._flat & ~simple
 
@@ -229,7 +231,7 @@ class Memory:
         return hits
 
     def _rows(self, narrow: Narrow) -> PairRows:
-        return PairRows(*narrow.pairs._arena, self._table, narrow.rows)
+        return narrow.pairs.rows(self._table, narrow.rows)
 
     def _pair_cache(self) -> PairCache:
         return PairCache(self._axes, self._at, self._faces)
@@ -240,7 +242,7 @@ class Memory:
         def run(start: int, stop: int) -> None:
             collide_again(
                 self._rows(narrow), narrow.boxes, wider(margin), margin, trust, start, stop,
-                scratch(FIRST_POINTS)[2], self._pair_cache(), outcomes,
+                workspace_of(FIRST_POINTS).simplex, self._pair_cache(), outcomes,
             )  # fmt: skip
 
         in_chunks(len(outcomes), narrow.workers, run)
@@ -261,8 +263,8 @@ class Memory:
         out, flags = empty_answers(len(remaining))
 
         def run(start: int, stop: int) -> None:
-            room = room_in(*scratch(FIRST_POINTS)[:2], FIRST_POINTS, NO_LOG)
-            solve_again(self._rows(narrow), remaining, within, start, stop, room, self._pair_cache(), out, flags)
+            workspace = workspace_of(FIRST_POINTS)
+            solve_again(self._rows(narrow), remaining, within, start, stop, workspace, self._pair_cache(), out, flags)
 
         in_chunks(len(remaining), narrow.workers, run)
         wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != Status.BEYOND)

@@ -13,6 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.bodies.mesh_trees import from_box
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     CELL,
@@ -33,9 +34,8 @@ from gjk3d.bodies.part_tree import (
     part_at,
     top_of,
 )
-from gjk3d.bodies.traversal import from_box
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds, parts_at
 from gjk3d.bodies.triangles import Triangle, middle_of, nearest_on, normal_of, read
-from gjk3d.bodies.walk import PosedPair, TreeScratch, holds, parts_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -149,7 +149,7 @@ def _is_nearer(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeScra
         if dot(e, e) <= f[_RADIUS] * f[_RADIUS]:
             return True
         return _is_close(add(turn(w.row_a, inner), middle), p, n, probe, x.error, f[_RADIUS])
-    solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+    solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
     if not w.out[0, 0] > 0.0:
         return True
     return _is_close((w.out[0, 6], w.out[0, 7], w.out[0, 8]), p, n, probe, x.error, 0.0)

@@ -14,10 +14,10 @@ import gjk3d as gk
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.bounding import between_boxes, bounding_box, bounding_capsule, with_bounds
+from gjk3d.robot.cell_kernels import FREE, UNSURE, Layout
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
-from gjk3d.robot.lanes import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
 from gjk3d.robot.queries import quick_edge
-from gjk3d.robot.walk import FREE, UNSURE, Layout
+from gjk3d.robot.sampled_edges import LANES, POSE, SPOT, Lanes, link_lanes, near_lanes, place_lanes, spot
 from tests.robot.test_bounding_of_links import SHAPES
 
 SCALES = (1e-9, 1e-3, 1.0, 1e6)

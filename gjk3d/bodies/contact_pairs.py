@@ -5,7 +5,6 @@ The parts of a mesh are its faces. Kernels do not call functions of users, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple
 
@@ -14,20 +13,18 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
-from gjk3d.bodies.gaps import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
+from gjk3d.bodies.mesh_trees import crossings
+from gjk3d.bodies.normal_cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.pair import BodyPair
-from gjk3d.bodies.part_tree import GivenShelf, PartTree, nodes_apart, on_shelf, part_at, put_behind, triangles_of
+from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
-from gjk3d.bodies.shelf import Shelf
-from gjk3d.bodies.traversal import crossings
-from gjk3d.bodies.triangles import vec_at
-from gjk3d.bodies.walk import APART as PARTS_APART
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.tree_collision import APART as PARTS_APART
+from gjk3d.bodies.tree_collision import (
     PosedPair,
     TreeScratch,
     borrow,
@@ -38,6 +35,8 @@ from gjk3d.bodies.walk import (
     tree_scratch,
     two_at,
 )
+from gjk3d.bodies.tree_distance import NO_ROUND, Round, round_in, round_of
+from gjk3d.bodies.triangles import vec_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
@@ -48,12 +47,15 @@ PARTS, FACES, MESHES = range(3)  #: kinds of pairs: any parts, faces of a mesh a
 NEARLY = 1e-3  #: relative tolerance of equal gaps, as for a part that is tilted by up to 2.5 degrees
 _LOOKED_AT = 16384  #: greatest number of pairs of faces of two meshes
 _ROOM = 128  #: pairs that fit into the first list, for each pose
+_ONLY = 0  #: the number of the part of a body with one part
+_SLACK = 16.0  #: tolerance of a lowest point, in units of the error of positions
+_LEANING = 0.25  #: cosine between normals of two crossing meshes
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
 _EXACT, _INF = True, np.inf
 
 
-class Listed(NamedTuple):
+class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
     The intersecting pairs of pose k are from ``begins[2 k]`` to ``begins[2 k + 1]``. The pairs of near faces follow, up
@@ -67,20 +69,20 @@ class Listed(NamedTuple):
 
 
 class ContactTrees(NamedTuple):
-    """A body and the bodies of a shelf in the format of the kernels of contacts."""
+    """A body and the bodies of a list in the format of the kernels of contacts."""
 
     a: PartTree
-    b: GivenShelf
+    b: GivenShapes
     order_a: Ints1  #: face numbers of the triangles of a mesh
     order_b: Ints1
     kind: int  #: PARTS, FACES or MESHES
     mapped: tuple[bool, bool]  #: which bodies have functions of a user
 
 
-class ShelfRows(NamedTuple):
-    """Pose rows of a body and of one body of a shelf each."""
+class ShapeRows(NamedTuple):
+    """Pose rows of a body and of one body of a list each."""
 
-    which: Ints1  #: numbers of the bodies on the shelf
+    which: Ints1  #: numbers of the bodies in the list
     a: Array2
     b: Array2
 
@@ -119,7 +121,7 @@ def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pair
 
 @kernel
 def _measure(x: PosedPair, p: int, q: int, w: TreeScratch, out: Array, flags: Ints, row: int) -> None:
-    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.room, w.room.simplex[:0], out, flags, row)
+    solve(parts_at(x, p, q, w), SIGNED, _INF, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, row)
 
 
 @kernel
@@ -145,24 +147,24 @@ def _measure_faces(
 
 
 @inlined
-def shelf_pair(trees: ContactTrees, rows: ShelfRows, k: int) -> PosedPair:
+def posed_pair(trees: ContactTrees, rows: ShapeRows, k: int) -> PosedPair:
     """Return the two bodies of pose row k."""
     tree, rims_reaches = trees.b
-    return two_at(trees.a, on_shelf(tree, rims_reaches, rows.which[k]), rows.a[k], rows.b[k])
+    return two_at(trees.a, nth_shape(tree, rims_reaches, rows.which[k]), rows.a[k], rows.b[k])
 
 
 @entry
 def list_rows(
-    trees: ContactTrees, solids: GivenSolids, within: float, rows: ShelfRows, start: int, w: TreeScratch,
+    trees: ContactTrees, solids: GivenSolids, within: float, rows: ShapeRows, start: int, w: TreeScratch,
     pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the content of `Listed` from pose row ``start`` on, and return the row at which the room ends.
+    """Write the content of `ListedPairs` from pose row ``start`` on, and return the row at which the room ends.
 
     ``solids`` are the polytopes that are paired with faces (`facets`).
     """
     kind = trees.kind
     for k in range(start, rows.a.shape[0]):
-        x, s = shelf_pair(trees, rows, k), solid_in(solids, rows.which[k])
+        x, s = posed_pair(trees, rows, k), solid_in(solids, rows.which[k])
         for step in range(2):
             first, count = begins[2 * k + step], 0
             free_rows = pairs[first:]
@@ -192,58 +194,51 @@ def list_rows(
 
 
 class PosedShapes(NamedTuple):
-    """A body, and one shape of a shelf per pose row."""
+    """A body, and one shape of a list per pose row."""
 
     a: Body
     ours: Parts
-    shelf: Shelf
+    shapes: ShapeList
     shape_index: Ints
     rows_a: Array
     rows_b: Array
 
-    def by_thing(self) -> Iterator[tuple[int, Ints]]:
-        """Yield each shape of the shelf that occurs, and its rows."""
-        for k in np.unique(self.shape_index).tolist():
-            yield k, np.flatnonzero(self.shape_index == k)
-
     def rows(self, some: slice) -> PosedShapes:
         """Return the same at some pose rows."""
-        return self._replace(
-            shape_index=self.shape_index[some], rows_a=self.rows_a[some], rows_b=self.rows_b[some]
-        )  # fmt: skip
+        return self._replace(shape_index=self.shape_index[some], rows_a=self.rows_a[some], rows_b=self.rows_b[some])
 
 
-class Listing(NamedTuple):
+class PairListing(NamedTuple):
     """The arguments of `list_rows` that no pose changes."""
 
     trees: ContactTrees
     solids: GivenSolids
 
 
-def listing_of(a: Parts, shelf: Shelf, kind: int) -> Listing:
-    """Return the arguments for a body and the shapes of a shelf."""
-    first, rims_reaches = shelf.parts[0], shelf.given[1]
+def pair_listing(a: Parts, shapes: ShapeList, kind: int) -> PairListing:
+    """Return the arguments for a body and the shapes of a list."""
+    first, rims_reaches = shapes.parts[0], shapes.given[1]
     order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
-    trees = _with_neighbours(a, a.given), (_with_neighbours(first, shelf.given[0]), rims_reaches)
-    return Listing(ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped)), shelf.solids)
+    trees = _with_neighbours(a, a.given), (_with_neighbours(first, shapes.given[0]), rims_reaches)
+    return PairListing(ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped)), shapes.solids)
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return a tree with the neighbours of parts, see `cones`: of triangles across the edges, of voxels in cells."""
+    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`normal_cones`)."""
     if isinstance(parts, Copies):
         return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
 
 
-def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
+def list_pairs(listing: PairListing, x: PosedShapes, within: float) -> ListedPairs:
     """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
     Unless a body has functions of a user, the arrays are parts of those of `borrow`.
     """
-    trees, rows = listing.trees, ShelfRows(*x[3:])
+    trees, rows = listing.trees, ShapeRows(*x[3:])
     which, rows_a, rows_b = rows
     if any(trees.mapped):
-        return _by_functions(x.ours, x.shelf.parts[0], rows_a, rows_b, trees.kind, within)
+        return _by_functions(x.ours, x.shapes.parts[0], rows_a, rows_b, trees.kind, within)
     solids = with_scratch(listing.solids)
     finished, begins = 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs = borrow("pairs", _ROOM * (1 + len(rows_a)), 2, np.int64)
@@ -266,10 +261,10 @@ def list_meeting(listing: Listing, x: PosedShapes, within: float) -> Listed:
         for k in range(len(rows_a)):
             span = slice(begins[2 * k], begins[2 * k + 2])
             if left[span].any():
-                pair = BodyPair(x.ours, x.shelf.parts[which[k]], relative(rows_a[k], rows_b[k]))
+                pair = BodyPair(x.ours, x.shapes.parts[which[k]], relative(rows_a[k], rows_b[k]))
                 pair.solve_again(pairs[span], SIGNED, out[span], flags[span])
     give_back(flags=flags.base)
-    return Listed(pairs, out, begins, _NONE)
+    return ListedPairs(pairs, out, begins, _NONE)
 
 
 def _grown(array: Any, room: int) -> Any:
@@ -282,8 +277,8 @@ def _grown(array: Any, room: int) -> Any:
 # --- functions of a user ----------------------------------------------------------------------------------------------
 
 
-def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> Listed:
-    """Return the result of `list_meeting` for bodies with support functions of users, which kernels do not call."""
+def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, within: float) -> ListedPairs:
+    """Return the result of `list_pairs` for bodies with support functions of users, which kernels do not call."""
     pairs, out, lowest, begins = [], [np.zeros((0, FLOATS))], [_NONE], [0]
     for row_a, row_b in zip(rows_a, rows_b, strict=True):
         x = BodyPair(a, b, relative(row_a, row_b))
@@ -301,7 +296,7 @@ def _by_functions(a: Parts, b: Parts, rows_a: Array, rows_b: Array, kind: int, w
                 assert isinstance(b, PlacedParts)
                 shape = b.shape(0)
                 lowest.append(moved(x.m, shape.support(-a.outward(some[:, 0]) @ x.m[:9].reshape(3, 3))))
-    return Listed(np.concatenate(pairs), np.concatenate(out), np.array(begins), np.concatenate(lowest))
+    return ListedPairs(np.concatenate(pairs), np.concatenate(out), np.array(begins), np.concatenate(lowest))
 
 
 def _mutual(x: BodyPair, out: Array) -> Ints:
@@ -325,9 +320,6 @@ def _nearest(parts: Parts, points: Array, within: float) -> Array:
     pairs = x.candidates(within)
     np.minimum.at(near, cloud._order[pairs[:, 1]], x.solve(pairs, UNSIGNED)[0][:, 0])
     return near
-
-
-_ONLY = 0
 
 
 @kernel
@@ -359,7 +351,8 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
             top += 2
             continue
         for k in range(parts.links[i, 1], parts.links[i, 1] + parts.links[i, 2]):
-            solve(parts_at(x, k, _ONLY, w), UNSIGNED, inf, 0.0, w.room, w.room.simplex[:0], w.out, w.flags, _ONLY)
+            c = parts_at(x, k, _ONLY, w)
+            solve(c, UNSIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, _ONLY)
             best = min(best, w.out[0, 0])
     return best
 
@@ -383,18 +376,13 @@ def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: T
     return retained
 
 
-_FIRST = 0
-_SLACK = 16.0  #: tolerance of a lowest point, in units of the error of positions
-_LEANING = 0.25  #: cosine between normals of two crossing meshes
-
-
 @kernel
 def _is_lowest(x: PosedPair, f: PairContacts, j: int, n: Vec3, w: TreeScratch) -> bool:
     """Return whether the contact point of a shape that a face pushes is its lowest point along the normal."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:
-        core = part_at(x.b, _FIRST, w.floats_b, w.row_b)
+        core = part_at(x.b, _ONLY, w.floats_b, w.row_b)
         put_behind(x.m, w.row_b)
         low = place(w.row_b, farthest_point(core, turn_back(w.row_b, neg(n))))
     return dot(n, sub(vec_at(f.out[j], 9), low)) <= _SLACK * x.error

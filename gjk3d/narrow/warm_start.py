@@ -32,8 +32,8 @@ from gjk3d.geometry.vec3 import (
 from gjk3d.narrow.cores import Cores, support_pair
 from gjk3d.narrow.epa import CLOSED, OUTSIDE, Depth, polytope_in
 from gjk3d.narrow.gjk import set_row
-from gjk3d.narrow.room import Room
 from gjk3d.narrow.solve import SIGNED, WIDTH_POLYTOPE, Estimate, Query, at_common_point, penetrate, report
+from gjk3d.narrow.workspace import Workspace, capacity
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Ints
 
@@ -52,10 +52,10 @@ _WIDTH = 16.0  #: between the bounds of a proven depth; about 3e-14 of the pair'
 
 
 @kernel
-def store_faces(c: Cores, room: Room, cache: Array, k: int) -> None:
-    """Store EPA's last faces in row k if EPA ended in this room with the depth, else mark the row as empty."""
-    p = polytope_in(room)
-    faces, count, other_faces = p.mark[room.points], 0, inf
+def store_faces(c: Cores, workspace: Workspace, cache: Array, k: int) -> None:
+    """Store EPA's last faces in row k if EPA ended in this workspace with the depth, else mark the row as empty."""
+    p = polytope_in(workspace)
+    faces, count, other_faces = p.mark[capacity(workspace)], 0, inf
     for f in range(faces):
         if p.fi[f, 6] != 1:
             continue
@@ -188,17 +188,17 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 
 @kernel
 def solve_from_cache(
-    c: Cores, max_distance: float, room: Room, cache: Array, k: int, out: Array, flags: Ints, row: int
+    c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
     """Write a signed distance to a row as `solve` does, if the faces in row k prove it, and return whether."""
     if cache[k, 0] > 0.0:
-        depth = verified_depth(c, cache, k, room.simplex)
+        depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:
             nowhere = (0.0, 0.0, 0.0)
             query = Query(SIGNED, max_distance, 0.0, False, WIDTH_POLYTOPE * c.size + 2.0 * c.error)
             cold = Estimate(0.0, -inf, inf, False, nowhere, nowhere, nowhere, nowhere, 0, False)
-            estimate = penetrate(c, query, cold, depth, False, (nowhere, nowhere), room.simplex)
+            estimate = penetrate(c, query, cold, depth, False, (nowhere, nowhere), workspace.simplex)
             report(c, query, at_common_point(c, query, estimate), out, flags, row)
             return True
-    polytope_in(room).mark[room.points] = 0
+    polytope_in(workspace).mark[capacity(workspace)] = 0
     return False

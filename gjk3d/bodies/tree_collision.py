@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
@@ -24,27 +25,25 @@ from gjk3d.bodies.part_tree import (
     TIED,
     TURNED,
     WIDEST,
-    GivenShelf,
+    GivenShapes,
     PartTree,
     column_gap,
     nodes_apart,
-    on_shelf,
+    nth_shape,
     part_at,
     put_behind,
 )
 from gjk3d.bodies.raycast import is_inside
-from gjk3d.bodies.traversal import STACK
-from gjk3d.convex.rows import FIRST_POINTS
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
 from gjk3d.narrow.pairs import comes_later
-from gjk3d.narrow.room import Room, Solver, room_in, workspace
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: codes of a pair at a pose: apart; parts intersect; a point of one body is inside the other; only the slow path can
-#: decide; the columns of a height field are not deep enough
+#: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
+#: decide, the columns of a height field are not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
@@ -61,7 +60,7 @@ class TreeScratch(NamedTuple):
     row_b: Array1
     floats_a: Array1  #: and their floats
     floats_b: Array1
-    room: Room
+    workspace: Workspace
     out: Array2  #: two answers, and those of `TOUCHES` pairs
     flags: Ints2
     last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
@@ -125,9 +124,9 @@ def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
 @kernel
 def part_meets(c: Cores, margin: float, w: TreeScratch) -> int:
     """Return APART if two parts are proven farther apart than a margin, otherwise MEET or DOUBT."""
-    code = quick_collide(c, margin, w.room.simplex, w.room.simplex[:0], plain(0))
+    code = quick_collide(c, margin, w.workspace.simplex, w.workspace.simplex[:0], plain(0))
     if code == 2:
-        code = settle(c, margin, Solver(w.room, w.out, w.flags))
+        code = settle(c, margin, Solver(w.workspace, w.out, w.flags))
     return code if code < 2 else DOUBT
 
 
@@ -162,7 +161,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``; ``w.last`` is the pair."""
+    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``. ``w.last`` is the pair."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
@@ -282,7 +281,7 @@ def meet_rows(
     for k in range(rows.start, rows.stop):
         x, _ = two_of_rows(pair, rows, k)
         if pair.order == TIED:
-            w.last[0] = -1  # parts of the one are none of the other
+            w.last[0] = -1  # the stored parts belong to another shape
         code = meet(x, margin, w)
         answer[k] = code
     return code
@@ -290,13 +289,13 @@ def meet_rows(
 
 @entry
 def meet_each(
-    a: PartTree, b: GivenShelf, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
+    a: PartTree, b: GivenShapes, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
     w: TreeScratch, answer: Ints1,
 ) -> None:  # fmt: skip
-    """Write the code of `meet` for a body and shape ``which[k]`` of a shelf at pose rows k, start to stop."""
+    """Write the code of `meet` for a body and shape ``which[k]`` of a list at pose rows k, start to stop."""
     for k in range(start, stop):
         w.last[0] = -1
-        answer[k] = meet(two_at(a, on_shelf(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
+        answer[k] = meet(two_at(a, nth_shape(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry
@@ -354,7 +353,7 @@ def solve_parts(
     x = two_at(a, b, row_a, row_b)
     for k in range(pairs.shape[0]):
         c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
-        solve(c, mode, inf, 0.0, w.room, w.room.simplex[:0], out, flags, k)
+        solve(c, mode, inf, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, k)
 
 
 _local = threading.local()
@@ -385,11 +384,9 @@ def give_back(**arrays: Any) -> None:
 
 def new_tree_scratch() -> TreeScratch:
     """Return new traversal scratch."""
-    work, table = workspace(FIRST_POINTS)
-    room = room_in(np.empty(work), np.empty(table, dtype=np.int64), FIRST_POINTS, np.empty(0))
     return TreeScratch(
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
-        np.zeros(WIDEST), room, np.empty((2 + TOUCHES, FLOATS)),
+        np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
         np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
     )  # fmt: skip

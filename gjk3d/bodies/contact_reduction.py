@@ -7,7 +7,7 @@ from math import inf, sqrt
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.walk import borrow, give_back
+from gjk3d.bodies.tree_collision import borrow, give_back
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow.manifold import POINT
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2

@@ -21,23 +21,10 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.exits import past_all
 from gjk3d.bodies.depth.partings import shifted, solve_pair
-from gjk3d.bodies.gaps import (
-    TIGHT_CURVED,
-    Round,
-    bound_along,
-    faces_meet,
-    into_world,
-    list_faces,
-    lone_round,
-    nearest,
-    nearest_faces,
-    report_gap,
-)
+from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
-from gjk3d.bodies.traversal import to_point
-from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.walk import (
+from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
     MEET,
@@ -55,6 +42,19 @@ from gjk3d.bodies.walk import (
     poses_taken,
     two_of_rows,
 )
+from gjk3d.bodies.tree_distance import (
+    TIGHT_CURVED,
+    Round,
+    bound_along,
+    faces_meet,
+    into_world,
+    list_faces,
+    lone_round,
+    nearest,
+    nearest_faces,
+    report_gap,
+)
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offset, row3, scale, sub, turn_back, unit
 from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
 from gjk3d.narrow.closed import best_axis, half_extents
@@ -66,7 +66,7 @@ from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap
-ANSWERED = 5  #: in addition to the codes of `walk`: the row has the signed distance of an overlap
+ANSWERED = 5  #: in addition to the codes of `tree_collision`: the row has the signed distance of an overlap
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
 _SURELY = 64.0  #: greatest overlap of touching parts, in units of the error of positions
 _SLACK = 16.0  #: greatest overlap of pairs along the normal of a touch, in units of the error
@@ -156,10 +156,10 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     Row 0 of the results has their normal. False means that the quick tests did not decide, since the exact depth is
     expensive.
     """
-    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.room.simplex, _SURELY * x.error
+    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.workspace.simplex, _SURELY * x.error
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
-    upper = solve(c, UNSIGNED, inf, 0.0, w.room, s[:0], w.out, w.flags, 0)
+    upper = solve(c, UNSIGNED, inf, 0.0, w.workspace, s[:0], w.out, w.flags, 0)
     return bool(upper < -limit or _boxes_overlap(c, limit) or _ball_in_simplex(s, limit)), vec_at(w.out[0], _POINT)
 
 
@@ -569,9 +569,9 @@ def distance_rows(
     pair: TreePair, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch, out: Array2,
     reports: Reports,
 ) -> int:  # fmt: skip
-    """Write the code of `walk.meet` and the distances at pose rows, and return the last code.
+    """Write the code of `tree_collision.meet` and the distances at pose rows, and return the last code.
 
-    Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `walk.meet_rows`. For
+    Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `tree_collision.meet_rows`. For
     overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
     possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives
     tighter bounds.

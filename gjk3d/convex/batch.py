@@ -1,0 +1,192 @@
+"""Many pairs of convex shapes in one call: chunks, threads, growth of full scratch memory, and the GPU.
+
+`solve_batch` and `collide_batch` take pairs as rows for the kernels. `PackedShapes` also solve pairs that the kernels
+do not support, and rows that need the exact stage, by the handlers of two shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gjk3d.convex.checks import convex_mode
+from gjk3d.convex.rows import Rows, Wanted, empty_answers
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.gjk import MEMORY
+from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
+from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
+from gjk3d.results import Status
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Shape
+from gjk3d.typing import Array, Bools, Ints
+
+NO_CACHE = np.empty((0, MEMORY))
+NO_POSE = np.empty((0, 4))
+_CHUNK = 4096  #: greatest number of rows in a call of a kernel, so that Ctrl-C takes effect between two calls
+_LEAST = 64  #: fewer rows are not worth a thread
+_CACHE = 1 << 17  #: numbers that fit into the cache of a core
+_BLOCK = _CACHE // 4  #: the share of the cache for shapes B; a shape A, poses and results take the rest
+_WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would be used again from the cache
+#: greatest numbers of vertices: EPA is finite on polytopes, and more vertices do not help on curved shapes
+MOST_POINTS, MOST_CURVED_POINTS = 65536, 1024
+
+
+def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
+    """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
+    chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
+    if workers == 1 or total <= chunk:
+        for start in range(0, total, chunk):
+            task(start, min(start + chunk, total))
+        return
+    spans = [(start, min(start + chunk, total)) for start in range(0, total, chunk)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(workers, len(spans))) as pool:
+        try:
+            for future in [pool.submit(task, *span) for span in spans]:
+                future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def order_for_cache(table: Ints, numbers: int) -> None:
+    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+
+    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
+    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
+    """
+    table[:, TURN] = 0
+    if _CACHE < numbers < _WORTH * len(table):
+        where = np.argsort((table[:, 6] // _BLOCK) * numbers + table[:, 1])
+        table[:, TURN] = where - np.arange(len(table))
+
+
+def collide_batch(
+    pairs: PairRows, total: int, margin: float, workers: int = 1, on_gpu: bool = False, cache: Array = NO_CACHE
+) -> Ints:
+    """Return the results of `quick_collide` for all rows; 2 means that the signed distance decides."""
+    answer = np.empty(total, dtype=np.int64)
+
+    def run(start: int, stop: int) -> None:
+        simplex = workspace_of(FIRST_POINTS).simplex
+        collide_many(pairs, NO_POSE, NO_POSE, margin, start, stop, simplex, answer, cache)
+
+    if on_gpu:
+        from gjk3d._kernels.gpu import Output, PerThread  # numba-cuda is loaded only for queries on the GPU
+        from gjk3d._kernels.gpu import run as run_on_gpu
+
+        simplex = PerThread(workspace_of(FIRST_POINTS).simplex)
+        run_on_gpu(collide_many, (pairs, NO_POSE, NO_POSE, margin, 0, total, simplex, Output(answer), NO_CACHE))
+    else:
+        in_chunks(total, workers, run)
+    return answer
+
+
+def solve_batch(
+    pairs: PairRows, request: Request, curved: Bools, out: Array, flags: Ints, workers: int = 1, on_gpu: bool = False,
+    cache: Array = NO_CACHE,
+) -> None:  # fmt: skip
+    """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as they need.
+
+    ``curved`` marks the rows that do not consist of two polytopes.
+    """
+
+    def run(start: int, stop: int, points: int, request: Request) -> None:
+        solve_many(pairs, NO_POSE, NO_POSE, request, start, stop, workspace_of(points), out, flags, cache)
+
+    if on_gpu:
+        _solve_on_gpu(pairs, request, out, flags)
+    else:
+        in_chunks(len(out), workers, partial(run, points=FIRST_POINTS, request=request))
+    points, again = FIRST_POINTS, request._replace(again=True)
+    while points < MOST_POINTS and flags[:, 3].any():
+        points *= 4
+        in_chunks(len(out), workers, partial(run, points=points, request=again))
+        if points >= MOST_CURVED_POINTS:
+            flags[curved, 3] = 0
+
+
+def _solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) -> None:
+    from gjk3d._kernels.gpu import Output, PerThread, run
+
+    workspace = PerThread(workspace_of(FIRST_POINTS))
+    arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
+    run(solve_many, arguments)
+    if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
+        flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1
+
+
+class PackedShapes:
+    """Shapes that are packed one after another, and the queries on many pairs of them.
+
+    ``which`` are the two shapes of each pair. ``table`` has the rows of the pairs for the kernels, and ``rows`` the
+    poses. Pairs with a shape in ``singly`` are solved by the handlers of their two shapes. So are rows of polytopes
+    with a wide interval, which need the exact stage.
+    """
+
+    __slots__ = ("floats", "handlers", "ints", "shapes", "singly")
+
+    def __init__(self, ints: Ints, floats: Array, singly: Bools, shapes: Sequence[Any], handlers: Any) -> None:
+        self.ints, self.floats, self.singly, self.shapes, self.handlers = ints, floats, singly, shapes, handlers
+
+    def collide(
+        self, which: Ints, table: Ints, rows: Array, margin: float, workers: int = 1, on_gpu: bool = False,
+        cache: Array = NO_CACHE,
+    ) -> Bools:  # fmt: skip
+        """Return which pairs are not proven farther apart than a margin."""
+        order_for_cache(table, len(self.ints) + len(self.floats))
+        answer = collide_batch(self.rows(table, rows), len(which), margin, workers, on_gpu, cache)
+        singly = self.are_singly(which)
+        for a, b, group, placed in self.by_shapes(which, table, rows, singly.nonzero()[0]):
+            answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
+        unsure = ((answer == 2) & ~singly).nonzero()[0]  # too close to the margin: the signed distance decides
+        if len(unsure):
+            out, _ = self.solve(which[unsure], table[unsure], rows, Wanted(narrow.SIGNED), workers)
+            answer[unsure] = ~(out[:, 1] > margin)
+        return np.asarray(answer != 0)
+
+    def solve(
+        self, which: Ints, table: Ints, rows: Array, wanted: Wanted, workers: int = 1, on_gpu: bool = False,
+        cache: Array = NO_CACHE,
+    ) -> tuple[Array, Ints]:  # fmt: skip
+        """Return the distances and flags of pairs, as rows of `gjk3d.narrow.solve`."""
+        out, flags = empty_answers(len(which))
+        order_for_cache(table, len(self.ints) + len(self.floats))
+        curved = (self.ints[table[:, 0] + layout.POLYTOPE] & self.ints[table[:, 5] + layout.POLYTOPE]) == 0
+        mode = convex_mode(wanted.mode)
+        request = Request(mode, wanted.max_distance, wanted.tol)
+        solve_batch(self.rows(table, rows), request, curved, out, flags, workers, on_gpu, cache)
+        singly = self.are_singly(which)
+        if wanted.tol == 0.0:
+            singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
+        for a, b, group, placed in self.by_shapes(which, table, rows, singly.nonzero()[0]):
+            answers, marks = empty_answers(len(group))
+            convex = isinstance(a, Shape) and isinstance(b, Shape)
+            self.handlers(a, b).solve(a, b, placed, wanted._replace(mode=mode) if convex else wanted, answers, marks)
+            out[group], flags[group] = answers, marks
+        return out, flags
+
+    def rows(self, table: Ints, poses: Array) -> PairRows:
+        """Return pairs at poses for the kernels."""
+        return PairRows(self.ints, self.floats, table, poses)
+
+    def are_singly(self, which: Ints) -> Bools:
+        """Return which pairs are solved by the handlers of their two shapes."""
+        if not self.singly.any():
+            return np.zeros(len(which), dtype=bool)
+        return np.asarray(self.singly[which[:, 0]] | self.singly[which[:, 1]])
+
+    def by_shapes(self, which: Ints, table: Ints, rows: Array, some: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
+        """Yield the pairs of ``some`` grouped by their two shapes: the shapes, the pairs, and their poses."""
+        if not len(some):
+            return
+        order = some[np.lexsort((which[some, 1], which[some, 0]))]
+        begins = np.flatnonzero((np.diff(which[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
+        for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
+            group = order[start:stop]
+            a, b = (self.shapes[number] for number in which[group[0]].tolist())
+            yield a, b, group, Rows(rows[table[group, 3]], rows[table[group, 8]], len(group), True)

@@ -1,0 +1,360 @@
+"""Queries on many different pairs of shapes and bodies in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, Literal, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gjk3d.convex.batch import NO_CACHE
+from gjk3d.convex.checks import (
+    FACETS,
+    check_device,
+    check_limits,
+    check_margin,
+    check_workers,
+    depth_mode,
+    no_shape,
+)
+from gjk3d.convex.rows import Wanted
+from gjk3d.engine.dispatch import Collider, handlers_of, is_collider
+from gjk3d.engine.shape_store import ShapeStore
+from gjk3d.errors import PoseError, ShapeError
+from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.gjk import MEMORY
+from gjk3d.poses import pose_rows
+from gjk3d.results import Distance
+from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
+
+
+class Memory:
+    """The last axis and simplex of each pair of a list. The next query starts from them.
+
+    `Pairs.memory` creates it. Pass it to successive queries of the same pairs in the same order. One memory serves one
+    call at a time.
+    """
+
+    __slots__ = ("_rows",)
+    _rows: Array
+
+    def __init__(self, count: int) -> None:
+        self._rows = np.zeros((count, MEMORY))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def forget(self) -> None:
+        """Clear the memory; the next query starts cold."""
+        self._rows[:, 0] = 0.0
+
+
+class PairDistance(Distance[Array]):
+    """`Distance` of many different pairs; each row has its own two shapes and poses."""
+
+    __slots__ = ("_pairs", "_poses", "_shapes")
+    _pairs: Ints
+    _poses: Any
+    _shapes: Sequence[Collider]
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Distance[float]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: slice | list[int] | list[bool] | NDArray[Any]) -> Distance[Array]: ...
+    def __getitem__(self, index: Any) -> Distance[Any]:
+        """Return the result of a pair, or with a slice, a mask or indices the results of several pairs."""
+        row = super().__getitem__(index)
+        if isinstance(index, (slice, list, np.ndarray)):
+            subset: PairDistance = object.__new__(PairDistance)
+            for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):
+                setattr(subset, name, getattr(row, name))
+            subset._pairs, subset._shapes = self._pairs[index], self._shapes
+            subset._poses = self._poses[index] if self._poses.ndim == 4 else self._poses
+            subset.asked = self.asked
+            subset.trace = subset.shape_a = subset.shape_b = subset.pose_a = subset.pose_b = None
+            return subset
+        i, j = self._pairs[index].tolist()
+        row.shape_a, row.shape_b = self._shapes[i], self._shapes[j]
+        row.pose_a, row.pose_b = self._poses[index] if self._poses.ndim == 4 else (self._poses[i], self._poses[j])
+        return row
+
+
+class Pairs:
+    """Shapes, packed once, for queries on many pairs of them in one call.
+
+    All pairs of convex shapes take one call of the kernels. Pairs with half-spaces or non-convex bodies are grouped by
+    their two shapes, with one call for all poses of a group.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape, Mesh or the like
+        A shape may occur many times, once for each of its places.
+
+    Raises
+    ------
+    ShapeError, UnsupportedPair
+        If the argument is not a sequence, or an item is not a supported shape.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pairs = gk.Pairs([gk.Box((1, 1, 1)), gk.Sphere(0.5), gk.Sphere(0.25)])
+    >>> poses = np.tile(np.eye(4), (3, 1, 1)); poses[:, 0, 3] = (0, 0.75, 2)
+    >>> pairs.signed_distance([(0, 1), (0, 2), (1, 2)], poses).distance.tolist()
+    [-0.25, 1.25, 0.5]
+    >>> pairs.collide([(0, 1), (0, 2)], poses).tolist()
+    [True, False]
+    """
+
+    __slots__ = ("_store",)
+    _store: ShapeStore
+
+    def __init__(self, shapes: Sequence[Collider]) -> None:
+        if not hasattr(shapes, "__iter__"):
+            raise ShapeError(f"shapes is one {type(shapes).__name__}, expected a sequence of shapes")
+        listed = tuple(shapes)
+        for k, shape in enumerate(listed):
+            if not is_collider(shape):
+                raise no_shape(f"shapes[{k}]", shape)
+        self._store = ShapeStore(listed)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __repr__(self) -> str:
+        return f"Pairs of {len(self)} shapes"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._store.shapes,)
+
+    def memory(self, index_pairs: Indices) -> Memory:
+        """Return an empty `Memory` for these pairs, to be passed to successive queries of them.
+
+        Parameters
+        ----------
+        index_pairs : (m, 2) int
+            Indices of the two shapes of each pair.
+
+        Raises
+        ------
+        ShapeError
+            If the argument is not a list of pairs of indices.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pairs, which = gk.Pairs([gk.Sphere(1), gk.Sphere(2)]), [(0, 1)]
+        >>> memory, poses = pairs.memory(which), np.tile(np.eye(4), (2, 1, 1))
+        >>> for x in (2.0, 3.0, 4.0):
+        ...     poses[1, 0, 3] = x
+        ...     print(pairs.collide(which, poses, memory=memory))
+        [ True]
+        [ True]
+        [False]
+        """
+        return Memory(len(self._indices(index_pairs)))
+
+    def collide(
+        self,
+        index_pairs: Indices,
+        poses: PosesLike,
+        *,
+        margin: float = 0.0,
+        workers: int = 1,
+        memory: Memory | None = None,
+        device: Device = "cpu",
+    ) -> NDArray[np.bool_]:
+        """Return which pairs touch or overlap, or come within a margin; see `gjk3d.collide`.
+
+        Parameters
+        ----------
+        index_pairs : (m, 2) int
+            Indices of the two shapes of each pair.
+        poses : (n, 4, 4) float, or (m, 2, 4, 4) float
+            A pose for each of the n shapes, or two poses for each pair.
+        margin : float
+            As in `gjk3d.collide`.
+        workers : int
+            Number of threads. The results have the same bits for any number.
+        memory : Memory, optional
+            Memory of the same pairs in the same order. Booleans are the same with and without it.
+        device : {"cpu", "cuda"}
+            As in `gjk3d.collide`. The CPU solves pairs that the GPU does not support, for example half-spaces. A memory
+            works on the CPU only.
+
+        Returns
+        -------
+        (m,) bool
+
+        Raises
+        ------
+        ShapeError, PoseError
+            For invalid input; the message names the fault.
+        """
+        check_margin(margin)
+        pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
+        cache, on_gpu = _memory_rows(memory), _uses_gpu(device, memory)
+        return self._store.collide(pairs, table, rows, float(margin), workers, on_gpu, cache)
+
+    def distance(
+        self,
+        index_pairs: Indices,
+        poses: PosesLike,
+        *,
+        max_distance: float = inf,
+        tol: float | None = None,
+        workers: int = 1,
+        memory: Memory | None = None,
+        device: Device = "cpu",
+    ) -> Distance[Array]:
+        """Return the distance of each pair.
+
+        Parameters
+        ----------
+        index_pairs, poses, workers, memory, device
+            As in `collide`.
+        max_distance, tol
+            As in `gjk3d.distance`.
+
+        Returns
+        -------
+        Distance
+            With m rows; each row has its own two shapes and poses.
+
+        Raises
+        ------
+        ShapeError, PoseError
+            For invalid input; the message names the fault.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pairs = gk.Pairs([gk.Sphere(1), gk.Sphere(2)])
+        >>> pairs.distance([(0, 1)], [[np.eye(4), np.eye(4)]]).distance.tolist()
+        [0.0]
+        """
+        return self._query(narrow.UNSIGNED, index_pairs, poses, max_distance, tol, workers, memory, device)
+
+    def signed_distance(
+        self,
+        index_pairs: Indices,
+        poses: PosesLike,
+        *,
+        depth: Literal["auto", "epa", "tight", "fast"] = "auto",
+        max_distance: float = inf,
+        tol: float | None = None,
+        workers: int = 1,
+        memory: Memory | None = None,
+        device: Device = "cpu",
+    ) -> Distance[Array]:
+        """Return the signed distance of each pair: negative if the shapes overlap.
+
+        Parameters
+        ----------
+        index_pairs, poses, max_distance, tol, workers, memory, device
+            As in `distance`.
+        depth : str
+            "auto", "epa", "tight" or "fast", as in `gjk3d.signed_distance`.
+
+        Returns
+        -------
+        Distance
+            With m rows.
+
+        Raises
+        ------
+        ShapeError, PoseError
+            For invalid input; the message names the fault.
+        """
+        mode = depth_mode(depth)
+        if mode == FACETS:
+            raise ShapeError(
+                "Pairs: depth='facets' supports one pair of shapes only. Use 'auto', 'epa', 'tight' or 'fast'."
+            )
+        return self._query(mode, index_pairs, poses, max_distance, tol, workers, memory, device)
+
+    def _query(
+        self, mode: int, index_pairs: Indices, poses: PosesLike, max_distance: float, tol: float | None, workers: int,
+        memory: Memory | None, device: Device,
+    ) -> Distance[Array]:  # fmt: skip
+        check_limits(max_distance, tol)
+        on_gpu = _uses_gpu(device, memory)
+        pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
+        width = 0.0 if tol is None else float(tol)
+        wanted = Wanted(mode, float(max_distance), width)
+        out, flags = self._store.solve(pairs, table, rows, wanted, workers, on_gpu, _memory_rows(memory))
+        copied = np.array(matrices, dtype=np.float64)
+        return pair_distance(out, flags, pairs, self._store.shapes, copied, (mode, max_distance, tol, False))
+
+    def _indices(self, index_pairs: Indices) -> Ints:
+        pairs = np.asarray(index_pairs)
+        if pairs.size == 0:
+            pairs = np.zeros((0, 2), dtype=np.int64)
+        if pairs.dtype.kind not in "iu" or pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ShapeError(f"index_pairs has shape {pairs.shape} and dtype {pairs.dtype}, expected (m, 2) integers")
+        if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self)):
+            k = int(((pairs < 0) | (pairs >= len(self))).any(axis=1).argmax())
+            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, but there are {len(self)} shapes")
+        return pairs.astype(np.int64)
+
+    def _question(
+        self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
+    ) -> tuple[Ints, Ints, Array, Array]:
+        """Check the arguments; return pairs, their rows for the kernels, pose rows and matrices."""
+        check_workers(workers)
+        pairs = self._indices(index_pairs)
+        if self._store.planes.any():
+            for k in np.flatnonzero(self._store.planes[pairs].all(axis=1))[:1]:
+                handlers_of(*(self._store.shapes[i] for i in pairs[k]))  # raises for two half-spaces
+        matrices = np.asarray(poses)
+        if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
+            if len(matrices) != len(pairs):
+                raise ShapeError(f"poses has {len(matrices)} rows of two poses, but there are {len(pairs)} index_pairs")
+            try:
+                rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
+            except PoseError:
+                for i in range(2):  # names the side
+                    pose_rows(matrices[:, i], f"poses[:, {i}]")
+                raise
+            at = np.arange(2 * len(pairs)).reshape(-1, 2)
+        else:
+            if matrices.ndim == 3 and len(matrices) != len(self):
+                raise ShapeError(
+                    f"poses has {len(matrices)} rows, but there are {len(self)} shapes. Pass one pose per "
+                    "shape, (n, 4, 4), or two per pair, (m, 2, 4, 4)."
+                )
+            rows, stacked = pose_rows(matrices, "poses")
+            if not stacked:
+                raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
+            at = pairs
+        if memory is not None and len(memory) != len(pairs):
+            raise ShapeError(f"memory is of {len(memory)} pairs, but there are {len(pairs)}")
+        return pairs, self._store.table(pairs, at), rows, matrices
+
+
+def pair_distance(
+    out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Collider], poses: Array, request: Any
+) -> PairDistance:
+    """Return rows of `PackedShapes.solve` as a result; ``poses`` has one pose per shape, or two per pair."""
+    result: PairDistance = object.__new__(PairDistance)
+    result._pairs, result._shapes, result._poses = pairs, shapes, poses
+    result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None
+    result.asked = request
+    result.distance, result.lower, result.upper = out[:, 0], out[:, 1], out[:, 2]
+    result.normal, result.point_a, result.point_b = out[:, 3:6], out[:, 6:9], out[:, 9:12]
+    result.status, result.iterations, result.tight = flags[:, 0], flags[:, 1], flags[:, 2].astype(bool)
+    return result
+
+
+def _uses_gpu(device: Device, memory: Memory | None) -> bool:
+    """Return whether the GPU is requested; raise if a memory is passed as well."""
+    use_gpu = check_device(device)
+    if use_gpu and memory is not None:
+        raise ShapeError("device='cuda' does not support a memory. Use device='cpu' with memory=.")
+    return use_gpu
+
+
+def _memory_rows(memory: Memory | None) -> Array:
+    return NO_CACHE if memory is None else memory._rows

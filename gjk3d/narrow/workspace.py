@@ -1,0 +1,127 @@
+"""Scratch memory: the workspace that a caller provides to the kernels, and the one in which a thread keeps it.
+
+Kernels do not allocate memory. A log's first float is the offset of the next record. A record that does not fit is
+counted, but not written, so that the caller can repeat the query with a log of the needed length. A log of length 0
+means that no trace is written.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel
+from gjk3d.geometry.vec3 import Vec3
+from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+
+SIMPLEX = 60  #: floats of a simplex
+#: EPA's polytope has `capacity` vertices, and so many times as many faces; dead faces keep their rows
+FACES_PER_POINT = 12
+VERTEX_ROW = 9
+#: first float of a record of a log
+GJK_STEP, EPA_START, EPA_STEP, GJK_END = 1.0, 2.0, 3.0, 4.0
+NO_LOG = np.empty(0)
+FIRST_POINTS = 64  #: vertices of EPA's polytope that fit into the first workspace
+_MOST_RETAINED = 1024  #: a workspace for more vertices is not retained
+
+
+class Workspace(NamedTuple):
+    """Scratch memory of a solver, and the log of a trace."""
+
+    simplex: Array2  #: six rows: w of A - B (3), its point on A (3), on B (3), barycentric coordinate
+    work: Array1  #: vertex rows (w, a, b), face rows (normal, key), the keys of the queue
+    #: face rows (three vertices, three neighbours over edges 01 12 20, alive, index in the queue), the queue, stack,
+    #: horizon, marks
+    table: Ints1
+    log: Array1
+
+
+class Solver(NamedTuple):
+    """Scratch of `gjk3d.narrow.solve.solve`, and the row of its result."""
+
+    workspace: Workspace
+    one: Array2  #: (1, FLOATS)
+    marks: Ints2
+
+
+@inlined
+def capacity(workspace: Workspace) -> int:
+    """Return the greatest number of vertices of a polytope."""
+    return int(workspace.work.shape[0] // (VERTEX_ROW + 5 * FACES_PER_POINT))
+
+
+# --- the workspace of a thread ---------------------------------------------------------------------------------------
+
+
+class _Buffers(threading.local):
+    def __init__(self) -> None:
+        self.last: dict[Any, tuple[Any, Any]] = {}  #: by the function that made it: its sizes, and the buffer
+
+
+_buffers = _Buffers()
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def per_thread(make: Callable[P, T]) -> Callable[P, T]:
+    """Return ``make`` so that a thread retains its last result, and reuses it for the same arguments.
+
+    This is the only place where a thread retains scratch memory.
+    """
+
+    @wraps(make)
+    def buffer(*sizes: P.args, **options: P.kwargs) -> T:
+        retained = _buffers.last.get(make)
+        if retained is None or retained[0] != sizes:
+            retained = _buffers.last[make] = sizes, make(*sizes, **options)
+        return cast("T", retained[1])
+
+    return buffer
+
+
+def new_workspace(points: int) -> Workspace:
+    """Return a new workspace for a polytope of this many vertices."""
+    faces = FACES_PER_POINT * points
+    table = np.empty(10 * faces + 3 * (2 * points + 16) + points + 1, dtype=np.int64)
+    return Workspace(np.empty((6, 10)), np.empty(VERTEX_ROW * points + 5 * faces), table, NO_LOG)
+
+
+_retained_workspace = per_thread(new_workspace)
+
+
+def workspace_of(points: int, log: Array = NO_LOG) -> Workspace:
+    """Return this thread's workspace for a polytope of this many vertices, with this log."""
+    workspace = (_retained_workspace if points <= _MOST_RETAINED else new_workspace)(points)
+    return workspace if log is NO_LOG else workspace._replace(log=log)
+
+
+# --- the log of a trace ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def write(log: Array, x: float) -> None:
+    """Write one float."""
+    at = int(log[0])
+    if at < log.shape[0]:
+        log[at] = x
+    log[0] = at + 1.0
+
+
+@kernel
+def write3(log: Array, p: Vec3) -> None:
+    """Write a vector."""
+    write(log, p[0])
+    write(log, p[1])
+    write(log, p[2])
+
+
+@kernel
+def write_rows(log: Array, s: Array, count: int) -> None:
+    """Write the first rows of a simplex, and zeros for the rest of four rows."""
+    for i in range(4):
+        for j in range(10):
+            write(log, s[i, j] if i < count else 0.0)

@@ -1,0 +1,112 @@
+"""Typos and objects of other libraries: they are accepted, or the error contains the name or the line to write."""
+
+from __future__ import annotations
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import pyvista
+from words import assert_names
+
+import gjk3d as gk
+
+BOX = gk.Box((1, 1, 1))
+POSE = np.array([[0.0, -1, 0, 5], [1, 0, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]])
+TRANSFORMS = {
+    "coal": SimpleNamespace(getRotation=lambda: POSE[:3, :3], getTranslation=lambda: POSE[:3, 3]),
+    "pinocchio": SimpleNamespace(homogeneous=POSE, rotation=POSE[:3, :3], translation=POSE[:3, 3]),
+    "Drake": SimpleNamespace(GetAsMatrix4=lambda: POSE),
+}
+TOPPRA = SimpleNamespace(path_interval=np.array([0.0, 1.0]))
+DRAKE = SimpleNamespace(get_segment_times=lambda: [0.0, 1.0])
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_of_other_libraries_are_poses(name):
+    pose = TRANSFORMS[name]
+    expected = gk.distance(BOX, BOX, None, POSE)
+    assert gk.distance(BOX, BOX, None, pose).distance == expected.distance
+    assert np.array_equal(gk.aabb(BOX, pose).low, gk.aabb(BOX, POSE).low)
+    scene = gk.Scene()
+    scene.add("box", BOX, pose)
+    assert np.array_equal(scene.pose("box"), POSE)
+
+
+CALLS = {
+    "a name of the package": (lambda: gk.colide, AttributeError, ("'colide'", "Did you mean 'collide'?")),
+    "a name of a subpackage": (lambda: gk.viz.shw, AttributeError, ("'shw'", "Did you mean 'show'?")),
+    "three numbers": (lambda: gk.Box(1, 2, 3), TypeError, ("Box((1, 2, 3))",)),
+    "two radii": (lambda: gk.Ellipsoid(1, 2), TypeError, ("Ellipsoid((1, 2))",)),
+    "a pose": (lambda: gk.collide(BOX, BOX, pose=POSE), TypeError, ("'pose'", "pose_a=", "pose_b=")),
+    "a mesh of pyvista": (lambda: gk.Mesh(pyvista.Sphere()), TypeError, ("PolyData", "gjk3d.Mesh.from_pyvista(data)")),
+    "no plotter": (lambda: gk.viz.plot(BOX, 5), TypeError, ("plotter", "an int", "pyvista Plotter")),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_error_names_what_to_write(name):
+    call, kind, fragments = CALLS[name]
+    with pytest.raises(kind) as caught:
+        call()
+    assert_names(caught.value, *fragments)
+
+
+def test_an_error_inside_a_call_is_not_changed():
+    class Strange:
+        def __array__(self, *args, **keywords):
+            raise TypeError("not today")
+
+    with pytest.raises(TypeError, match=r"^not today$"):
+        gk.Box(Strange())
+
+
+ROBOT = gk.robot.Robot.example()
+CONFIGURATIONS = {
+    "nothing": (None, ("None", "(2,)")),
+    "a mapping": ({ROBOT.joint_names[0]: 0.1}, ("a dict", "robot.configuration(values)")),
+    "a text": ("home", ("a str",)),
+    "a trajectory of toppra": (TOPPRA, ("CubicHermiteSpline", "path_interval")),
+    "a trajectory of Drake": (DRAKE, ("CubicHermiteSpline", "get_segment_times")),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_configurations_are_numbers(name):
+    value, fragments = CONFIGURATIONS[name]
+    checker = gk.robot.Checker(ROBOT)
+    for call in (checker.free, checker.path_free):
+        with pytest.raises(gk.errors.RobotError) as caught:
+            call(value)
+        assert_names(caught.value, *fragments)
+    if value in (TOPPRA, DRAKE):
+        with pytest.raises(gk.errors.RobotError) as caught:
+            checker.trajectory_free(value)
+        assert_names(caught.value, *fragments)
+
+
+def test_names_of_joints_and_links_are_suggested():
+    checker = gk.robot.Checker(ROBOT)
+    joint, link = ROBOT.joint_names[0], ROBOT.links[0]
+    for call in (
+        lambda: ROBOT.configuration({f"{joint}x": 0.1}),
+        lambda: checker.allow(f"{link}x", link),
+    ):
+        with pytest.raises(gk.errors.RobotError, match="Did you mean"):
+            call()
+
+
+@pytest.mark.parametrize("shape", [gk.Halfspace((0, 0, 1)), gk.Plane((0, 0, 1)), gk.HeightField(np.zeros((3, 3)), 1.0)])
+def test_unbounded_shapes_do_not_have_bounds(shape):
+    assert not hasattr(shape, "bounds")
+    with pytest.raises(gk.errors.UnboundedShapeError, match="bounds") as caught:
+        assert shape.bounds is not None
+    assert isinstance(caught.value, (ValueError, AttributeError))
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_mesh_of_pyvista_is_drawn():
+    plotter = gk.viz.plot(pyvista.Sphere(), off_screen=True)
+    assert len(plotter.renderer.actors) > 0
+    plotter.close()

@@ -19,7 +19,7 @@ from gjk3d.typing import Floats32_1, Floats32_3
 Vec3 = tuple[float, float, float]
 
 LANES = 8  #: boxes of a node, triangles of a leaf
-CLEAR = 1000.0  #: ratio of the projected area of a triangle to its rounding from which distances have three digits
+CLEAR = 256.0  #: ratio of the projected area of a triangle to its rounding from which a distance has two digits
 _BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
 
 
@@ -45,14 +45,20 @@ class Slabs(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line for tests of triangles: a point in the frame of a leaf, and a unit direction."""
+    """A line for tests of triangles, in the frame of a leaf: it is sheared onto the axis along which it is steepest."""
 
+    #: numbers of the axes, the steepest last
+    axis_x: int
+    axis_y: int
+    axis_z: int
+    #: a point of the line by these axes
     x: float
     y: float
     z: float
-    dx: float
-    dy: float
-    dz: float
+    #: the direction along the first two axes relative to that along the last, and the reciprocal of the last
+    shear_x: float
+    shear_y: float
+    inverse_z: float
 
 
 def _boxes_on_ray(f: Any, boxes: Any, node: Any, ray: Any, most: Any, out: Any) -> Any:
@@ -95,20 +101,28 @@ def _sub(f: Any, a: Any, b: Any) -> Any:
 
 
 def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
-    corner = _corners(f, corners, leaf, line[:3])
-    a, b, c = corner
-    d = [f.all(x) for x in line[3:]]
-    # twice the projected area between the line and each edge: three numbers of one sign for a triangle on the line
-    areas = [_dot(f, d, _cross(f, *pair)) for pair in ((b, c), (c, a), (a, b))]
-    u, v, w = areas
+    # after the shear the line is the last axis, so a triangle on it has the origin inside in two dimensions (Woop,
+    # Benthin, Wald, Watertight ray/triangle intersection, 2013)
+    at, shear_x, shear_y = [f.all(x) for x in line[3:6]], f.all(line[6]), f.all(line[7])
+    a, b, c = corner = [
+        [f.minus(f.row(corners, leaf, _TRIANGLE, f.more(3 * q, line[k])), at[k]) for k in range(3)] for q in range(3)
+    ]
+    flat = [(f.minus(x, f.times(shear_x, z)), f.minus(y, f.times(shear_y, z))) for x, y, z in corner]
+    u, v, w = areas = [
+        f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in zip(flat[1:] + flat[:1], flat[2:] + flat[:2])
+    ]
     rim, zero = f.all(rim), f.all(0.0)
-    forward = f.at_most(f.minus(zero, rim), f.lesser(f.lesser(u, v), w))
-    backward = f.at_most(f.greater(f.greater(u, v), w), rim)
-    total = f.plus(f.plus(u, v), w)
-    f.write(out, f.over(_dot(f, areas, [_dot(f, x, d) for x in corner]), total))
-    meets = f.either(forward, backward)
-    steep = f.at_most(f.times(f.all(CLEAR), rim), f.greater(total, f.minus(zero, total)))
-    return f.join(f.bits(f.both(meets, steep)), f.bits(meets))
+    least, greatest = f.lesser(f.lesser(u, v), w), f.greater(f.greater(u, v), w)
+    meets = f.either(f.at_most(f.minus(zero, rim), least), f.at_most(greatest, rim))
+    bits = f.bits(meets)
+
+    def distances() -> Any:
+        total = f.plus(f.plus(u, v), w)
+        f.write(out, f.times(f.over(_dot(f, areas, (a[2], b[2], c[2])), total), f.all(line[8])))
+        steep = f.at_most(f.times(f.all(CLEAR), rim), f.greater(total, f.minus(zero, total)))
+        return f.join(f.bits(f.both(meets, steep)), bits)
+
+    return f.when_any(bits, distances)
 
 
 def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any) -> Any:
@@ -141,7 +155,7 @@ if TYPE_CHECKING:
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
         """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
 
-        ``rim`` is the rounding of the area of the line and an edge. Bits 8 to 15 are set for triangles whose projected
+        ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose projected
         area is more than `CLEAR` times as large.
         """
 
@@ -178,6 +192,9 @@ elif MODE in ("alone", "jit"):
         def less(self, a: int, b: Any) -> Any:
             return self.builder.sub(_INT(a), b)
 
+        def more(self, a: int, b: Any) -> Any:
+            return self.builder.add(_INT(a), b)
+
         def row(self, data: Any, item: Any, rows: int, row: Any) -> Any:
             first = self.builder.add(self.builder.mul(item, _INT(rows)), _INT(row) if isinstance(row, int) else row)
             place = self.builder.gep(data, [self.builder.mul(first, _INT(LANES))])
@@ -197,6 +214,16 @@ elif MODE in ("alone", "jit"):
 
         def bits(self, flags: Any) -> Any:
             return self.builder.zext(self.builder.bitcast(flags, ir.IntType(LANES)), _INT)
+
+        def when_any(self, bits: Any, write: Any) -> Any:
+            builder, before = self.builder, self.builder.block
+            with builder.if_then(builder.icmp_unsigned("!=", bits, _INT(0))):
+                more = write()
+                inside = builder.block
+            result = builder.phi(_INT)
+            result.add_incoming(bits, before)
+            result.add_incoming(more, inside)
+            return result
 
         def join(self, high: Any, low: Any) -> Any:
             return self.builder.or_(self.builder.shl(high, _INT(LANES)), low)
@@ -257,6 +284,10 @@ else:
             return a - b
 
         @staticmethod
+        def more(a: int, b: int) -> int:
+            return a + b
+
+        @staticmethod
         def row(data: Any, item: int, rows: int, row: int) -> Any:
             return data[item, row]
 
@@ -275,6 +306,10 @@ else:
         @staticmethod
         def bits(flags: Any) -> int:
             return int(np.packbits(flags, bitorder="little")[0])
+
+        @staticmethod
+        def when_any(bits: int, compute: Any) -> int:
+            return compute() if bits else 0
 
         @staticmethod
         def join(high: int, low: int) -> int:

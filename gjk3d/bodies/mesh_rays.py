@@ -31,10 +31,10 @@ _STEEPEST = 1e30  #: greatest reciprocal of a direction: in the box a ray drifts
 _NEVER = 1e308
 
 
-#: Rounding of the area of a line and an edge in float32, relative to the square of the radius of a leaf. Corners and
-#: line are at most 2 r apart and rounded by 7 u r. So a product of two is off by 28 u r^2, its cross product by another
-#: 21 u r^2, and the dot product with the direction by another 28 u r^2: 77 u = 5e-6 together.
-_RIM = 6e-6
+#: Rounding of twice the area of a line and an edge in float32, relative to the square of the radius r of a leaf. Sheared
+#: corners are at most 3.5 r from the line and off by 14 u r. So the two products are off by 4 x 3.5 x 14 u r^2 and rounded
+#: by 37 u r^2: 233 u = 1.4e-5 together.
+_RIM = 1.6e-5
 _FAR_ABOVE = 1024.0  #: an area this many times its rounding has digits enough for the distance of a hit
 
 
@@ -48,6 +48,7 @@ class Ray(NamedTuple):
     begin_at: Vec3  #: the point there, in units of the tree
     error: float  #: more than the rounding of this point, in units of the tree
     slabs: Slabs
+    shear: Line  #: of which the point is not used
 
 
 @inlined
@@ -78,7 +79,10 @@ def ray_on(p: Vec3, d: Vec3, t: WideTree) -> Ray:
         0 if x > 0.0 else 3, 1 if y > 0.0 else 4, 2 if z > 0.0 else 5,
         o[0] + nx, o[1] + ny, o[2] + nz, o[0] - nx, o[1] - ny, o[2] - nz, x, y, z,
     )  # fmt: skip
-    return Ray(p, d, noise, begin, o, error, slabs)
+    i, j, k = (1, 2, 0) if abs(d[0]) >= abs(d[1]) and abs(d[0]) >= abs(d[2]) else (2, 0, 1) if abs(d[1]) >= abs(d[2]) else (0, 1, 2)
+    inverse = x if k == 0 else y if k == 1 else z
+    shear = Line(i, j, k, 0.0, 0.0, 0.0, d[i] * inverse, d[j] * inverse, inverse)
+    return Ray(p, d, noise, begin, o, error, slabs, shear)
 
 
 @inlined
@@ -106,8 +110,12 @@ def _leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
     radius = f[3] + ray.error + 1e-15 * (1.0 + abs(along))
     if x * x + y * y + z * z > 1.000001 * radius * radius:
         return LeafHits(plain(0), 0.0, 0.0)
-    rim = (_RIM * radius + 8.0 * (radius - f[3])) * radius
-    bits = triangles_on_line(t.corners, leaf, Line(x, y, z, d[0], d[1], d[2]), rim, w.distances)
+    rim = (_RIM * radius + 32.0 * (radius - f[3])) * radius
+    s, near = ray.shear, (x, y, z)
+    line = Line(
+        s.axis_x, s.axis_y, s.axis_z, near[s.axis_x], near[s.axis_y], near[s.axis_z], s.shear_x, s.shear_y, s.inverse_z
+    )
+    bits = triangles_on_line(t.corners, leaf, line, rim, w.distances)
     # three areas are off by the rim at most, and the distances of the corners by less than the radius
     return LeafHits(bits, -along, 10.0 / CLEAR * radius)
 

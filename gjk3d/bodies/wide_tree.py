@@ -17,8 +17,8 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted
-from gjk3d.bodies.surface import TriangleSurface
-from gjk3d.bodies.traversal import DEEPEST
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import DEEPEST
 from gjk3d.typing import Array, Array2, Floats32_1, Floats32_3, Ints, Ints1, Ints2, Ints32_2
 
 #: more than the waiting nodes of a traversal, which are up to seven at each level
@@ -147,7 +147,7 @@ def fill_leaves(
                 tree.corners[k, c, j] = at
 
 
-def wide_tree_of(mesh: TriangleSurface) -> WideTree:
+def wide_tree_of(mesh: Mesh) -> WideTree:
     """Return the wide tree of a mesh, which is cached."""
     return mesh._cached("wide tree", lambda: wide_tree(mesh.vertices, mesh.faces))
 

@@ -108,9 +108,9 @@ def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out
         [f.minus(f.row(corners, leaf, _TRIANGLE, f.more(3 * q, line[k])), at[k]) for k in range(3)] for q in range(3)
     ]
     flat = [(f.minus(x, f.times(shear_x, z)), f.minus(y, f.times(shear_y, z))) for x, y, z in corner]
-    u, v, w = areas = [
-        f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in zip(flat[1:] + flat[:1], flat[2:] + flat[:2])
-    ]
+    pairs = (flat[1], flat[2]), (flat[2], flat[0]), (flat[0], flat[1])
+    areas = [f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in pairs]
+    u, v, w = areas
     rim, zero = f.all(rim), f.all(0.0)
     least, greatest = f.lesser(f.lesser(u, v), w), f.greater(f.greater(u, v), w)
     meets = f.either(f.at_most(f.minus(zero, rim), least), f.at_most(greatest, rim))
@@ -155,8 +155,8 @@ if TYPE_CHECKING:
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
         """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
 
-        ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose projected
-        area is more than `CLEAR` times as large.
+        ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
+        projected area is more than `CLEAR` times as large.
         """
 
     def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float) -> int:
@@ -239,7 +239,8 @@ elif MODE in ("alone", "jit"):
             return given
 
         def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            return test(_Written(builder), *(value(context, builder, *each) for each in zip(signature.args, given)))
+            values = (value(context, builder, *each) for each in zip(signature.args, given, strict=True))
+            return test(_Written(builder), *values)
 
         return write
 

@@ -421,6 +421,7 @@ def _fitted(corners: Array, links: Ints) -> Array:
 
 
 def gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
+    """Return nine floats for each triangle, and its box as lowest and highest corner."""
     corners, spans = np.empty((len(faces), 9)), np.empty((len(faces), 6))
     # writable, since read-only arrays would compile everything again
     points, triangles = vertices.view(), faces.view()

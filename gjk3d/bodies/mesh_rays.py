@@ -1,16 +1,12 @@
-"""Rays against the triangles of a mesh, and points inside a closed mesh, by its `WideTree`.
+"""Rays against the triangles of a mesh, by its `WideTree`.
 
 A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
 depend on the distance of its origin. The triangles see the ray itself.
-
-A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge or corner too
-closely is replaced by a ray in another direction. If all directions are unclear, the solid angle of all triangles
-decides, for which general position is not required (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
 
-from math import inf, nan, sqrt
+from math import copysign, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +16,7 @@ from gjk3d._kernels.vectors import CLEAR, Line, Slabs, boxes_on_ray, lowest_bit,
 from gjk3d.bodies.triangles import Triangle, nearest_on
 from gjk3d.bodies.wide_tree import WideStack, WideTree
 from gjk3d.geometry.vec3 import Vec3, add, cross, dot, scale, sub, turn, turn_back
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Bools1, Ints1
 
@@ -31,9 +28,9 @@ _STEEPEST = 1e30  #: greatest reciprocal of a direction: in the box a ray drifts
 _NEVER = 1e308
 
 
-#: Rounding of twice the area of a line and an edge in float32, relative to the square of the radius r of a leaf. Sheared
-#: corners are at most 3.5 r from the line and off by 14 u r. So the two products are off by 4 x 3.5 x 14 u r^2 and rounded
-#: by 37 u r^2: 233 u = 1.4e-5 together.
+#: Rounding of twice the area of a line and an edge in float32, relative to the square of the radius r of a leaf.
+#: Sheared corners are at most 3.5 r from the line and off by 14 u r. So the two products are off by 4 x 3.5 x 14 u r^2
+#: and rounded by 37 u r^2: 233 u = 1.4e-5 together.
 _RIM = 1.6e-5
 _FAR_ABOVE = 1024.0  #: an area this many times its rounding has digits enough for the distance of a hit
 
@@ -74,13 +71,16 @@ def ray_on(p: Vec3, d: Vec3, t: WideTree) -> Ray:
     error = min((noise + rounding) * t.scale, 1e9)
     o = ((p[0] + enter * d[0]) * t.scale, (p[1] + enter * d[1]) * t.scale, (p[2] + enter * d[2]) * t.scale)
     padding = _PADDING + error
-    nx, ny, nz = (padding if x > 0.0 else -padding), (padding if y > 0.0 else -padding), (padding if z > 0.0 else -padding)
+    nx, ny, nz = copysign(padding, x), copysign(padding, y), copysign(padding, z)
     slabs = Slabs(
         0 if x > 0.0 else 3, 1 if y > 0.0 else 4, 2 if z > 0.0 else 5,
         o[0] + nx, o[1] + ny, o[2] + nz, o[0] - nx, o[1] - ny, o[2] - nz, x, y, z,
     )  # fmt: skip
-    i, j, k = (1, 2, 0) if abs(d[0]) >= abs(d[1]) and abs(d[0]) >= abs(d[2]) else (2, 0, 1) if abs(d[1]) >= abs(d[2]) else (0, 1, 2)
-    inverse = x if k == 0 else y if k == 1 else z
+    i, j, k, inverse = 0, 1, 2, z
+    if abs(d[0]) >= abs(d[1]) and abs(d[0]) >= abs(d[2]):
+        i, j, k, inverse = 1, 2, 0, x
+    elif abs(d[1]) >= abs(d[2]):
+        i, j, k, inverse = 2, 0, 1, y
     shear = Line(i, j, k, 0.0, 0.0, 0.0, d[i] * inverse, d[j] * inverse, inverse)
     return Ray(p, d, noise, begin, o, error, slabs, shear)
 
@@ -320,6 +320,9 @@ BLOCK = 64
 def new_block() -> Block:
     """Return scratch for rays."""
     return Block(np.empty((BLOCK, 17)), np.empty(BLOCK))
+
+
+block_of_thread = per_thread(new_block)
 
 
 @single_entry

@@ -19,6 +19,7 @@ from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_trees import DEEPEST
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.typing import Array, Array2, Floats32_1, Floats32_3, Ints, Ints1, Ints2, Ints32_2
 
 #: more than the waiting nodes of a traversal, which are up to seven at each level
@@ -54,6 +55,9 @@ def new_stack() -> WideStack:
     """Return scratch for a traversal."""
     floats = (np.empty(count, np.float32) for count in (STACK, LANES, LANES))
     return WideStack(np.empty(STACK, np.int64), *floats)
+
+
+stack_of_thread = per_thread(new_stack)
 
 
 @entry

@@ -189,16 +189,19 @@ def _cast(
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
-    inverses = turns.transpose(0, 2, 1)
-    local_starts = np.ascontiguousarray(
-        (inverses @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0]
-    )
-    directions = np.ascontiguousarray((inverses @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
+    local_starts = _turned_back(poses, starts - poses[:, 9:12], count)
+    directions = _turned_back(poses, units, count)
     distances, normals, within = local_hits(body, local_starts, directions, most, cast_part)
     hit = within | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
     out[:, 1:] = np.where(within[:, None], -units, (turns @ normals[..., None])[..., 0]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
+
+
+def _turned_back(poses: Array, vectors: Array, count: int) -> Array:
+    """Return vectors of the world in the frames of pose rows; one pose or vector may be for all."""
+    inverses = poses[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1)
+    return np.ascontiguousarray(np.broadcast_to((inverses @ vectors[..., None])[..., 0], (count, 3)))
 
 
 def cast_on_mesh(
@@ -212,7 +215,7 @@ def cast_on_mesh(
     first_hits(rays, 0, count, wide_tree_of(mesh), stack_of_thread(), block_of_thread(), hits)
     within = hits.inside
     if mesh.is_solid:
-        within = within | inside_of(mesh, moved_back(poses, np.broadcast_to(starts, (count, 3))))
+        within = within | inside_of(mesh, _turned_back(poses, starts - poses[:, 9:12], count))
     out[:, 0] = np.where(within, 0.0, hits.numbers[:, 0])
     out[:, 1:] = np.where(within[:, None], -units, hits.numbers[:, 4:]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hits.hit, HIT, MISS))

@@ -24,7 +24,6 @@ from gjk3d.typing import Array, Array2, Floats32_1, Floats32_3, Ints, Ints1, Int
 
 #: more than the waiting nodes of a traversal, which are up to seven at each level
 STACK = (LANES - 1) * DEEPEST + LANES
-_LARGEST_SCALE = 1000  #: exponent; for smaller meshes the boxes are coarser
 _FARTHEST = 3e38  #: of a box without a child: its low corner is beyond its high corner
 
 
@@ -163,7 +162,7 @@ def wide_tree(vertices: Array, faces: Ints) -> WideTree:
     boxes = np.empty((len(links), 6))
     straight_boxes(spans, order, links, boxes)
     reach = float(np.abs(vertices).max(initial=0.0))
-    scale = ldexp(1.0, min(-frexp(reach)[1], _LARGEST_SCALE)) if reach > 0.0 else 1.0
+    scale = ldexp(1.0, -frexp(reach)[1])
     most = max(1, len(links) // 2)
     wide, children = np.empty((most, 6, LANES), np.float32), np.empty((most, LANES), np.int32)
     leaves, scratch = np.empty(len(links), np.int64), (np.empty(most, np.int64), np.empty(LANES, np.int64))

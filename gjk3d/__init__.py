@@ -7,7 +7,7 @@ proofs in `exact`. A name of this package is loaded at its first use, so that im
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"  # the only place; pyproject.toml reads it
 
 _load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gjk3d.frozen import comparable
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
-from gjk3d.wording import told
+from gjk3d.wording import format_bounds
 
 _C = TypeVar("_C", bound=type)
 
@@ -145,7 +145,7 @@ class Axis(NamedTuple, Generic[N]):
             return f"Axis of {len(self.normal)} pairs"
         x, y, z = self.normal + 0.0
         what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
-        gap = told(*self.bounds, 9)
+        gap = format_bounds(*self.bounds, 9)
         return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
 
 
@@ -542,7 +542,7 @@ class Distance(Answer[N]):
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
             return f"Distance of {len(self)} pairs: {parts or 'none'}"
         x, y, z = self.normal + 0.0  # -0.0 becomes 0.0
-        value = told(self.lower, self.upper, 9)
+        value = format_bounds(self.lower, self.upper, 9)
         return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
     def to_dict(self: Distance[Any]) -> dict[str, Any]:

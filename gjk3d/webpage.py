@@ -9,13 +9,14 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+from gjk3d import __version__
 
 SHELL = "gjk3d"  #: the package whose templates are shared by all pages
 _KINDS = (".html", ".css", ".js")
@@ -123,10 +124,7 @@ def deflated(data: bytes) -> str:
 
 def made_with() -> str:
     """Return the line that names the version of gjk3d."""
-    try:
-        return f"made with gjk3d {version('gjk3d')}"
-    except PackageNotFoundError:
-        return "made with gjk3d"
+    return f"made with gjk3d {__version__}"
 
 
 def _hash(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import wraps
-from math import inf, isfinite, isnan
+from math import floor, inf, isfinite, isnan, log10
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -125,8 +125,22 @@ def above(value: Any, digits: int = 6) -> str:
     return _rounded(float(value), Context(prec=digits, rounding=ROUND_CEILING))
 
 
-def told(
-    lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, least: float = -inf, rounding: float = 0.0
+def snapped(value: float, error: float) -> float:
+    """Return a number rounded to the last decimal that its error leaves certain."""
+    if not 0.0 < error < inf or not isfinite(value):
+        return value
+    return round(value, floor(-log10(error)))
+
+
+def format_bounds(
+    lower: Any,
+    upper: Any,
+    digits: int = 6,
+    unit: str | None = None,
+    *,
+    least: float = -inf,
+    rounding: float = 0.0,
+    error: float = 0.0,
 ) -> str:
     """Return a number with its two bounds as text.
 
@@ -142,44 +156,63 @@ def told(
         A trivial lower bound, such as 0 for a depth: a lower bound that does not exceed it is left out.
     rounding : float
         A bound other than 0 that is at most this far from 0 is printed as 0 up to rounding.
+    error : float
+        The error of the data, such as the spacing of the numbers of a file. Digits below it are not printed.
 
     Returns
     -------
     str
-        The number alone if both bounds round to it, else "between .. and ..", "at least ..", "at most .." or "not
-        bounded".
+        The number alone if both bounds round to it, else ".. to ..", "≥ ..", "≤ .." or "not bounded".
 
     Examples
     --------
-    >>> from gjk3d.wording import told
-    >>> told(0.4999999999999, 0.5, unit="mm"), told(0.0003125, 0.01163031, 4, "m"), told(0, 2 / 3, 2, least=0)
-    ('0.5 mm', 'between 0.0003125 and 0.01164 m', 'at most 0.67')
+    >>> from gjk3d.wording import format_bounds
+    >>> format_bounds(0.4999999999999, 0.5, unit="mm"), format_bounds(0.0003125, 0.01163031, 4, "m")
+    ('0.5 mm', '0.0003125 to 0.01164 m')
+    >>> format_bounds(0, 2 / 3, 2, least=0), format_bounds(1.49999, 1.49999, unit="mm", error=9e-5)
+    ('≤ 0.67', '1.5 mm')
     """
-    low = least if isnan(lower) else float(lower)
-    high = inf if isnan(upper) else float(upper)
+    low = least if isnan(lower) else snapped(float(lower), error)
+    high = inf if isnan(upper) else snapped(float(upper), error)
     if 0.0 < abs(low) <= rounding or 0.0 < abs(high) <= rounding:
         low, high = (0.0 if abs(bound) <= rounding else bound for bound in (low, high))
-        return f"{told(low, high, digits, unit, least=least)} (up to rounding)"
+        return f"{format_bounds(low, high, digits, unit, least=least)} (up to rounding)"
     if number(low, digits) == number(high, digits):
         return with_unit(number(low, digits), unit)
+    down, up = (number, number) if error > 0.0 else (below, above)  # rounded already, to what the data leave certain
     if low <= least:
-        return "not bounded" if high == inf else with_unit(f"at most {above(high, digits)}", unit)
+        return "not bounded" if high == inf else with_unit(f"≤ {up(high, digits)}", unit)
     if high == inf:
-        return with_unit(f"at least {below(low, digits)}", unit)
+        return with_unit(f"≥ {down(low, digits)}", unit)
     if low < 0.0 < high:
         digits = min(digits, _ROUND_ZERO)
-    return with_unit(f"between {below(low, digits)} and {above(high, digits)}", unit)
+    return with_unit(f"{down(low, digits)} to {up(high, digits)}", unit)
 
 
-def depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
-    """Return the depth of an overlap as text, from the bounds of its signed distance; see `told`."""
-    return told(-upper, -lower, digits, unit, least=0.0)
+def format_depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, error: float = 0.0) -> str:
+    """Return the depth of an overlap as text, from the bounds of its signed distance; see `format_bounds`."""
+    return format_bounds(-upper, -lower, digits, unit, least=0.0, error=error)
 
 
-def moment(lower: Any, upper: Any, digits: int = 6) -> str:
-    """Return the time of an event as text: "at .." or "between .. and ..", see `told`."""
-    words = told(lower, upper, digits)
-    return f"at {words}" if words == number(lower, digits) else words
+def format_time(lower: Any, upper: Any, digits: int = 6) -> str:
+    """Return the time of an event as text: "at .." or "within .. to ..", see `format_bounds`."""
+    words = format_bounds(lower, upper, digits)
+    return f"at {words}" if words == number(lower, digits) else f"within {words}"
+
+
+def format_vector(values: Iterable[float], digits: int = 6) -> str:
+    """Return numbers in parentheses, all rounded to the last of the digits of the largest, so that noise becomes 0."""
+    numbers = [float(value) for value in values]
+    largest = max(map(abs, numbers))
+    error = 10.0 ** (floor(log10(largest)) - digits + 1) if 0.0 < largest < inf else 0.0
+    return f"({', '.join(number(snapped(value, error), digits) for value in numbers)})"
+
+
+def certified(lower: float, upper: float) -> tuple[str, str]:
+    """Return two bounds as decimals, rounded outward to two digits of the width between them."""
+    width, size = upper - lower, max(abs(lower), abs(upper))
+    digits = 17 if not 0.0 < width < inf else min(17, max(2, 2 + floor(log10(size)) - floor(log10(width))))
+    return below(lower, digits), above(upper, digits)
 
 
 def _rounded(value: float, context: Context) -> str:

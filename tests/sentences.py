@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 #: A number with bounds, as `gjk3d.wording` writes it.
-AT_LEAST = "at least {}"
-AT_MOST = "at most {}"
-BETWEEN = "between {} and {}"
+AT_LEAST = "≥ {}"
+AT_MOST = "≤ {}"
+BETWEEN = "{} to {}"
 UNBOUNDED = "not bounded"
 UP_TO_ROUNDING = "{} (up to rounding)"

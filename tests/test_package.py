@@ -116,12 +116,11 @@ def test_kernels_fit_a_screen():
 
 @pytest.mark.full
 def test_kernels_take_few_arguments():
-    """Kernels take NamedTuples with named fields; some entries of the depth search still take flat arrays."""
+    """Kernels take NamedTuples with named fields."""
     found, _ = kernels()
     assert found["gjk3d.narrow.pairs.solve_many"].arguments == 10
     assert not found["gjk3d.narrow.gjk.gjk"].entry
-    many = {name for name, each in found.items() if each.arguments > 10}
-    assert {name for name in many if not (found[name].entry and name.startswith("gjk3d.bodies.depth."))} == set()
+    assert {name for name, each in found.items() if each.arguments > 10} == set()
 
 
 def _assigned(node: ast.stmt) -> set[str]:

@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from words import read
 
-from gjk3d.wording import above, below, depth, kind_of, moment, number, told
+from gjk3d.wording import (
+    above,
+    below,
+    certified,
+    format_bounds,
+    format_depth,
+    format_time,
+    format_vector,
+    kind_of,
+    number,
+)
 from tests.sentences import AT_LEAST, AT_MOST, BETWEEN, UNBOUNDED, UP_TO_ROUNDING
 
 
@@ -30,14 +40,14 @@ DIGITS = st.integers(1, 17)
 @given(INTERVALS, DIGITS)
 def test_the_written_interval_holds_the_proven_one(interval, digits):
     lower, upper = interval
-    low, high = read(told(lower, upper, digits), digits)
+    low, high = read(format_bounds(lower, upper, digits), digits)
     assert low <= exactly(lower) <= exactly(upper) <= high
 
 
 @given(INTERVALS.filter(lambda pair: pair[0] < 0.0), DIGITS)
 def test_the_written_depth_holds_the_proven_one(interval, digits):
     lower, upper = interval
-    low, high = read(depth(lower, upper, digits), digits, 0.0)
+    low, high = read(format_depth(lower, upper, digits), digits, 0.0)
     assert low <= max(exactly(-upper), 0) <= exactly(-lower) <= high
 
 
@@ -52,30 +62,37 @@ def test_bounds_are_rounded_outward_by_less_than_one_step_of_their_last_digit(va
 
 @given(st.integers(-(10**8), 10**8).map(float))
 def test_what_has_few_digits_is_written_as_it_is(whole):
-    assert below(whole, 9) == above(whole, 9) == number(whole, 9) == told(whole, whole, 9)
+    assert below(whole, 9) == above(whole, 9) == number(whole, 9) == format_bounds(whole, whole, 9)
 
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (told(0.4999999999, 0.5000000001), "0.5"),
-        (told(0.0003125, 0.01163031, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
-        (depth(-0.01163031, -0.0003125, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
-        (depth(-0.01163031, 0.0, 5), AT_MOST.format("0.011631")),
-        (depth(-0.01163031, 0.2, 5), AT_MOST.format("0.011631")),
-        (depth(-inf, -0.25), AT_LEAST.format("0.25")),
-        (told(0.25, inf, unit="mm"), AT_LEAST.format("0.25 mm")),
-        (told(-inf, 0.25), AT_MOST.format("0.25")),
-        (told(-inf, inf), UNBOUNDED),
-        (told(nan, nan), UNBOUNDED),
-        (told(nan, 2.0), AT_MOST.format("2")),
-        (told(inf, inf), "inf"),
-        (told(-0.0, 0.0), "0"),
-        (told(-1.23456e-17, 2.34567e-17, 9), BETWEEN.format("-1.24e-17", "2.35e-17")),
-        (told(123456.7, 123456.9, 4), "1.235e+05"),
-        (told(0.69655464, 0.6965546393 + 1e-8, 10), BETWEEN.format("0.69655464", "0.6965546493")),
-        (moment(0.75, 0.75), "at 0.75"),
-        (moment(0.7, 0.8), BETWEEN.format("0.699999", "0.800001")),
+        (format_bounds(0.4999999999, 0.5000000001), "0.5"),
+        (format_bounds(0.0003125, 0.01163031, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
+        (format_depth(-0.01163031, -0.0003125, 4, "m"), BETWEEN.format("0.0003125", "0.01164 m")),
+        (format_depth(-0.01163031, 0.0, 5), AT_MOST.format("0.011631")),
+        (format_depth(-0.01163031, 0.2, 5), AT_MOST.format("0.011631")),
+        (format_depth(-inf, -0.25), AT_LEAST.format("0.25")),
+        (format_bounds(0.25, inf, unit="mm"), AT_LEAST.format("0.25 mm")),
+        (format_bounds(-inf, 0.25), AT_MOST.format("0.25")),
+        (format_bounds(-inf, inf), UNBOUNDED),
+        (format_bounds(nan, nan), UNBOUNDED),
+        (format_bounds(nan, 2.0), AT_MOST.format("2")),
+        (format_bounds(inf, inf), "inf"),
+        (format_bounds(-0.0, 0.0), "0"),
+        (format_bounds(-1.23456e-17, 2.34567e-17, 9), BETWEEN.format("-1.24e-17", "2.35e-17")),
+        (format_bounds(123456.7, 123456.9, 4), "1.235e+05"),
+        (format_bounds(0.69655464, 0.6965546393 + 1e-8, 10), BETWEEN.format("0.69655464", "0.6965546493")),
+        (format_time(0.75, 0.75), "at 0.75"),
+        (format_time(0.7, 0.8), f"within {BETWEEN.format('0.699999', '0.800001')}"),
+        (format_bounds(1.49999, 1.50001, unit="mm", error=9.5e-5), "1.5 mm"),
+        (format_bounds(0.29744, inf, error=1e-4), AT_LEAST.format("0.2974")),
+        (format_bounds(-3e-9, 2e-9, error=1e-7), "0"),
+        (format_vector((-2.375, -4.113616943, 1e-9)), "(-2.375, -4.11362, 0)"),
+        (format_vector((0, 0, 0)), "(0, 0, 0)"),
+        (certified(0.25, 0.25 + 2.0**-40), ("0.25", "0.25000000000091")),
+        (certified(0.25, 0.25), ("0.25", "0.25")),
         (below(-2 / 3, 3), "-0.667"),
         (above(-2 / 3, 3), "-0.666"),
         (above(2e22 / 3, 3), "6.67e+21"),
@@ -94,12 +111,12 @@ def test_a_users_own_decimal_context_changes_nothing():
     import decimal
 
     with decimal.localcontext(decimal.Context(prec=2, rounding=decimal.ROUND_UP)):
-        assert told(1.23456, 1.34567, 5) == BETWEEN.format("1.2345", "1.3457")
+        assert format_bounds(1.23456, 1.34567, 5) == BETWEEN.format("1.2345", "1.3457")
 
 
 def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
-    assert told(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == UP_TO_ROUNDING.format(BETWEEN.format("-2", "0 mm"))
-    assert told(-2.93e-14, -2.93e-14, rounding=1e-12) == UP_TO_ROUNDING.format("0")
-    assert told(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
-    assert told(-1e-15, 0.25, least=0.0, rounding=1e-12) == UP_TO_ROUNDING.format(AT_MOST.format("0.25"))
-    assert told(1e-11, 1e-11, rounding=1e-12) == "1e-11"
+    assert format_bounds(-2.0, 2.06e-14, 5, "mm", rounding=1e-12) == UP_TO_ROUNDING.format(BETWEEN.format("-2", "0 mm"))
+    assert format_bounds(-2.93e-14, -2.93e-14, rounding=1e-12) == UP_TO_ROUNDING.format("0")
+    assert format_bounds(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
+    assert format_bounds(-1e-15, 0.25, least=0.0, rounding=1e-12) == UP_TO_ROUNDING.format(AT_MOST.format("0.25"))
+    assert format_bounds(1e-11, 1e-11, rounding=1e-12) == "1e-11"

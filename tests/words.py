@@ -14,13 +14,13 @@ def read(words: str, digits: int, least: float = -inf) -> tuple[Fraction | float
     if "not bounded" in words:
         return least, inf
     found = [Fraction(text) for text in NUMBER.findall(words)]
-    if "between" in words:
+    if " to " in words.replace("(up to", ""):
         low, high = found
         return low, high
     (only,) = found
-    if "at most" in words:
+    if "≤" in words:
         return least, only
-    if "at least" in words:
+    if "≥" in words:
         return only, inf
     power = int(f"{float(only):.{digits - 1}e}".partition("e")[2])
     half = Fraction(10) ** (power + 1 - digits) / 2 if only else Fraction(0)

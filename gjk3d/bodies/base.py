@@ -36,7 +36,8 @@ class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner and contain their parts."""
 
     __slots__ = (
-        "__weakref__", "_fast", "_given", "_head", "_looped", "_solids", "_surface", "count", "endless", "reach",
+        "__weakref__", "_fast", "_given", "_head", "_looped", "_outward", "_solids", "_surface", "count", "endless",
+        "reach",
     )  # fmt: skip
 
     count: int
@@ -45,8 +46,9 @@ class Parts(ABC):
     _fast: Any  #: see `gjk3d.bodies.depth.fast`
     _head: Any  #: see `gjk3d.engine.store`
     _looped: tuple[Any, int]  #: see `gjk3d.bodies.manifolds`
+    _outward: Any  #: see `gjk3d.bodies.depth.points`
     _solids: Any  #: see `gjk3d.bodies.depth.depth`
-    _surface: Any  #: see `gjk3d.bodies.depth.two_surfaces`
+    _surface: Any  #: see `gjk3d.bodies.depth.points`
 
     # --- abstract members ---------------------------------------------------------------------------------------
 
@@ -65,7 +67,7 @@ class Parts(ABC):
 
     @abstractmethod
     def pack(self, which: Ints) -> Packed:
-        """Return some parts for the kernels."""
+        """Return the selected parts in the format of the kernels."""
 
     @abstractmethod
     def _give(self) -> PartTree:

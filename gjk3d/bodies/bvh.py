@@ -398,7 +398,7 @@ def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
     spare, right, stack = np.empty((count, 3)), np.empty(count, np.int64), np.empty((2 * DEEPEST, 4), np.int64)
     used = part_points(places, order, most, links, boxes, spare, right, stack)
-    return places, order, links[:used], boxes[:used]  # the unused rows were never written, so they take no memory
+    return places, order, links[:used], boxes[:used]  # the unused rows were never written, so they do not use memory
 
 
 def straight(spans: Array, links: Ints) -> Array:

@@ -68,7 +68,7 @@ class PointCloud(Body):
     Raises
     ------
     ShapeError
-        There are no points, or a point is not finite. The message has the first such point and their number.
+        The list of points is empty, or a point is not finite. The message has the first such point and their number.
         `from_sensor` omits them.
 
     Examples

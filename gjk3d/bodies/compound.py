@@ -43,7 +43,7 @@ class Compound(Body):
     Raises
     ------
     ShapeError, PoseError, UnsupportedPair
-        There are no parts, a part is not a shape with a pose, or two meshes have different units.
+        The list of parts is empty, a part is not a shape with a pose, or two meshes have different units.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.body_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.contact_pairs import (
     FACES,
@@ -19,23 +20,22 @@ from gjk3d.bodies.contact_pairs import (
     ListedPairs,
     PosedShapes,
     ShapeRows,
+    contact_trees,
     face_each_other,
     keep_mutual,
     list_pairs,
-    pair_listing,
     posed_pair,
     sort_pairs,
     split,
 )
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
+from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
-from gjk3d.bodies.depth.search import MOST as MOST_DEPTH
-from gjk3d.bodies.depth.two_surfaces import surface_of
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.mesh_trees import TriangleTree, crossings
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, parts_of
@@ -147,7 +147,8 @@ def contact_points(
         return
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
-        x = PosedShapes(group.a, group.ours, ShapeList([group.b]), np.zeros_like(some), group.rows_a, group.rows_b)
+        pose_rows = ShapeRows(np.zeros_like(some), group.rows_a, group.rows_b)
+        x = PosedShapes(group.a, group.ours, ShapeList([group.b]), pose_rows)
         plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
         points, counts = _points_of(x, plan, _turned(answers[some], swapped), within, most, rows.workers)
         yield _touching_in_order(some, points, counts, swapped)
@@ -168,7 +169,7 @@ def contact_points_beside(
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
     for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):
         some = which[rows_near]
-        x = PosedShapes(a, ours, shapes, shape_of[rows_near], first[rows_near], second[rows_near])
+        x = PosedShapes(a, ours, shapes, ShapeRows(shape_of[rows_near], first[rows_near], second[rows_near]))
         plan = shapes.plans.get(ours)
         if plan is None:
             plan = shapes.plans[ours] = ContactPlan(a, ours, shapes)
@@ -205,10 +206,10 @@ def _points_of(
 ) -> tuple[Array, Ints]:
     """Return the contact points of all pose rows one after another, and their number in each row."""
     results: dict[int, tuple[Array, Ints]] = {}
-    total = len(x.shape_index)
+    total = len(x.rows.which)
 
     def run(start: int, stop: int) -> None:
-        some = x if stop - start == total else x.rows(slice(start, stop))
+        some = x if stop - start == total else x.at(slice(start, stop))
         results[start] = plan.points(some, answers[start:stop], within, most)
 
     in_chunks(total, workers, run, _CHUNK)
@@ -221,19 +222,19 @@ def _points_of(
 class ContactPlan:
     """The arguments of the kernels of contacts that no pose changes, without references to the objects."""
 
-    __slots__ = ("_corners", "_listing", "_sides")
+    __slots__ = ("_corners", "_sides", "_solids", "_trees")
 
     def __init__(self, a: Body, ours: Parts, shapes: ShapeList) -> None:
         kind, thing, first = PARTS, shapes.things[0], shapes.parts[0]
         if a._kind == Kind.MESH and thing._kind & (Kind.MESH | Kind.SHAPES):
             kind = MESHES if thing._kind == Kind.MESH else FACES
-        listing = self._listing = pair_listing(ours, shapes, kind)
+        self._trees, self._solids = contact_trees(ours, shapes, kind), shapes.solids
         (faces_a, most_a), (faces_b, most_b) = faces_in(ours), shapes.faces
-        outward_a = surface_of(ours)[1] if kind != PARTS else _NO_NORMAL
-        outward_b = surface_of(first)[1] if kind == MESHES else _NO_NORMAL
+        outward_a = outward_normals(ours) if kind != PARTS else _NO_NORMAL
+        outward_b = outward_normals(first) if kind == MESHES else _NO_NORMAL
         self._corners = most_a, most_b
         # faces push each other out no farther than the hulls
-        hull = None if kind == PARTS or any(listing.trees.mapped) else ours.hull()
+        hull = None if kind == PARTS or any(self._trees.mapped) else ours.hull()
         hulls = None if hull is None else shapes.hulls
         outer: tuple[PartTree, GivenShapes, bool, bool] = _POINT.given[0], _POINT.given, False, True
         if hull is not None and hulls is not None:
@@ -243,8 +244,8 @@ class ContactPlan:
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
         """Return the contact points of all pose rows one after another in world axes, and their numbers."""
-        trees, rows = self._listing.trees, ShapeRows(*x[3:])
-        listed = list_pairs(self._listing, x, within)
+        trees, rows = self._trees, x.rows
+        listed = list_pairs(trees, self._solids, x, within)
         many = listed.begins[2::2] - listed.begins[:-2:2]
         longest, manifold = int(many.max()), manifold_scratch(*self._corners)
         scratch = ContactScratch(
@@ -255,7 +256,7 @@ class ContactPlan:
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
         points = borrow("points", int((np.minimum(many, MOST) * manifold.most + many).sum()), WIDTH)
         if any(trees.mapped) and trees.kind != PARTS:  # kernels cannot search for a separating translation
-            most_deep = depths(x.ours, x.shapes.parts[0], relatives(x.rows_a, x.rows_b))[:, MOST_DEPTH].copy()
+            most_deep = depths(x.ours, x.shapes.parts[0], relatives(rows.a, rows.b))[:, MOST_DEPTH].copy()
         point_rows(trees, self._sides, within, rows, most_deep, listed, tree_scratch(), scratch, points, begins)
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)
@@ -307,7 +308,7 @@ class ContactPair:
         turned, shapes = later or self._order == TURNED, ShapeList([b])
         mirror(out, turned)
         ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shapes.reaches, row_a, row_b))[0]
-        x = PosedShapes(a, ours, shapes, _ALONE, row_a, row_b)
+        x = PosedShapes(a, ours, shapes, ShapeRows(_ALONE, row_a, row_b))
         points, counts = self.plan(x, later).points(x, out, within, most)
         return _touching_in_order(_ALONE, points, counts, turned).points
 
@@ -315,10 +316,10 @@ class ContactPair:
 def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
     """Replace the results of overlapping rows without contact points by their signed distances."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
-    for k in np.unique(x.shape_index[deep]).tolist():
-        which = np.flatnonzero(deep & (x.shape_index == k))
+    for k in np.unique(x.rows.which[deep]).tolist():
+        which = np.flatnonzero(deep & (x.rows.which == k))
         out, flags = empty_answers(len(which))
-        deep_rows = Rows(x.rows_a[which], x.rows_b[which], len(which), True)
+        deep_rows = Rows(x.rows.a[which], x.rows.b[which], len(which), True)
         solve(x.a, x.shapes.things[k], deep_rows, Wanted(SIGNED), out, flags)
         answers[which] = out
 
@@ -404,7 +405,7 @@ def point_rows(
         count, most = _choose(x, origin, kind, mutual, within, hulls, f, first[2 * k :], scratch.pair, w)
         _sort_by_gap(f, count, scratch.keys, order)
         split_count = split(x, kind, mapped, f, first[2 * k], first[2 * k + 1], count, origin, order, w)
-        faces_b = (sides.b.faces[0], sides.b.faces[1], sides.b.faces[2][i:])
+        faces_b = Faces(sides.b.faces.ints, sides.b.faces.floats, sides.b.faces.starts[i:])
         writing = Writing(x, sides.a.faces, faces_b, f, within, most, scratch.manifold, w)
         added = write_points(
             writing, split_count, split_count if mapped[0] or mapped[1] else count, origin, points[written:]

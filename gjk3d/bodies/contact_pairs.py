@@ -12,14 +12,13 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.body_pair import MOST_PAIRS, BodyPair, too_many
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
-from gjk3d.bodies.mesh_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.mesh_trees import crossings
 from gjk3d.bodies.normal_cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
 from gjk3d.bodies.shape_list import ShapeList
@@ -199,28 +198,20 @@ class PosedShapes(NamedTuple):
     a: Body
     ours: Parts
     shapes: ShapeList
-    shape_index: Ints
-    rows_a: Array
-    rows_b: Array
+    rows: ShapeRows
 
-    def rows(self, some: slice) -> PosedShapes:
+    def at(self, some: slice) -> PosedShapes:
         """Return the same at some pose rows."""
-        return self._replace(shape_index=self.shape_index[some], rows_a=self.rows_a[some], rows_b=self.rows_b[some])
+        which, rows_a, rows_b = self.rows
+        return self._replace(rows=ShapeRows(which[some], rows_a[some], rows_b[some]))
 
 
-class PairListing(NamedTuple):
-    """The arguments of `list_rows` that no pose changes."""
-
-    trees: ContactTrees
-    solids: GivenSolids
-
-
-def pair_listing(a: Parts, shapes: ShapeList, kind: int) -> PairListing:
-    """Return the arguments for a body and the shapes of a list."""
+def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
+    """Return a body and the shapes of a list for the kernels."""
     first, rims_reaches = shapes.parts[0], shapes.given[1]
     order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
     trees = _with_neighbours(a, a.given), (_with_neighbours(first, shapes.given[0]), rims_reaches)
-    return PairListing(ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped)), shapes.solids)
+    return ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped))
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
@@ -230,16 +221,15 @@ def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
 
 
-def list_pairs(listing: PairListing, x: PosedShapes, within: float) -> ListedPairs:
+def list_pairs(trees: ContactTrees, solids: GivenSolids, x: PosedShapes, within: float) -> ListedPairs:
     """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
     Unless a body has functions of a user, the arrays are parts of those of `borrow`.
     """
-    trees, rows = listing.trees, ShapeRows(*x[3:])
-    which, rows_a, rows_b = rows
+    which, rows_a, rows_b = rows = x.rows
     if any(trees.mapped):
         return _by_functions(x.ours, x.shapes.parts[0], rows_a, rows_b, trees.kind, within)
-    solids = with_scratch(listing.solids)
+    solids = with_scratch(solids)
     finished, begins = 0, np.zeros(2 * len(rows_a) + 1, dtype=np.int64)
     pairs = borrow("pairs", _ROOM * (1 + len(rows_a)), 2, np.int64)
     room = len(pairs)

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple, cast
 from weakref import ref
 
 import numpy as np
 
-from gjk3d.bodies import tree_collision
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.bvh import tree_of
-from gjk3d.bodies.depth.depth import depths
-from gjk3d.bodies.depth.fast import fast_body, fast_depths, fast_rows
-from gjk3d.bodies.depth.fast_steps import FastBody
-from gjk3d.bodies.depth.search import LEAST as LEAST_DEPTH
-from gjk3d.bodies.depth.search import MOST, NORMAL, PLACE
+from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
+from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
+from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths
+from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import APART as MESHES_APART
-from gjk3d.bodies.mesh_pair import MeshPair, meet_many, prepared_meshes
-from gjk3d.bodies.pair import BodyPair, Nearest
 from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import matrices_apart, parts_of, root_of
 from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.bodies.touching_bodies import ANSWERED, BOUNDS, DEPTHS, NORMALS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import (
+    ANSWERED,
+    BOUNDS,
+    DEPTHS,
+    NORMALS,
+    DistanceQuery,
+    Reports,
+    distance_query,
+    distance_rows,
+)
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -34,6 +38,7 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
+    are_meshes,
     meet_each,
     meet_rows,
     tree_scratch,
@@ -41,8 +46,7 @@ from gjk3d.bodies.tree_collision import (
 from gjk3d.bodies.tree_distance import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
 from gjk3d.convex.batch import NO_POSE, in_chunks
 from gjk3d.convex.checks import FAST
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, later, mirror, select_rows
-from gjk3d.convex.solve import Quick
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror, select_rows
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import ROUNDING, WIDTH, composed, relative, relatives
@@ -77,44 +81,106 @@ def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Arra
     return pair_of(a, b, relative(row_a, row_b)), row_a, order == TURNED
 
 
-def walked(a: Body, b: Any) -> tuple[Parts, Parts] | None:
-    """Return the parts of a pair; None if it has functions of users, which compiled traversals do not support."""
+class QueryScratch(NamedTuple):
+    """Poses, results and scratch of a compiled query."""
+
+    rows: PoseRows
+    reports: Reports
+    w: TreeScratch
+
+
+class TreeQueries:
+    """The compiled queries on a body and another object: for stacks of poses, or for single matrices.
+
+    The trees are in the order of the kernels. An object of this class has arrays of both, but no reference to them.
+    """
+
+    def __init__(self, a: Parts, b: Parts, order: int) -> None:
+        self.trees, self._parts = TreePair(a.given, b.given, order), (ref(a), ref(b))
+        self._faces = bool(are_meshes(a.given, b.given))
+
+    @cached_property
+    def _roots(self) -> Array:
+        return np.stack([root_of(tree) for tree in self.trees[:2]])
+
+    @cached_property
+    def _unlimited(self) -> list[DistanceQuery]:
+        """The queries without a greatest distance, by their levels."""
+        return [distance_query(self._faces, level, inf) for level in range(1 + DEPTHS)]
+
+    @cached_property
+    def _fast(self) -> tuple[FastBody, FastBody]:
+        """Both bodies for the fast depth, made at the first query because the hull of a large mesh takes a while."""
+        a, b = (reference() for reference in self._parts)
+        assert a is not None
+        assert b is not None
+        return fast_body(a), fast_body(b)
+
+    def measure_rows(
+        self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
+    ) -> int:  # fmt: skip
+        """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
+        query = self._unlimited[level] if most == inf else distance_query(self._faces, level, most)
+        rows, reports, w = x
+        if not is_fast:
+            return distance_rows(self.trees, query, ma, mb, rows, w, out, reports)
+        return fast_rows(*self._fast, self.trees.order, query, ma, mb, rows, w, out, reports)
+
+    def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
+        """Return `collide` at two matrices for a margin of at least 0, None if the general path has to solve it."""
+        if self.trees.order == TURNED:
+            ma, mb = mb, ma
+        poses, (rows, reports, w) = _thread_scratch()
+        # most pairs are far apart, and passing two trees takes longer than this test
+        apart = matrices_apart(ma, mb, self._roots, margin, 2.0 * ROUNDING, poses)
+        if apart != 0:
+            return False if apart == 1 else None
+        code = meet_rows(self.trees, NO_POSE, NO_POSE, rows, margin, w, reports.codes)
+        if code == APART:
+            return False
+        return True if code in (MEET, HELD) else None
+
+    def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
+        """Write the row of a distance at two matrices; return its marks, -1 if the general path has to solve it."""
+        if self.trees.order == TURNED:
+            ma, mb = mb, ma
+        x, signed = _thread_scratch()[1], mode != narrow.UNSIGNED
+        code = self.measure_rows(ma, mb, mode == FAST, DEPTHS if signed else NORMALS, most, x, out)
+        solved = code in (APART, ANSWERED) or (code in (MEET, HELD) and (mode == FAST or not signed))
+        status, _, tight, unsure = x.reports.flags[0].tolist()
+        return int(status + 8 * tight) if solved and not unsure else -1
+
+
+def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
+    """Return the compiled queries of a pair in the order of the kernels, None if it has functions of users."""
     first, second = a._as_parts(), parts_of(b)
-    return None if first.any_mapped or second.any_mapped else (first, second)
+    return None if first.any_mapped or second.any_mapped else TreeQueries(first, second, order)
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     """Return at which rows a pair with a body collides or is closer than a margin."""
     order, a, b, rows = _ordered(a, b, rows)
-    part_sets = walked(a, b)
-    if part_sets is not None:
-        codes = np.empty(rows.total, dtype=np.int64)
-        trees = TreePair(part_sets[0].given, part_sets[1].given, order)
+    queries, within = tree_queries(a, b, order), max(margin, 0.0)
+    if queries is None:
+        meets = (_at(a, b, rows, k, order)[0].meet(within) for k in range(rows.total))
+        return _deep_enough(a, b, rows, order, np.fromiter(meets, dtype=bool), margin)
+    codes = np.empty(rows.total, dtype=np.int64)
 
-        def run(start: int, stop: int) -> None:
-            some = PoseRows(rows.a, rows.b, start, stop)
-            meet_rows(trees, NO_POSE, NO_POSE, some, max(margin, 0.0), tree_scratch(), codes)
+    def run(start: int, stop: int) -> None:
+        some = PoseRows(rows.a, rows.b, start, stop)
+        meet_rows(queries.trees, NO_POSE, NO_POSE, some, within, tree_scratch(), codes)
 
-        in_chunks(rows.total, rows.workers, run, _CHUNK)
-        answer: Bools = (codes == tree_collision.MEET) | (codes == tree_collision.HELD)
-        left = np.flatnonzero(codes > tree_collision.HELD)
-        if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
-            few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
-            out, flags = empty_answers(len(left))
-            solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
-            answer[left] = ~(out[:, 1] > margin)
-        else:
-            for k in left.tolist():
-                answer[k] = _at(a, b, rows, k, order)[0].meet()
+    in_chunks(rows.total, rows.workers, run, _CHUNK)
+    answer: Bools = (codes == MEET) | (codes == HELD)
+    left = np.flatnonzero(codes > HELD)
+    if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
+        few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
+        out, flags = empty_answers(len(left))
+        solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
+        answer[left] = ~(out[:, 1] > margin)
     else:
-        answer = np.array([_at(a, b, rows, k, order)[0].meet(max(margin, 0.0)) for k in range(rows.total)], dtype=bool)
-    return _deep_enough(a, b, rows, order, answer, margin)
-
-
-def collide_meshes(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
-    """Return at which rows two meshes collide or are closer than a margin."""
-    order, a, b, rows = _ordered(a, b, rows)
-    answer = _meshes_within(a, b, rows, margin) if margin > 0.0 else _meshes_meet(a, b, rows, order)
+        for k in left.tolist():
+            answer[k] = _at(a, b, rows, k, order)[0].meet()
     return _deep_enough(a, b, rows, order, answer, margin)
 
 
@@ -127,46 +193,17 @@ def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin:
 
 
 def collide_beside(a: Body, shelf: ShapeList, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return at which rows a body and one shape of a shelf per row collide, for a margin of at least 0."""
+    """Return the rows in which a body and one shape of a list per row collide, for a margin of at least 0."""
     codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
 
     def run(start: int, stop: int) -> None:
         meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, tree_scratch(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    answer: Bools = (codes == tree_collision.MEET) | (codes == tree_collision.HELD)
-    for k in (codes > tree_collision.HELD).nonzero()[0].tolist():
+    answer: Bools = (codes == MEET) | (codes == HELD)
+    for k in (codes > HELD).nonzero()[0].tolist():
         few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
         answer[k] = collide(a, shelf.things[which[k]], few, margin)[0]
-    return answer
-
-
-def _meshes_meet(a: Mesh, b: Mesh, rows: Rows, order: int) -> Bools:
-    first, second, turned = later(rows)
-    answer = np.empty(rows.total, dtype=bool)
-    turned &= order == TIED
-    for some, mine, theirs, p, q in ((~turned, a, b, first, second), (turned, b, a, second, first)):
-        if some.any():
-            answer[some] = meet_many(mine, theirs, p[some], q[some]) != MESHES_APART
-    return answer
-
-
-def _meshes_within(a: Mesh, b: Mesh, rows: Rows, margin: float) -> Bools:
-    """Return at which rows two meshes are closer than a margin above 0.
-
-    The boolean follows the lower bound of the distance, as `solve` computes it.
-    """
-    away = sum(float(np.abs(poses[:, 9:12]).max(initial=0.0)) for poses in (rows.a, rows.b))
-    size = tree_of(a).reach + tree_of(b).reach + away
-    out, flags = empty_answers(rows.total)
-    solve(a, b, rows, Wanted(narrow.UNSIGNED, margin + tree_collision.CLOSE * size, normals=False), out, flags)
-    near = np.flatnonzero((out[:, 2] > margin) & (flags[:, 0] != Status.BEYOND))
-    if len(near):
-        few = Rows(select_rows(rows.a, near), select_rows(rows.b, near), len(near), True, rows.workers)
-        again, flags = empty_answers(len(near))
-        solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), again, flags)
-        out[near] = again
-    answer: Bools = ~(out[:, 1] > margin)
     return answer
 
 
@@ -199,29 +236,20 @@ def _solve_compiled(
     a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
 ) -> tuple[Bools, Bools]:
     """Write the distances of the compiled traversals, and return the overlapping rows and those for the slow path."""
-    first, second = a._as_parts(), parts_of(b)
-    if first.any_mapped or second.any_mapped:
+    queries = tree_queries(a, b, order)
+    if queries is None:
         return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
-    faces = bool(a._kind & b._kind & Kind.MESH)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
-    query = distance_query(faces, level, wanted.max_distance)
-    trees = TreePair(first.given, second.given, order)
-    fast = (fast_body(first), fast_body(second)) if wanted.mode == FAST else None
+    reports = Reports(codes, flags, parts)
 
     def run(start: int, stop: int) -> None:
-        if fast is not None:
-            fast_rows(
-                *fast, faces, NO_POSE, NO_POSE, rows.a, rows.b, *query[2:], order, start, stop, tree_scratch(), codes,
-                out, flags, parts,
-            )  # fmt: skip
-            return
-        some = PoseRows(rows.a, rows.b, start, stop)
-        distance_rows(trees, query, NO_POSE, NO_POSE, some, tree_scratch(), out, Reports(codes, flags, parts))
+        x = QueryScratch(PoseRows(rows.a, rows.b, start, stop), reports, tree_scratch())
+        queries.measure_rows(NO_POSE, NO_POSE, wanted.mode == FAST, level, wanted.max_distance, x, out)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping = ((codes == tree_collision.MEET) | (codes == tree_collision.HELD)) & (wanted.mode != FAST)
-    unclear = (codes > tree_collision.HELD) & (codes != ANSWERED)
+    overlapping = ((codes == MEET) | (codes == HELD)) & (wanted.mode != FAST)
+    unclear = (codes > HELD) & (codes != ANSWERED)
     pending = unclear | (flags[:, 3] != 0)
     for k in np.flatnonzero(unclear).tolist():
         overlapping[k] = _at(a, b, rows, k, order)[0].meet()
@@ -359,70 +387,26 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     flags[deep.which] = marks
 
 
-_Scratch = tuple[PoseRows, Reports, TreeScratch]
 _local = threading.local()
 
 
-def _thread_scratch() -> _Scratch:
+def _thread_scratch() -> tuple[Array, QueryScratch]:
+    """Return the pose rows and the scratch of a single query, which the thread retains."""
     try:
-        scratch: _Scratch = _local.scratch
+        scratch: tuple[Array, QueryScratch] = _local.scratch
     except AttributeError:
         codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
-        rows, reports = PoseRows(np.empty((1, WIDTH)), np.empty((1, WIDTH)), 0, 1), Reports(codes, flags, parts)
-        scratch = _local.scratch = rows, reports, tree_scratch()
+        poses = np.empty((2, WIDTH))
+        x = QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
+        scratch = _local.scratch = poses, x
     return scratch
 
 
-def prepare(a: Any, b: Any) -> Quick | None:
-    """Return the compiled functions for single queries of a pair with a body, or None if the slow path is needed."""
-    faces = bool(a._kind & b._kind & Kind.MESH)
+def prepare(a: Any, b: Any) -> TreeQueries | None:
+    """Return the compiled queries of a pair with a body at single matrices, or None if the slow path is needed."""
     order = order_of(a, b)
-    swap = order == TURNED
-    first, second = (b, a) if swap else (a, b)
-    part_sets = (parts_of(first), parts_of(second)) if faces else walked(first, second)
-    if part_sets is None or part_sets[1].endless:
-        return None
-    trees = TreePair(part_sets[0].given, part_sets[1].given, order)
-    queries = [distance_query(faces, level, inf) for level in (NORMALS, DEPTHS)]
-    # made at the first query that needs it, since the hull of a large mesh takes a while; parts refer to their meshes
-    fast: list[tuple[FastBody, FastBody]] = []
-    references = [ref(part_set) for part_set in part_sets]
-
-    def collide(a: Any, b: Any, ma: Array, mb: Array, margin: float) -> bool | None:
-        if swap:
-            ma, mb = mb, ma
-        rows, reports, w = _thread_scratch()
-        code = meet_rows(trees, ma, mb, rows, margin, w, reports.codes)
-        if code == APART:
-            return False
-        return True if code in (MEET, HELD) else None
-
-    def measure(ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
-        if swap:
-            ma, mb = mb, ma
-        rows, reports, w = _thread_scratch()
-        codes, flags, parts = reports
-        signed = mode != narrow.UNSIGNED
-        query = queries[signed] if most == inf else distance_query(faces, queries[signed].level, most)
-        if mode == FAST:
-            if not fast:
-                parts_a, parts_b = (reference() for reference in references)
-                if parts_a is None or parts_b is None:
-                    return -1
-                fast.append((fast_body(parts_a), fast_body(parts_b)))
-            code = fast_rows(
-                *fast[0], faces, ma, mb, rows.a, rows.b, *query[2:], order, 0, 1, w, codes, out, flags, parts
-            )  # fmt: skip
-            if code in (MEET, HELD):
-                code = ANSWERED
-        else:
-            code = distance_rows(trees, query, ma, mb, rows, w, out, reports)
-        if code not in (APART, ANSWERED) and (signed or code not in (MEET, HELD)):
-            return -1
-        status, _, tight, unsure = flags[0].tolist()
-        return -1 if unsure else int(status + 8 * tight)
-
-    return Quick(prepared_meshes(a, b) if faces else collide, measure)
+    first, second = (b, a) if order == TURNED else (a, b)
+    return None if second._kind == Kind.ENDLESS else tree_queries(first, second, order)
 
 
 _STEP = 1e-7  #: separation at which touching parts are searched, in sizes

@@ -45,8 +45,6 @@ _ALIKE = 0.9  #: cosine of the angle between similar directions, of which one is
 _OFF = 64.0  #: greatest error of a nearest point, in units of the error of positions
 IS_APART, IS_DEEP, IS_OPEN = range(3)
 
-#: arrays of several `Solid`, first indices of the vertices, planes and edges of each and the last end, scratch
-GivenSolids = tuple[Array2, Array2, Array2, Ints2, Ints2, Array2, Array2, Ints1]
 _CORNER, _EDGE, _OUT = 0, 3, 6  #: columns of a triangle's corner: position, edge to the next corner, normal of the edge
 
 
@@ -62,6 +60,19 @@ class Solid(NamedTuple):
     heights: Array2  #: scratch: heights of the triangle's corners along the normals, and the gap of each, (4, faces)
     corners: Array2  #: scratch: corners of the triangle with the columns above, (3, 9)
     outline: Ints1  #: scratch
+
+
+class GivenSolids(NamedTuple):
+    """The arrays of several `Solid`, one after another, and their scratch."""
+
+    vertices: Array2
+    planes: Array2
+    edges: Array2
+    sides: Ints2
+    begins: Ints2  #: (n + 1, 3) first indices of the vertices, planes and edges of each, and the ends of the last
+    heights: Array2
+    corners: Array2
+    outline: Ints1
 
 
 class Facet(NamedTuple):
@@ -80,9 +91,10 @@ _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), d
 @inlined
 def solid_in(t: GivenSolids, k: int) -> Solid:
     """Return polytope k of the given arrays."""
-    p, q = t[4][k], t[4][k + 1]
+    p, q = t.begins[k], t.begins[k + 1]
     return Solid(
-        t[0][p[0] : q[0]], t[1], p[1], q[1] - p[1], t[2][p[2] : q[2]], t[3][p[2] : q[2]], t[5], t[6], t[7]
+        t.vertices[p[0] : q[0]], t.planes, p[1], q[1] - p[1], t.edges[p[2] : q[2]], t.sides[p[2] : q[2]], t.heights,
+        t.corners, t.outline,
     )  # fmt: skip
 
 
@@ -97,32 +109,25 @@ def _corner_at(s: Solid, k: int, column: int) -> Vec3:
     return (s.corners[k, column], s.corners[k, column + 1], s.corners[k, column + 2])
 
 
-@inlined
-def _put_corner(s: Solid, k: int, p: Vec3, edge: Vec3, out: Vec3) -> None:
-    c = s.corners[k]
-    c[_CORNER], c[_CORNER + 1], c[_CORNER + 2] = p
-    c[_EDGE], c[_EDGE + 1], c[_EDGE + 2] = edge
-    c[_OUT], c[_OUT + 1], c[_OUT + 2] = out
-
-
 def solids_of(every: Sequence[Parts]) -> GivenSolids:
     """Return the polytopes among bodies as arrays. Other bodies, and polytopes with many edges, are empty."""
     solids = [_solid_of(parts) for parts in every] or [_NONE]
     vertices, planes, edges, sides = (np.concatenate(column) for column in zip(*solids, strict=True))
     begins = np.zeros((len(solids) + 1, 3), dtype=np.int64)
     begins[1:] = np.cumsum([[len(column) for column in table[:3]] for table in solids], axis=0)
-    return vertices, np.ascontiguousarray(planes.T), edges, sides, begins, *_scratch(begins)
-
-
-def _scratch(begins: Ints) -> tuple[Array, Array, Ints]:
-    faces, edges = np.diff(begins[:, 1:], axis=0).max(axis=0).tolist()
-    return np.empty((4, faces)), np.empty((3, 9)), np.empty(3 * edges + 1, dtype=np.int64)
+    most_faces, most_edges = np.diff(begins[:, 1:], axis=0).max(axis=0).tolist()
+    return GivenSolids(
+        vertices, np.ascontiguousarray(planes.T), edges, sides, begins, np.empty((4, most_faces)), np.empty((3, 9)),
+        np.empty(3 * most_edges + 1, dtype=np.int64),
+    )  # fmt: skip
 
 
 def with_scratch(solids: GivenSolids) -> GivenSolids:
     """Return solids with new scratch, which threads must not share."""
+    # without `_replace` and `empty_like`, which take twice as long
     heights, corners, outline = solids[5:]
-    return (*solids[:5], np.empty(heights.shape), np.empty(corners.shape), np.empty(outline.shape, dtype=np.int64))
+    scratch = np.empty(heights.shape), np.empty(corners.shape), np.empty(outline.shape, dtype=np.int64)
+    return GivenSolids(*solids[:5], *scratch)
 
 
 def _solid_of(parts: Parts) -> tuple[Array, Array, Array, Ints]:
@@ -295,8 +300,10 @@ def _seen_from(m: Rigid, t: Triangle) -> Triangle:
 @kernel
 def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
     for i in range(3):
-        edge = sub(t[(i + 1) % 3], t[i])
-        _put_corner(s, i, t[i], edge, cross(edge, n))
+        c, edge = s.corners[i], sub(t[(i + 1) % 3], t[i])
+        c[_CORNER], c[_CORNER + 1], c[_CORNER + 2] = t[i]
+        c[_EDGE], c[_EDGE + 1], c[_EDGE + 2] = edge
+        c[_OUT], c[_OUT + 1], c[_OUT + 2] = cross(edge, n)
 
 
 @kernel

@@ -6,8 +6,9 @@ of all other parts are those of their shapes (`Faces`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch
 from gjk3d.bodies.triangles import vec_at
-from gjk3d.convex.patches import Faces as ShapeFaces
 from gjk3d.convex.patches import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, world_center
@@ -45,8 +45,13 @@ _INTS, _FLOATS = 25, 15  #: sizes of the arrays for the faces of a column
 _SIDES = np.array([0, 3, 6, 10, 14, 18, 0, 1, 2, 3, 5, 4, 0, 3, 4, 1, 1, 4, 5, 2, 2, 5, 3, 0])  #: faces of a column
 _TRIANGLE_SIDES = np.array([0, 3, 6, 0, 1, 2, 2, 1, 0])  #: faces of a triangle
 
-#: arrays of the faces of shapes, and the first indices of each part in both, with a single row for equal parts
-Faces = tuple[Ints1, Array1, Ints2]
+
+class Faces(NamedTuple):
+    """The faces of all parts of a body."""
+
+    ints: Ints1
+    floats: Array1
+    starts: Ints2  #: first indices of each part in both arrays, with a single row for equal parts
 
 
 @kernel
@@ -110,8 +115,8 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
     if t.kind == PRISMS:
         _column_faces(core, ints, floats)
         return Loops(ints, floats)
-    r = k if faces[2].shape[0] > 1 else 0
-    return Loops(faces[0][faces[2][r, 0] :], faces[1][faces[2][r, 1] :])
+    r = k if faces.starts.shape[0] > 1 else 0
+    return Loops(faces.ints[faces.starts[r, 0] :], faces.floats[faces.starts[r, 1] :])
 
 
 class ManifoldScratch(NamedTuple):
@@ -396,18 +401,18 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return the faces of a body's parts in the format of the kernel, and the greatest corner count of a feature."""
+    """Return `part_faces` of a body, which is cached."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
-        shape_faces = faces_of(shapes or [None])
-        parts._looped = (shape_faces.ints, shape_faces.floats, shape_faces.starts[which]), most_corners_in(shape_faces)
+        parts._looped = part_faces(shapes or [None], which)
     faces: tuple[Faces, int] = parts._looped
     return faces
 
 
-def most_corners_in(faces: ShapeFaces) -> int:
-    """Return the greatest number of corners of a feature of some shapes, at least that of triangles and columns."""
-    return max(4, int(faces.corners.max()))
+def part_faces(shapes: Sequence[Any], which: Any) -> tuple[Faces, int]:
+    """Return the faces of parts, given by the numbers of their shapes, and the greatest corner count of a feature."""
+    every = faces_of(shapes)
+    return Faces(every.ints, every.floats, every.starts[which]), max(4, int(every.corners.max()))  # 4 as for a column
 
 
 def manifold_scratch(most_a: int, most_b: int) -> ManifoldScratch:

@@ -319,8 +319,8 @@ class Mesh(Body):
         """
         if not self._solid:
             return False
-        if "told" not in self._cache and (words := self.nearly_closed):
-            self._cache["told"] = True
+        if "warned" not in self._cache and (words := self.nearly_closed):
+            self._cache["warned"] = True
             warnings.warn(
                 f"{words}. Use Mesh(vertices, faces, solid=False) for a hollow surface", Gjk3dWarning, stacklevel=2
             )
@@ -339,7 +339,7 @@ class Mesh(Body):
 
     def _hush(self) -> None:
         """Suppress the warning of `is_solid`, for callers that report open meshes themselves."""
-        self._cache["told"] = True
+        self._cache["warned"] = True
 
     @property
     def convexity(self) -> float:

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import inf, pi, prod, sqrt
+from math import hypot, inf, pi, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Body, Packed, Parts
 from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, gap_squared
-from gjk3d.bodies.part_tree import COPIES, OPEN, PLACED, SKIN, TRIANGLES, PartTree
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, gap_squared
+from gjk3d.bodies.part_tree import COPIES, ENDLESS, OPEN, PLACED, PRISMS, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.topology import edges_of
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
 from gjk3d.geometry.vec3 import Rigid
 from gjk3d.narrow.cores import relative_pose
+from gjk3d.narrow.pairs import take_poses
 from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved, translations
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.composed import ConvexUnion
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull, Triangle
-from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
+from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 _MOST_CURVED = 256  #: greatest number of curved parts whose hull is made of their support mappings
 _EVERY_WAY = np.array([(x, y, z) for x in (1.0, 0.0, -1.0) for y in (0.0, 1.0, -1.0) for z in (0.0, 1.0, -1.0)])
@@ -543,8 +544,9 @@ def parts_of(thing: Body | Shape) -> Parts:
     return parts
 
 
-#: columns after the box: greatest coordinate, which is infinite without a box, and rounding radius
-_REACH, _RIM, _ROOT = BOX, BOX + 1, BOX + 2
+#: columns of `root_of` after the box: greatest coordinate, which is infinite without a box, rounding radius, and the
+#: radius of the ball about the box's centre
+_REACH, _RIM, _RADIUS, _ROOT = BOX, BOX + 1, BOX + 2, BOX + 3
 _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
@@ -585,20 +587,63 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
         out[k] = gap - roots[a, _RIM] - roots[b, _RIM] - 4.0 * error
 
 
-def _root_of(thing: Any) -> Array:
-    row = np.full(_ROOT, inf)
-    if isinstance(thing, (Body, Shape)) and not isinstance(thing, Halfspace):
-        parts = parts_of(thing)
-        if not parts.endless:
-            boxes, rim, reach = parts.given.boxes, parts.given.rim, parts.reach
-            row[:BOX], row[_REACH], row[_RIM] = boxes[0], reach, rim
-    return row
+@kernel
+def _roots_apart(m: Rigid, roots: Array, a: int, b: int, margin: float, rounding: float) -> bool:
+    """Return whether the balls or boxes of two bodies, given as rows of `root_of`, are farther apart than a margin."""
+    reach = roots[a, _REACH] + roots[b, _REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
+    more = margin + rounding * reach + roots[a, _RIM] + roots[b, _RIM]
+    to, far = box_pose(m, roots, a, roots, b), roots[a, _RADIUS] + roots[b, _RADIUS] + more
+    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
+        return True
+    x, y, z = roots[a, 3] + more, roots[a, 4] + more, roots[a, 5] + more
+    return bool(boxes_apart(to, x, y, z, roots[b, 3], roots[b, 4], roots[b, 5]))
+
+
+@entry
+def roots_apart(
+    rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
+) -> None:  # fmt: skip
+    """Write which pairs of bodies are farther apart than a margin, by the roots of both.
+
+    ``at`` are their pose rows, and ``which`` their rows of ``roots``.
+    """
+    for k in range(at.shape[0]):
+        m = relative_pose(rows[at[k, 0]], _ORIGIN, rows[at[k, 1]], _ORIGIN)
+        out[k] = _roots_apart(m, roots, which[k, 0], which[k, 1], margin, rounding)
+
+
+@entry
+def matrices_apart(ma: Array2, mb: Array2, roots: Array2, margin: float, rounding: float, rows: Array2) -> int:
+    """Return whether two bodies at two matrices are apart, 0 or 1, by their ``roots``; -1 if one is not a pose.
+
+    ``rows`` receives the poses.
+    """
+    # one array for all results, since passing an array costs as much time as the rest of the function
+    if not take_poses(ma, mb, rows):
+        return -1
+    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
+    return int(_roots_apart(m, roots, plain(0), plain(1), margin, rounding))
+
+
+def root_of(tree: PartTree) -> Array:
+    """Return the root box of a tree with the columns above."""
+    box = tree.boxes[0].tolist()
+    endless = tree.kind == PRISMS and tree.floats[ENDLESS] > -inf
+    return np.array([*box, inf if endless else tree.reach, tree.rim, hypot(*box[3:6])])
+
+
+def root_of_object(thing: Any) -> Array:
+    """Return the root box of an object, which is cached, infinite for a half-space and a user's own kind."""
+    if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
+        return np.full(_ROOT, inf)
+    root: Array = thing._cached("root", lambda: root_of(parts_of(thing).given))
+    return root
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:
     """Return lower bounds of the signed distance of pairs of objects at pose rows, -inf for unbounded objects."""
     numbers, which = np.unique(pairs, return_inverse=True)
-    roots = np.stack([_root_of(things[number]) for number in numbers.tolist()])
+    roots = np.stack([root_of_object(things[number]) for number in numbers.tolist()])
     out = np.empty(len(pairs))
     least_distances(rows, np.ascontiguousarray(at), roots, which.reshape(-1, 2), ROUNDING, out)
     return out

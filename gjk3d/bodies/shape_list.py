@@ -14,10 +14,9 @@ import numpy as np
 
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.facets import GivenSolids, solids_of
-from gjk3d.bodies.manifolds import Faces, faces_in, most_corners_in
+from gjk3d.bodies.manifolds import Faces, faces_in, part_faces
 from gjk3d.bodies.part_tree import PLACED, GivenShapes, PartTree, Thing
 from gjk3d.bodies.parts import given, parts_of
-from gjk3d.convex.patches import faces_of
 from gjk3d.convex.rows import join_packed
 from gjk3d.convex.solve import planes_of
 from gjk3d.shapes.base import Shape
@@ -65,8 +64,7 @@ class ShapeList:
         """See `gjk3d.bodies.manifolds.faces_in`."""
         if len(self) == 1:
             return faces_in(self.parts[0])
-        shape_faces = faces_of(self.things)
-        return (shape_faces.ints, shape_faces.floats, shape_faces.starts), most_corners_in(shape_faces)
+        return part_faces(self.things, slice(None))
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:

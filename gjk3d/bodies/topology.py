@@ -177,17 +177,8 @@ def mended(vertices: Array, faces: Ints, rounding: float) -> Mended:
     return closed._replace(repairs=(message, *closed.repairs))
 
 
-def _any_near(numbers: Array, within: float) -> Bools:
-    """Return which numbers are within a distance of another number."""
-    order = np.argsort(numbers)
-    near = np.concatenate([[False], np.diff(numbers[order]) <= within, [False]])
-    has_neighbour = np.empty(len(numbers), dtype=bool)
-    has_neighbour[order] = near[1:] | near[:-1]
-    return has_neighbour
-
-
 def _repair_text(count: int, noun: str, singular: str, plural: str) -> str:
-    return "" if not count else f"1 {noun} {singular}" if count == 1 else f"{count} {noun}s {plural}"
+    return f"1 {noun} {singular}" if count == 1 else f"{count} {noun}s {plural}"
 
 
 class _Work:
@@ -220,24 +211,21 @@ class _Work:
         self._drop(loose)
         turned = np.setdiff1d(turned, loose)
         repairs = (
-            _repair_text(
-                doubles, "triangle", "occurs more than once and is counted once",
-                "occur more than once and are counted once",
-            ),
-            _repair_text(
-                fins, "triangle", "is attached to the closed surface by one edge, so it does not bound the solid",
+            (doubles, "occurs more than once and is counted once", "occur more than once and are counted once"),
+            (
+                fins, "is attached to the closed surface by one edge, so it does not bound the solid",
                 "are attached to the closed surface by one edge, so they do not bound the solid",
             ),
-            _repair_text(
-                len(turned), "triangle", "was wound against its neighbours and is flipped",
+            (
+                len(turned), "was wound against its neighbours and is flipped",
                 "were wound against their neighbours and are flipped",
             ),
-            _repair_text(
-                len(loose), "triangle", "is a piece with open edges, so it does not bound the solid",
+            (
+                len(loose), "is a piece with open edges, so it does not bound the solid",
                 "are pieces with open edges, so they do not bound the solid",
             ),
         )  # fmt: skip
-        messages = tuple(text for text in repairs if text)
+        messages = tuple(_repair_text(count, "triangle", *words) for count, *words in repairs if count)
         turned, spare, hanging = (edges.faces[which] for which in (turned, ~self.kept, single & ~self.kept))
         crowded = bool(self.counts.max() > 2)
         return Mended(edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, crowded)
@@ -251,10 +239,12 @@ class _Work:
         from scipy.spatial import cKDTree
 
         points = self._points_of_places()
-        for axis in range(3):  # only few points remain for the tree
-            rim = rim[_any_near(points[rim, axis], rounding)]
-        near = cKDTree(points[rim]).query_pairs(rounding, p=np.inf, output_type="ndarray")
-        return connected(rim[near[:, 0]], rim[near[:, 1]], int(places.max()) + 1)[places]
+        for axis in range(3):  # only few points have a neighbour along each axis, so that the tree is small
+            rim = rim[np.argsort(points[rim, axis])]
+            near = np.diff(points[rim, axis], prepend=-np.inf, append=np.inf) <= rounding
+            rim = rim[near[1:] | near[:-1]]
+        pairs = cKDTree(points[rim]).query_pairs(rounding, p=np.inf, output_type="ndarray")
+        return connected(rim[pairs[:, 0]], rim[pairs[:, 1]], int(places.max()) + 1)[places]
 
     def _points_of_places(self) -> Array:
         points = np.empty_like(self.vertices)

@@ -19,8 +19,7 @@ from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.partings import shifted, solve_pair
+from gjk3d.bodies.depth.partings import past_all, shifted, solve_pair
 from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.raycast import turns_about
@@ -35,6 +34,8 @@ from gjk3d.bodies.tree_collision import (
     TreePair,
     TreeScratch,
     children,
+    faces_meet,
+    list_faces,
     list_parts,
     meet,
     part_meets,
@@ -46,9 +47,7 @@ from gjk3d.bodies.tree_distance import (
     TIGHT_CURVED,
     Round,
     bound_along,
-    faces_meet,
     into_world,
-    list_faces,
     lone_round,
     nearest,
     nearest_faces,

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.mesh_trees import STACK
+from gjk3d.bodies.mesh_trees import STACK, crossings
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
     PRISMS,
     TIED,
+    TRIANGLES,
     TURNED,
     WIDEST,
     GivenShapes,
@@ -32,6 +33,7 @@ from gjk3d.bodies.part_tree import (
     nth_shape,
     part_at,
     put_behind,
+    triangles_of,
 )
 from gjk3d.bodies.raycast import is_inside
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
@@ -258,6 +260,24 @@ def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 
 @inlined
+def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
+    """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
+    return int(crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs))
+
+
+@kernel
+def faces_meet(x: PosedPair, w: TreeScratch) -> int:
+    """Test whether two meshes intersect: MEET, HELD or APART."""
+    return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
+
+
+@inlined
+def are_meshes(a: PartTree, b: PartTree) -> bool:
+    """Return whether two bodies consist of sharp triangles."""
+    return a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == 0.0 and b.floats[0] == 0.0
+
+
+@inlined
 def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
     """Convert two matrices to the first rows, if there are any; False if one is not a pose."""
     if ma.shape[0] == 0:
@@ -269,20 +289,20 @@ def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
 def meet_rows(
     pair: TreePair, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch, answer: Ints1
 ) -> int:  # fmt: skip
-    """Write the code of `meet` at pose rows, and return the last code.
+    """Write the code of `meet` at pose rows, and return the last code. Meshes are tested by `faces_meet`.
 
     It is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
     converted to the first rows.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE
-    code = APART
+    code, faces = APART, margin == 0.0 and are_meshes(pair.a, pair.b)
     w.last[0] = -1
     for k in range(rows.start, rows.stop):
         x, _ = two_of_rows(pair, rows, k)
         if pair.order == TIED:
             w.last[0] = -1  # the stored parts belong to another shape
-        code = meet(x, margin, w)
+        code = faces_meet(x, w) if faces else meet(x, margin, w)
         answer[k] = code
     return code
 
@@ -378,7 +398,7 @@ def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
 
 
 def give_back(**arrays: Any) -> None:
-    """Retain large arrays under the names of `borrow`, since new memory costs more than what is computed in it."""
+    """Retain large arrays under the names of `borrow`, since new memory costs more than the computation."""
     _local.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.mesh_trees import crossings, nearest_triangles
+from gjk3d.bodies.mesh_trees import nearest_triangles
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
-from gjk3d.bodies.tree_collision import MEET, PosedPair, TreeScratch, children, held, parts_at
+from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, children, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
@@ -231,18 +231,6 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
         if not length > 0.0 or bound_along(c, normal) > bound_along(c, n):
             return normal
     return n
-
-
-@inlined
-def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
-    """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
-    return int(crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs))
-
-
-@kernel
-def faces_meet(x: PosedPair, w: TreeScratch) -> int:
-    """Test whether two meshes intersect: MEET, HELD or APART."""
-    return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @kernel

@@ -107,7 +107,9 @@ class VoxelGrid(Body):
         bits = np.ascontiguousarray(raw != 0).view(np.uint8)
         if not bits.any():
             raise ShapeError(f"VoxelGrid: none of the {raw.size} cubes is occupied, expected at least one")
-        self._set(_occupied=bits.copy(), origin=vector(origin, "VoxelGrid: origin"), pitch=_pitch(pitch))
+        self._set(
+            _occupied=bits.copy(), origin=vector(origin, "VoxelGrid: origin"), pitch=number(pitch, "VoxelGrid: pitch")
+        )
 
     @property
     def occupied(self) -> NDArray[np.bool_]:
@@ -196,6 +198,8 @@ class VoxelGrid(Body):
 
     def _build_parts(self) -> Copies:
         """See `Body`."""
+        from scipy.ndimage import label  # loaded on demand
+
         cells = self._merged_cells()
         ends = np.tile(self.origin, 2) + self.pitch * cells
         middles = self.origin + (0.5 * self.pitch) * (cells[:, :3] + cells[:, 3:])
@@ -211,16 +215,6 @@ class VoxelGrid(Body):
 
         shapes = [Box(self.pitch * size) for size in sizes]
         grid = Grid(cells, self.origin, self.pitch, self._occupied.shape)
-        return Copies(shapes, which.ravel(), middles, boxes, hull, self._pieces[tuple(cells[:, :3].T)], grid)
-
-    @property
-    def _pieces(self) -> Ints:
-        """The number of the connected piece of each cell, (nx, ny, nz). Touching cubes are connected."""
-        from scipy.ndimage import label  # loaded on demand
-
-        numbers: Ints = label(self._occupied, np.ones((3, 3, 3)))[0].astype(np.int64)
-        return numbers
-
-
-def _pitch(pitch: Any) -> float:
-    return number(pitch, "VoxelGrid: pitch")
+        # the number of the connected piece of each box; cubes that touch in a corner are connected
+        pieces = label(self._occupied, np.ones((3, 3, 3)))[0].astype(np.int64)[tuple(cells[:, :3].T)]
+        return Copies(shapes, which.ravel(), middles, boxes, hull, pieces, grid)

@@ -28,21 +28,22 @@ from gjk3d.clash.report.baseline import readable
 from gjk3d.clash.report.report import Report
 from gjk3d.clash.report.wording import (
     MEANING,
-    brief,
     decided,
     depth,
     distance,
     facts,
+    gap_or_depth,
     headline,
     inside,
+    noise,
     shared_volume,
-    way_out,
+    translation_length,
     when,
 )
 from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
-from gjk3d.wording import above, count, number, told, with_unit
+from gjk3d.wording import above, count, format_bounds, number, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.clash.report.report import Report
@@ -513,19 +514,18 @@ def _extent(clash: Clash) -> list[float] | None:
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
     """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
-    unit = report.unit
-    below = " (negative for an overlap)" if (clash.distance or 0.0) < 0.0 else ""
+    unit, error = report.unit, noise(clash, report)
     extent = _extent(clash)
     texts = {
-        "brief": brief(clash),
-        "inside": inside(clash),
-        "distance": distance(clash, unit=unit) + below,
-        "depth": depth(clash, unit=unit),
-        "way": way_out(clash, unit=unit) if clash.depth else "",
+        "brief": gap_or_depth(clash, error=error),
+        "inside": inside(clash, error=error),
+        "distance": "" if clash.depth else distance(clash, unit, error),
+        "depth": depth(clash, unit, error),
+        "way": translation_length(clash, unit, error) if clash.depth else "",
         "error": "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit),
         "volume": shared_volume(clash),
-        "extent": with_unit(" × ".join(number(x, 6) for x in extent), unit) if extent else "",
-        "hulls": with_unit(number(clash.convex_gap, 6), unit) if clash.convex_gap else "",
+        "extent": with_unit(" × ".join(number(x, 5) for x in extent), unit) if extent else "",
+        "hulls": with_unit(number(clash.convex_gap, 5), unit) if clash.convex_gap else "",
         "when": when(clash, report),
     }
     return {label: text for label, text in texts.items() if text}
@@ -564,7 +564,7 @@ def played(report: Report, center: Array, size: float, numbers: Mapping[str, int
 
 
 def _course(pair: Course, unit: str | None) -> dict[str, Any]:
-    words = "the parts clash" if pair.intervals else f"smallest clearance {told(*pair.least, 5, unit)}"
+    words = "the parts clash" if pair.intervals else f"smallest clearance {format_bounds(*pair.least, 5, unit)}"
     # a curve on a screen needs no more than six digits
     series = [[float(f"{x:.6g}") for x in row] for row in pair.series if np.isfinite(row).all()]
     return {"intervals": pair.intervals, "series": series, "told": words}

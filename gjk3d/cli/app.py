@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from cyclopts import App, CycloptsError
 
+from gjk3d import __version__
 from gjk3d.cli.check import check
 from gjk3d.cli.clash import clash
 from gjk3d.cli.diff import diff
@@ -36,13 +37,7 @@ With --debug, or GJK3D_DEBUG=1 in the environment, errors are printed with their
 """
 
 
-def _version() -> str:
-    from importlib.metadata import version
-
-    return f"gjk3d {version('gjk3d')}"
-
-
-app = App(name="gjk3d", help=_HELP, version=_version)
+app = App(name="gjk3d", help=_HELP, version=f"gjk3d {__version__}")
 for command in (check, clash, diff, triage, serve, explain, info, view, robot, replay, warmup, doctor):
     app.command(command)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import (
@@ -20,8 +21,9 @@ from gjk3d.cli.arguments import (
     size_notes,
     split_name,
 )
-from gjk3d.cli.terminal import note, print_labelled, print_line, safe, vector, write_json
-from gjk3d.wording import above, below, told
+from gjk3d.cli.terminal import note, print_labelled, print_line, safe, write_json
+from gjk3d.units import reading
+from gjk3d.wording import certified, format_bounds, format_depth, format_vector, with_unit
 
 if TYPE_CHECKING:
     from gjk3d.results import Distance
@@ -39,12 +41,12 @@ def check(
     *,
     pose_a: PoseText = None,
     pose_b: PoseText = None,
-    hulls: Annotated[bool, Parameter(negative=())] = False,
-    tol: float | None = None,
+    hulls: Annotated[bool, Parameter(name=["--hulls", "--hull"], negative=())] = False,
+    tol: Annotated[float | None, Parameter(name=["--tol", "--tolerance"])] = None,
     depth: Literal["auto", "epa", "facets"] | None = None,
     unit: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
-    image: Path | None = None,
+    image: Annotated[Path | None, Parameter(name=["--image", "--picture"])] = None,
     html: Path | None = None,
 ) -> int:
     """Compute whether two models touch, how far apart they are or how deep they overlap, and where.
@@ -167,33 +169,40 @@ def _document(
     }
 
 
-def _print(models: list[Model], unit: str | None, hulls: bool, result: Distance) -> None:
+def _print(models: list[Model], stated_unit: str | None, hulls: bool, result: Distance) -> None:
     from gjk3d.query.wording import verdict
 
-    status, between = result.status.name, (result.lower, result.upper)
-    what, _, measure = verdict(result, safe(unit) if unit else None).partition(" ")
+    size = max(float(np.ptp(model.mesh.bounds, axis=0).max()) for model in models)
+    unit, factor = reading(safe(stated_unit) if stated_unit else None, size)
+    lower, upper = factor * result.lower, factor * result.upper
+    error = factor * max(model.mesh.rounding for model in models)
+    status = result.status.name
+    what, _, measure = verdict(result, unit, factor, error).partition(" ")
     measure = {"TOUCHING": "up to rounding", "UNDECIDED": "within --tol"}.get(status, measure)
     style = {"SEPARATED": "bold green", "BEYOND": "bold green", "OVERLAPPING": "bold red"}.get(status, "bold yellow")
+
+    def place(values: Any) -> str:
+        return with_unit(format_vector(factor * np.asarray(values)), unit)
+
     if status == "OVERLAPPING":
-        move = ("separation", f"move B by {vector(result.separation_vector, 9)}, so that they just touch")
+        name, words = "depth", format_depth(lower, upper, unit=unit, error=error)
+        move = ("separation", f"move B by {place(result.separation_vector)}, so that they just touch")
         if not result.tight:
-            parted = -result.lower * result.normal
-            move = ("separation", f"move B by {vector(parted, 9)} (a shorter move may suffice)")
+            move = ("separation", f"move B by {place(-result.lower * result.normal)} (a shorter move may suffice)")
     else:
-        move = ("to touch", f"move B by {vector(-result.distance * result.normal, 9)}")
+        name, words = "distance", format_bounds(lower, upper, unit=unit, error=error)
+        move = ("to touch", f"move B by {place(-result.distance * result.normal)}")
+    least, most = certified(lower, upper)
     rows = [
         ("A", f"{safe(models[0].name)}, {_size(models[0], hulls)}"),
         ("B", f"{safe(models[1].name)}, {_size(models[1], hulls)}"),
-        ("compared", f"{_WHAT[hulls]}, {f'lengths in {safe(unit)}' if unit else 'unitless'}"),
-        (
-            "distance",
-            f"{told(*between, 12)}{' (negative for an overlap)' if result.distance < 0.0 else ''}",
-        ),
-        ("bounds", f"{below(result.lower, 18)} <= distance <= {above(result.upper, 18)}"),
+        ("compared", f"{_WHAT[hulls]}{'' if unit else ', unitless'}"),
+        (name, words),
+        ("proven", with_unit(f"{least} ≤ signed distance ≤ {most}", unit)),
         *([] if result.tight else [("", "the bounds are wider than usual")]),
-        ("point on A", vector(result.point_a, 9)),
-        ("point on B", vector(result.point_b, 9)),
-        ("normal", f"{vector(result.normal, 9)} from A to B"),
+        ("point on A", place(result.point_a)),
+        ("point on B", place(result.point_b)),
+        ("normal", f"{format_vector(result.normal)} from A to B"),
         *([] if status in ("TOUCHING", "BEYOND", "UNDECIDED") else [move]),
     ]
     print_line((what.strip(":").upper(), style), f" {measure}")

@@ -38,8 +38,8 @@ _PAGE = 50_000  #: the number of findings that are stored for a page if each is 
 def clash(
     *inputs: Path,
     motion: Path | None = None,
-    a: str | None = None,
-    b: str | None = None,
+    a: Annotated[str | None, Parameter(name=["--a", "--parts-a"])] = None,
+    b: Annotated[str | None, Parameter(name=["--b", "--parts-b"])] = None,
     clearance: PoseText = None,
     tolerance: PoseText = None,
     unit: str | None = None,
@@ -53,7 +53,7 @@ def clash(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     html: Path | None = None,
     bcf: Path | None = None,
-    section: Annotated[bool, Parameter(negative=())] = False,
+    section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
     top: int = 20,
     tree: Annotated[bool, Parameter(negative=())] = False,
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
@@ -313,12 +313,12 @@ def _print(report: Report, top: int) -> None:
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
-    from gjk3d.clash.report.wording import when
+    from gjk3d.clash.report.wording import noise, when
 
     print_line()
     with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
-    deep, distance, volume = f"penetration{unit}", f"distance{unit}", f"volume{f'{unit}³' if unit else ''}"
+    deep, distance, volume = f"penetration{unit}", f"gap or depth{unit}", f"volume{f'{unit}³' if unit else ''}"
     last_columns = ["decided by", *["when"][: int(timed)]]
     table = Table(
         ["#", "kind", *["status"][: int(with_status)], "A", "B", deep, distance, volume, *last_columns],
@@ -328,13 +328,13 @@ def _print(report: Report, top: int) -> None:
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
-        table.add(*_cells(item, with_status), *[when(item, report) or "-"][: int(timed)])
+        table.add(*_cells(item, with_status, noise(item, report)), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
     print_omitted(len(rows), top)
 
 
-def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
-    from gjk3d.clash.report.wording import brief, inside, shared_volume
+def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
+    from gjk3d.clash.report.wording import gap_or_depth, inside, shared_volume
 
     return (
         str(item.severity),
@@ -342,8 +342,8 @@ def _cells(item: Clash, with_status: bool) -> tuple[str, ...]:
         *[item.status][: int(with_status)],
         safe(item.a),
         safe(item.b),
-        inside(item) or "-",
-        brief(item) or "-",
+        inside(item, error=error) or "-",
+        gap_or_depth(item, error=error) or "-",
         shared_volume(item) or "-",
         item.evidence,
     )

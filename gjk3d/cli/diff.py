@@ -159,7 +159,7 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Report, top: int) -> None:
     from gjk3d.clash.report.baseline import converted
-    from gjk3d.clash.report.wording import brief, when
+    from gjk3d.clash.report.wording import gap_or_depth, noise, when
 
     print_line(", ".join(f"{count} {change}" for change, count in counts.items()))
     shown = [row for row in rows if row[0] != "same"]
@@ -168,17 +168,18 @@ def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Repor
     print_line()
     length_unit, factor = after.reading
     length = f" {safe(length_unit)}" if length_unit else ""
-    lengths = f"distance before{length}", f"now{length}"
+    lengths = f"gap or depth before{length}", f"now{length}"
     moves = before.motion is not None or after.motion is not None
     times = ["when before", "when now"][: 2 * moves]
     table = Table(["change", "kind", "A", "B", *lengths, *times], right=lengths, names=("A", "B"), spare=("kind",))
     for change, *versions in shown[:top]:
         old, new = (None if clash is None else converted(clash, factor, after.unit) for clash in versions)
         record = _record(change, old, new)
-        distances = ("-" if clash is None else brief(clash) or "-" for clash in (old, new))
-        intervals = (
-            "-" if clash is None else when(clash, report) or "-" for clash, report in ((old, before), (new, after))
+        pairs = ((old, before), (new, after))
+        distances = (
+            "-" if clash is None else gap_or_depth(clash, error=noise(clash, report)) or "-" for clash, report in pairs
         )
+        intervals = ("-" if clash is None else when(clash, report) or "-" for clash, report in pairs)
         table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances, *[*intervals][: len(times)])
     print_table(table)
     print_omitted(len(shown), top)

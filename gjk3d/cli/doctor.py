@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from gjk3d import __version__
 from gjk3d.cli.terminal import console, note, safe, write_json
 from gjk3d.errors import Gjk3dError
 
@@ -48,7 +49,7 @@ def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
         "command": "doctor",
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "gjk3d": _version("gjk3d"),
+        "gjk3d": __version__,
         "packages": {name: _package(name) for name in NEEDED},
         "extras": {extra: _extra(extra, names) for extra, names in EXTRAS.items()},
         "kernels": _kernels(),

@@ -9,7 +9,10 @@ from cyclopts import Parameter
 
 from gjk3d.cli.arguments import convexity_facts, size_notes
 from gjk3d.cli.terminal import Table, note, print_line, print_table, safe, write_json
+from gjk3d.units import reading
 from gjk3d.wording import count, number
+
+_DIGITS = 5  #: of lengths and volumes, fewer than float32 numbers of a file have
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
@@ -75,23 +78,31 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
     }
 
 
+def _short(value: float) -> str:
+    """Return a number rounded to `_DIGITS`, without an exponent if it is large."""
+    return number(float(number(value, _DIGITS)), 15)
+
+
 def _print(document: dict[str, Any]) -> None:
-    unit = safe(document["unit"]) if document["unit"] else "unitless"
-    print_line(f"{safe(document['path'])}: {count(len(document['parts']), 'part')}, {unit}")
+    size = max(high - low for low, high in zip(*document["bounds"], strict=True))
+    unit, factor = reading(safe(document["unit"]) if document["unit"] else None, size)
+    length, cubed = (f" {unit}", f" {unit}³") if unit else ("", "")
+    print_line(f"{safe(document['path'])}: {count(len(document['parts']), 'part')}{'' if unit else ', unitless'}")
+    extents_title, volume_title = f"extents{length}", f"volume{cubed}"
     ratio_title = "hull / volume"
     table = Table(
-        ["part", "triangles", "extents", "volume", "closed", "convex", ratio_title],
-        right=("triangles", "volume", ratio_title),
+        ["part", "triangles", extents_title, volume_title, "closed", "convex", ratio_title],
+        right=("triangles", volume_title, ratio_title),
         names=("part",),
-        spare=(ratio_title, "volume", "triangles"),
+        spare=(ratio_title, volume_title, "triangles"),
     )
     for row in document["parts"]:
         ratio = row["hull_volume_ratio"]
         cells = (
             safe(row["name"]),
             str(row["triangles"]),
-            " x ".join(number(length) for length in row["extents"]),
-            "-" if row["volume"] is None else number(row["volume"]),
+            " x ".join(_short(factor * extent) for extent in row["extents"]),
+            "-" if row["volume"] is None else _short(factor**3 * row["volume"]),
             "yes" if row["watertight"] else f"no, {row['open_edges']} open edges",
             {True: "yes", False: "no", None: "flat" if row["watertight"] else "unknown"}[row["convex"]],
             "-" if ratio is None else number(ratio, 4),

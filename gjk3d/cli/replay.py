@@ -121,9 +121,10 @@ def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[A
     if stacked:
         counts = ", ".join(f"{int((replayed.rows == kind).sum())} {kind.name.lower()}" for kind in Sameness)
         lines.append(("rows", f"{len(replayed.rows)}: {counts}"))
+    total = len(replayed.rows)
     for row in rows:
         for when, result in (("then", case.answer), ("now", replayed.now)):
-            lines += _answer(f"row {row}, {when}" if stacked else when, _row(result, row))
+            lines += _answer(f"row {row + 1} of {total}, {when}" if stacked else when, _row(result, row))
     current = versions()
     for when, have in (("versions then", case.versions), ("versions now", {} if current == case.versions else current)):
         text = ", ".join(f"{safe(name)} {safe(what)}" for name, what in have.items())
@@ -132,7 +133,7 @@ def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[A
         for when, verdict in zip(("then", "now"), pair, strict=True):
             what = "proven" if verdict.proven else "refuted" if verdict.refuted else "not proven"
             if not (stacked and verdict.proven):
-                label = f"row {row}, {when}" if stacked else f"judged {when}"
+                label = f"row {row + 1} of {total}, {when}" if stacked else f"judged {when}"
                 lines.append((label, "; ".join(filter(None, (what, *verdict.reasons, verdict.tolerances)))))
     if stacked and verdicts:
         proven = sum(then.proven for then, _ in verdicts), sum(now.proven for _, now in verdicts)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from gjk3d.wording import json_ready, number
+from gjk3d.wording import json_ready
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,13 +45,6 @@ def write_text(text: str, output: Path | None) -> None:
         sys.stdout.write(text)
     else:
         output.write_text(text, encoding="utf-8", newline="")
-
-
-def vector(values: Iterable[float], digits: int = 6) -> str:
-    """Return numbers in parentheses. Rounding noise relative to the largest number is written as 0."""
-    numbers = [float(value) for value in values]
-    noise = 1e-14 * max(map(abs, numbers))
-    return f"({', '.join(number(value if abs(value) > noise else 0.0, digits) for value in numbers)})"
 
 
 def console() -> Console:

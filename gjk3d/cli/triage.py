@@ -32,7 +32,7 @@ def triage(
     *files: Path,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     bcf: Path | None = None,
-    section: Annotated[bool, Parameter(negative=())] = False,
+    section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
     pictures: int = 20,
 ) -> int:
     """Merge the decisions of several people about the findings of a report, by finding and time.

@@ -31,8 +31,8 @@ _FORMS = (".png", ".jpg", ".jpeg", ".html", ".htm")
 
 def view(
     *inputs: Path,
-    save: Annotated[Path | None, Parameter(name=["--save", "-o"])] = None,
-    hull: Annotated[bool, Parameter(negative=())] = False,
+    save: Annotated[Path | None, Parameter(name=["--save", "--output", "-o"])] = None,
+    hull: Annotated[bool, Parameter(name=["--hull", "--hulls"], negative=())] = False,
     bodies: Annotated[bool, Parameter(negative=())] = False,
     level: int | None = None,
     opacity: float = 1.0,
@@ -104,8 +104,8 @@ def explain(
     pose_a: PoseText = None,
     pose_b: PoseText = None,
     html: Path | None = None,
-    gif: Path | None = None,
-    png: Path | None = None,
+    gif: Annotated[Path | None, Parameter(name=["--gif", "--animation"])] = None,
+    png: Annotated[Path | None, Parameter(name=["--png", "--picture"])] = None,
     view: PoseText = None,
     unit: str | None = None,
 ) -> int:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import HOLDS, MeshPair, meet_many
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import HELD, HOLDS, MEET, MeshPair, meet_many
+from gjk3d.bodies.tree_collision import HELD, MEET
 from gjk3d.compat.data import ContactData, DistanceData, Names
-from gjk3d.compat.objects import CollisionObject, Objects, Pairs, in_order
-from gjk3d.convex.batch import NO_CACHE, NO_POSE
+from gjk3d.compat.objects import CollisionObject, Objects
 from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.engine.dispatch import find
-from gjk3d.narrow.pairs import PairRows, Request, solve_many
 from gjk3d.narrow.solve import SIGNED
-from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import matrices, moved, moved_back, relative
 from gjk3d.query.distance import distance, signed_distance
-from gjk3d.query.pair import prepared
 from gjk3d.results import Distance
+from gjk3d.scene.query import SceneQuery
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.walk import COLLIDING
 from gjk3d.typing import Array, Ints
@@ -47,25 +45,24 @@ def no_data(names: Names) -> DistanceData:
     return DistanceData(names, (-1, -1), (None, None), FARTHEST)
 
 
-def meshes_meeting(pairs: Pairs, solid: bool, first: bool) -> Iterator[Ints]:
+def meshes_meeting(mine: Objects, theirs: Objects, pairs: Ints, solid: bool, first: bool) -> Iterator[Ints]:
     """Yield the pairs that intersect: their surfaces intersect, or one is a solid that contains the other.
 
     Pairs of the same two meshes are computed in one call. With ``first``, one pair per call is enough.
     """
-    left, right = pairs.numbers[:, 0], pairs.numbers[:, 1]
-    left_scene, right_scene = pairs.left.scene, pairs.right.scene
-    which = left_scene.which[left] * (1 << 31) + right_scene.which[right]
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    which = mine.scene.which[pairs[:, 0]] * (1 << 31) + theirs.scene.which[pairs[:, 1]]
     order = np.argsort(which, kind="stable")
-    for some in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
-        a, b = pairs.left.at[int(left[some[0]])].mesh, pairs.right.at[int(right[some[0]])].mesh
-        codes = meet_many(a, b, left_scene.rows[left[some]], right_scene.rows[right[some]], first)
+    for some in np.split(pairs[order], np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
+        a, b = (objects.at[number].mesh for objects, number in zip((mine, theirs), some[0].tolist(), strict=True))
+        codes = meet_many(a, b, mine.scene.rows[some[:, 0]], theirs.scene.rows[some[:, 1]], first)
         hit = codes == MEET
         for code, holder in ((HOLDS, a), (HELD, b)):
             inside = codes == code
             if inside.any() and (solid or holder.is_convex):
                 hit |= inside
         if hit.any():
-            yield pairs.numbers[some[hit]]
+            yield some[hit]
 
 
 def any_meeting(mine: Objects, theirs: Objects, solid: bool) -> bool:
@@ -73,29 +70,26 @@ def any_meeting(mine: Objects, theirs: Objects, solid: bool) -> bool:
     rows = Quick(mine.scene, theirs.scene).meeting(0.0, True)
     if rows is True or (rows is not None and not len(rows)):
         return rows is True
-    left = _all_near(mine, theirs) if rows is None else Pairs(mine, theirs, in_order(rows[:, :2].copy()))
-    return any(True for _ in meshes_meeting(left, solid, True))
+    left = mine.query(theirs).pairs(0.0) if rows is None else rows[:, :2]
+    return any(True for _ in meshes_meeting(mine, theirs, left, solid, True))
 
 
 def colliding_pairs(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]]:
     """Return the numbers of the colliding pairs, in order."""
     rows = Quick(mine.scene, theirs.scene).meeting(0.0, False)
-    if rows is None:
-        blocks = meshes_meeting(_all_near(mine, theirs), solid, False)
-        return sorted((i, j) for block in blocks for i, j in block.tolist())
     hits: list[tuple[int, int]] = []
-    left: list[tuple[int, int]] = []
-    for i, j, code in () if rows is True else rows.tolist():
-        pair = (j, i) if j < i and mine is theirs else (i, j)
-        (hits if code == COLLIDING else left).append(pair)
-    if left:
-        blocks = meshes_meeting(Pairs(mine, theirs, in_order(np.array(left))), solid, False)
+    if rows is None or rows is True:
+        left = mine.query(theirs).pairs(0.0)
+    else:
+        pairs, certain = rows[:, :2], rows[:, 2] == COLLIDING
+        if mine is theirs:
+            pairs = np.sort(pairs, axis=1)
+        hits.extend((i, j) for i, j in pairs[certain].tolist())
+        left = pairs[~certain]
+    if len(left):
+        blocks = meshes_meeting(mine, theirs, left, solid, False)
         hits.extend((i, j) for block in blocks for i, j in block.tolist())
     return sorted(hits)
-
-
-def _all_near(mine: Objects, theirs: Objects) -> Pairs:
-    return mine.pairs(0.0) if mine is theirs else mine.pairs_with(theirs, 0.0)
 
 
 def collisions(
@@ -205,15 +199,8 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     points of both.
     """
     hull_a, hull_b, count = a.hull(), b.hull(), len(rows_a)
-    ints, floats, row = prepared(hull_a, hull_b).packed
-    pair, poses = row.copy(), np.concatenate([rows_a, rows_b])
-    pair[0, 4], pair[0, 8], pair[0, 9] = 1, count, 1
-    packed, workspace = PairRows(ints, floats, pair, poses), workspace_of(FIRST_POINTS)
     out, flags = empty_answers(count)
-    solve_many(packed, NO_POSE, NO_POSE, Request(SIGNED, inf, 0.0), 0, count, workspace, out, flags, NO_CACHE)
-    if not (flags[:, 2] > flags[:, 3]).all():  # not tight, or the workspace was full
-        rows = Rows(rows_a, rows_b, count, True)
-        find("solve", hull_a, hull_b)(hull_a, hull_b, rows, Wanted(SIGNED), out, flags)
+    find("solve", hull_a, hull_b)(hull_a, hull_b, Rows(rows_a, rows_b, count, True), Wanted(SIGNED), out, flags)
     values = np.empty((count, 7))
     np.multiply(out[:, 6:9] + out[:, 9:12], 0.5, out=values[:, :3])
     values[:, 3:6] = out[:, 3:6]
@@ -275,37 +262,37 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
         return None
     quick = Quick(mine.scene, theirs.scene, -1 if single is None else single._number).nearest(inf)
     if quick is None:
-        if single is not None:
-            pairs = mine.pairs_of(single)
-            return _closest(lambda _: pairs, 0.0, solid)
-        if mine is theirs:
-            return _closest(mine.pairs, mine.span(), solid)
-        return _closest(lambda within: mine.pairs_with(theirs, within), mine.span(theirs), solid)
+        return _closest(mine, theirs, mine.query(theirs, single), solid)
     i, j = quick.slots
     out = quick.out[0]
     return Closest(float(out[0]), mine.at[i], theirs.at[j], (out[6:9].copy(), out[9:12].copy()), None)
 
 
-def _closest(find: Callable[[float], Pairs], size: float, solid: bool) -> Closest:
-    """Return the closest pair, computed mesh by mesh; if several are equally close, the first one.
-
-    ``find`` returns the pairs whose boxes are within a distance along each axis. All boxes are within ``size``.
-    """
-    within = 0.0
-    while not len((pairs := find(within)).numbers):
+def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
+    """Return the closest pair, computed mesh by mesh; if several are equally close, the first one."""
+    within, size = 0.0, query.size
+    while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)
-    best = _best(pairs, None, solid)
+    best = _best(mine, theirs, pairs, None, solid)
     if best is None or best.distance > within:
-        best = _best(find(size if best is None else best.distance), best, solid)
+        best = _best(mine, theirs, _near(query, size if best is None else best.distance), best, solid)
     assert best is not None
     return best
 
 
-def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
-    low = _bounds(pairs)
+def _near(query: SceneQuery, within: float) -> Ints:
+    """Return the pairs of boxes within a distance, in order; a single object is the first of each pair."""
+    pairs = query.pairs(within)
+    if query.only is not None:
+        pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _best(mine: Objects, theirs: Objects, pairs: Ints, best: Closest | None, solid: bool) -> Closest | None:
+    low = _bounds(mine.boxes[pairs[:, 0]], theirs.boxes[pairs[:, 1]])
     for k in np.argsort(low, kind="stable"):
-        i, j = pairs.numbers[k].tolist()
-        a, b = pairs.left.at[i], pairs.right.at[j]
+        i, j = pairs[k].tolist()
+        a, b = mine.at[i], theirs.at[j]
         least = np.inf if best is None else best.distance
         if low[k] >= least:
             break
@@ -317,9 +304,8 @@ def _best(pairs: Pairs, best: Closest | None, solid: bool) -> Closest | None:
     return best
 
 
-def _bounds(pairs: Pairs) -> Array:
-    """Return a lower bound of the signed distance of each pair, the distance of its boxes."""
-    a, b = pairs.left.boxes[pairs.numbers[:, 0]], pairs.right.boxes[pairs.numbers[:, 1]]
+def _bounds(a: Array, b: Array) -> Array:
+    """Return a lower bound of the signed distance of the contents of each pair of boxes."""
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
     gap: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
     return np.where(gaps.max(axis=1) > 0.0, gap, gaps.max(axis=1))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
 from hashlib import blake2b
 from typing import Any
 
@@ -14,7 +13,8 @@ from gjk3d.broad.tree import ALL
 from gjk3d.errors import PoseError, SceneError, ShapeError
 from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
 from gjk3d.scene import objects as scene
-from gjk3d.typing import Array, Ints
+from gjk3d.scene.query import SceneQuery
+from gjk3d.typing import Array
 from gjk3d.wording import kind_of
 
 _FLAT = 1e-12  #: least ratio of two singular values of a transform; below it the inverse is not accurate
@@ -73,19 +73,6 @@ class CollisionObject:
 
     def __repr__(self) -> str:
         return f"<CollisionObject {self.name!r}: {self.mesh!r}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Pairs of objects, by their numbers."""
-
-    left: Objects
-    right: Objects
-    numbers: Ints  #: (k, 2)
-
-    def __iter__(self) -> Iterator[tuple[CollisionObject, CollisionObject]]:
-        for i, j in self.numbers.tolist():
-            yield self.left.at[i], self.right.at[j]
 
 
 class Objects:
@@ -227,33 +214,10 @@ class Objects:
         reach = np.einsum("kij,kj->ki", np.abs(turn), half) + ROUNDING * size[:, None]
         return np.hstack([middle - reach, middle + reach])
 
-    def pairs(self, within: float) -> Pairs:
-        """Return the pairs of objects whose boxes are within a distance along each axis, in a fixed order."""
-        self.scene.settle()
-        return Pairs(self, self, in_order(np.sort(_joined(self.scene.tree.pairs(within)), axis=1)))
-
-    def pairs_with(self, theirs: Objects, within: float) -> Pairs:
-        """Return the same pairs for the objects of two managers."""
-        self.scene.settle()
-        theirs.scene.settle()
-        return Pairs(self, theirs, in_order(_joined(self.scene.tree.pairs_with(theirs.scene.tree, within))))
-
-    def pairs_of(self, single: CollisionObject) -> Pairs:
-        """Return all pairs of one object and another."""
-        self.scene.settle()
-        numbers = np.array(sorted(self.at.keys() - {single._number}), dtype=np.int64)
-        return Pairs(self, self, np.column_stack([np.full(len(numbers), single._number), numbers]))
-
-    @property
-    def bounds(self) -> Array:
-        """The box around all objects, (6,); without objects from infinity to minus infinity."""
-        self.scene.settle()
-        return self.scene.tree.bounds
-
-    def span(self, theirs: Objects | None = None) -> float:
-        """Return a positive length that is greater than the distance of any two boxes."""
-        bounds_a, bounds_b = self.bounds, (theirs or self).bounds
-        return float((np.maximum(bounds_a[3:], bounds_b[3:]) - np.minimum(bounds_a[:3], bounds_b[:3])).max()) + 1e-300
+    def query(self, theirs: Objects, single: CollisionObject | None = None) -> SceneQuery:
+        """Return the search for pairs of these objects, of one of them and the rest, or of two managers."""
+        only = None if single is None else single._number
+        return SceneQuery(self.scene, None if theirs is self else theirs.scene, only, 1)
 
 
 def _label(number: int) -> str:
@@ -269,16 +233,6 @@ def _stand_in(mesh: Mesh) -> Any:
 def _content(mesh: Any) -> tuple[bytes, bytes]:
     """Return the parts of a mesh that can change, as bytes."""
     return np.asarray(mesh.vertices).tobytes(), np.asarray(mesh.faces).tobytes()
-
-
-def _joined(blocks: Iterator[Ints]) -> Ints:
-    return np.concatenate([np.zeros((0, 2), dtype=np.int64), *blocks])
-
-
-def in_order(pairs: Ints) -> Ints:
-    """Return pairs of numbers by the first, then by the second."""
-    result: Ints = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return result
 
 
 def as_mesh(mesh: Any) -> Mesh:
@@ -315,7 +269,9 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
         if off > TOLERANCE or np.linalg.det(linear) < 0.0:
             stretch = np.linalg.svd(linear, compute_uv=False)
             if not stretch[2] > _FLAT * stretch[0]:
-                raise PoseError(f"{what} flattens the mesh: it scales by {stretch.tolist()}")
+                raise PoseError(
+                    f"{what} scales the mesh by {stretch.tolist()}, which flattens it. Use factors other than 0."
+                )
             shift = np.eye(4)
             shift[:3, 3] = matrix[:3, 3]
             rows[:] = pose_rows(shift, what)[0]

@@ -54,7 +54,7 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 
 
 def order_for_cache(table: Ints, numbers: int) -> None:
-    """Set the order in which pairs are solved: if the shapes are large, pairs of equal shapes follow each other.
+    """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
 
     ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
     block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
@@ -87,12 +87,12 @@ def collide_batch(
 
 
 def solve_batch(
-    pairs: PairRows, request: Request, curved: Bools, out: Array, flags: Ints, workers: int = 1, on_gpu: bool = False,
-    cache: Array = NO_CACHE,
+    pairs: PairRows, request: Request, curved: Bools | slice, out: Array, flags: Ints, workers: int = 1,
+    on_gpu: bool = False, cache: Array = NO_CACHE,
 ) -> None:  # fmt: skip
     """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as they need.
 
-    ``curved`` marks the rows that do not consist of two polytopes.
+    ``curved`` are the rows that do not consist of two polytopes.
     """
 
     def run(start: int, stop: int, points: int, request: Request) -> None:
@@ -102,10 +102,10 @@ def solve_batch(
         _solve_on_gpu(pairs, request, out, flags)
     else:
         in_chunks(len(out), workers, partial(run, points=FIRST_POINTS, request=request))
-    points, again = FIRST_POINTS, request._replace(again=True)
+    points = FIRST_POINTS
     while points < MOST_POINTS and flags[:, 3].any():
         points *= 4
-        in_chunks(len(out), workers, partial(run, points=points, request=again))
+        in_chunks(len(out), workers, partial(run, points=points, request=request._replace(again=True)))
         if points >= MOST_CURVED_POINTS:
             flags[curved, 3] = 0
 

@@ -97,7 +97,7 @@ def later(rows: Rows) -> tuple[Array, Array, Bools]:
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Bring every row into the order of `ranks`; return which rows were swapped: True, False or a mask."""
+    """Bring every row into the order of `ranks` and return which rows were swapped: True, False or a mask."""
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
         return a, b, rows, False

@@ -43,15 +43,6 @@ from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 
-class Quick(NamedTuple):
-    """Fast functions for two prepared shapes at single matrices; they keep no reference to the shapes."""
-
-    #: (a, b, matrix of a, of b, margin of at least 0) -> the boolean; None if the general path has to solve it
-    collide: Callable[[Any, Any, Array, Array, float], bool | None]
-    #: (matrix of a, of b, mode, max_distance, out) -> marks of the result in ``out``; -1 for the general path
-    measure: Callable[[Array, Array, int, float, Array], int]
-
-
 class Handlers(NamedTuple):
     """The functions that compute distances and collisions of two shapes of given kinds."""
 
@@ -68,7 +59,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
     polytopes = bool(a._packed[0][layout.POLYTOPE] and b._packed[0][layout.POLYTOPE])
     pairs, request = PairRows(ints, floats, pair, rows.joined_poses()), Request(mode, max_distance, tol)
     if log is None:
-        curved = np.full(rows.total, not polytopes)
+        curved = slice(0 if polytopes else None)
         solve_batch(pairs, request, curved, out, flags, rows.workers, rows.on_gpu)
     else:
         pair[0, [2, 7]] = 0, 1  # a trace shows A on the left, as the caller passed it
@@ -207,8 +198,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
         contradictory = np.flatnonzero(out[:, 1] > out[:, 2])
         for k in contradictory[:1]:
             raise ShapeError(
-                f"a support mapping contradicts itself in row {k} of {len(out)}: a direction proves a distance of at"
-                f" least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
+                f"a support mapping contradicts itself in row {k + 1} of {len(out)}: a direction proves a distance of"
+                f" at least {out[k, 1]:.6g}, its points prove at most {out[k, 2]:.6g}. It must return"
                 " the farthest point of one convex shape, within its radius."
             )
         return
@@ -226,7 +217,7 @@ MAPPED = Handlers(_solve_mapped, partial(_not_beyond, _solve_mapped))
 
 
 def convex_handlers(a: Shape, b: Shape) -> Handlers:
-    """Return the handlers of two convex shapes, of which at most one is a half-space."""
+    """Return the handlers of two convex shapes. At most one is a half-space."""
     kinds = a._kind | b._kind
     return MAPPED if kinds & Kind.MAPPED else PLANE if kinds & Kind.PLANES else CORES
 

@@ -145,7 +145,6 @@ TABLE = {
         (BOUNDED, PLANES, lambda: solve.PLANE.collide),
         (Kind.MAPPED, SHAPES, lambda: solve.MAPPED.collide),
         (BODIES, SOLIDS, lambda: _distance().collide),
-        (MESH, MESH, lambda: _distance().collide_meshes),
         (BODIES, PLANES, lambda: _planes().collide, True),
     ),
     "prepare": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: _distance().prepare)),

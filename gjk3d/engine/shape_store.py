@@ -20,7 +20,7 @@ from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Bools, Ints
 
 #: enlargement of the box of a body for rounding, relative to its greatest coordinate: more than the error of a position
-#: in either of two bodies that nearly touch, see `gjk3d.bodies.pair`
+#: in either of two bodies that nearly touch, see `gjk3d.bodies.body_pair`
 BOX_ROUNDING = 256.0 * 2.0**-52
 
 

@@ -45,10 +45,11 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
         return _check_stl_text(data)
     if len(data) < 84:
         raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and the file is not a text STL")
-    raise HeaderError(
-        f"the header declares {count} triangles ({84 + 50 * count} bytes), but the file has {len(data)} bytes"
-        f" for {(len(data) - 84) // 50} triangles: truncated, or not an STL"
-    )
+    expected = 84 + 50 * count
+    declared = f"the header declares {count} triangles ({expected} bytes), but the file has {len(data)} bytes"
+    if len(data) > expected:
+        raise HeaderError(f"{declared}: {len(data) - expected} bytes follow the triangles, or it is not an STL")
+    raise HeaderError(f"{declared} for {(len(data) - 84) // 50} triangles: truncated, or not an STL")
 
 
 def _check_stl_text(data: bytes) -> tuple[bytes, int]:
@@ -85,7 +86,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
     """Check that a PLY has enough bytes for the elements in its header."""
     end = data.find(b"end_header", 0, 1 << 20)
     if not data.startswith(b"ply") or end < 0:
-        raise HeaderError("has no PLY header, which begins with 'ply' and ends with 'end_header'")
+        raise HeaderError("lacks a PLY header, which begins with 'ply' and ends with 'end_header'")
     header = data[:end].decode("latin-1")
     ascii_rows = "format ascii" in header
     counts: dict[str, int] = {}
@@ -109,7 +110,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
                 kinds += words[3:4] * 3
             least += count * sum(2 if ascii_rows else _PLY_SIZES.get(kind, 1) for kind in kinds)
     if bare:
-        raise HeaderError(f"the element {min(bare)[:40]!r} of the header has no property, expected at least one")
+        raise HeaderError(f"the element {min(bare)[:40]!r} of the header lacks properties, expected at least one")
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(

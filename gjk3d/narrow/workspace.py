@@ -74,13 +74,13 @@ def per_thread(make: Callable[P, T]) -> Callable[P, T]:
     """
 
     @wraps(make)
-    def buffer(*sizes: P.args, **options: P.kwargs) -> T:
+    def buffer(*sizes: Any) -> Any:
         retained = _buffers.last.get(make)
         if retained is None or retained[0] != sizes:
-            retained = _buffers.last[make] = sizes, make(*sizes, **options)
-        return cast("T", retained[1])
+            retained = _buffers.last[make] = sizes, make(*sizes)  # type: ignore[call-arg]
+        return retained[1]
 
-    return buffer
+    return cast("Callable[P, T]", buffer)
 
 
 def new_workspace(points: int) -> Workspace:

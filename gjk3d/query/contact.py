@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
 
 
+FEW_POINTS = 4  #: the default of ``max_points`` in all queries for contacts
+MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
 _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angle of about 1e-6
 
 
@@ -209,22 +211,22 @@ class Contact(Answer[N]):
 @overload
 def contact(
     a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, within: float = 0.0,
-    max_points: int | None = 4, workers: int = 1,
+    max_points: int | None = FEW_POINTS, workers: int = 1,
 ) -> Contact[Any]: ...  # fmt: skip
 @overload
 def contact(
     a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, within: float = 0.0,
-    max_points: int | None = 4, workers: int = 1,
+    max_points: int | None = FEW_POINTS, workers: int = 1,
 ) -> Contact[Any]: ...  # fmt: skip
 @overload
 def contact(
     a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, within: float = 0.0,
-    max_points: int | None = 4, workers: int = 1,
+    max_points: int | None = FEW_POINTS, workers: int = 1,
 ) -> Contact[float]: ...  # fmt: skip
 @overload
 def contact(
     a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, within: float = 0.0,
-    max_points: int | None = 4, workers: int = 1,
+    max_points: int | None = FEW_POINTS, workers: int = 1,
 ) -> Contact[Array]: ...  # fmt: skip
 def contact(
     a: Collider,
@@ -233,7 +235,7 @@ def contact(
     pose_b: PoseLike | None = None,
     *,
     within: float = 0.0,
-    max_points: int | None = 4,
+    max_points: int | None = FEW_POINTS,
     workers: int = 1,
 ) -> Contact[Any]:
     """Return the contact of two shapes that touch or overlap: a normal, and points on both surfaces.
@@ -324,9 +326,6 @@ def contact(
     if rows.stacked:
         return Contact(result, points, count, normals)
     return Contact(result, points[0, : count[0]], int(count[0]), normals[0, : count[0]])
-
-
-MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
 
 
 def check_patches(within: Any, max_points: Any) -> None:

@@ -383,7 +383,7 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
 def _check_parted(out: Array, a: Collider, b: Collider) -> None:
     """Raise unless the hulls of non-convex bodies are separated; otherwise an axis proves nothing about the bodies."""
     for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
-        where = f"in row {k} of {len(out)} " if len(out) > 1 else ""
+        where = f"in row {k + 1} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
             f"separating_axis: {where}no plane separates a, a {type(a).__name__}, from b, a {type(b).__name__}. Their "
             f"hulls touch or overlap (gap {out[k, 3]:.6g}). Use distance or signed_distance, which use the parts"

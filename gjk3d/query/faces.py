@@ -6,9 +6,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import BodyPair, MeshPair
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.pair import BodyPair
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError

@@ -198,7 +198,7 @@ def collide_prepared(
                 cold = pair if not len(plan.memory) else prepared(a, b)
                 return not distance_prepared(cold, a, b, narrow.SIGNED, ma, mb).lower > margin
     elif pair.quick is not None and type(margin) is float and 0.0 <= margin < inf:
-        answer = pair.quick.collide(a, b, ma, mb, margin)
+        answer = pair.quick.collide(ma, mb, margin)
         if answer is not None:
             return answer
     return query_collide(a, b, pose_a, pose_b, margin, workers)

@@ -13,7 +13,7 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.query.distance import signed_distance
 from gjk3d.results import compared
 from gjk3d.typing import Array, OnePose
-from gjk3d.wording import told
+from gjk3d.wording import format_bounds
 
 _FINEST = 1e-4
 
@@ -67,7 +67,7 @@ class Penetration(NamedTuple):
         if self.normal is None:
             return f"Penetration: none, at most {self.upper:.3g}" if self.upper else "Penetration: none"
         x, y, z = self.normal + 0.0
-        return f"Penetration: {told(self.lower, self.upper, 9)} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Penetration: {format_bounds(self.lower, self.upper, 9)} along ({x:.4g}, {y:.4g}, {z:.4g})"
 
 
 def penetration(

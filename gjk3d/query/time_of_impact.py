@@ -22,7 +22,7 @@ from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status, compared
 from gjk3d.typing import Array, N, PoseLike, Rows
-from gjk3d.wording import below, moment
+from gjk3d.wording import below, format_time
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -181,7 +181,7 @@ class Impact(Answer[N]):
         if self.status == ImpactStatus.HIT:
             x, y, z = self.normal
             start, end = self.time
-            return f"Impact: hit {moment(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
+            return f"Impact: hit {format_time(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
         return f"Impact: {self.status.name.lower()}, free until {below(self.free_until, 9)}"
 
 

@@ -10,7 +10,7 @@ from gjk3d.query.contact import Contact
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
 from gjk3d.results import Axis, Distance, Status
 from gjk3d.units import symbol
-from gjk3d.wording import below, count, depth, moment, told
+from gjk3d.wording import below, count, format_bounds, format_depth, format_time
 
 
 def unit_of(result: Distance) -> str | None:
@@ -19,17 +19,19 @@ def unit_of(result: Distance) -> str | None:
     return units.pop() if len(units) == 1 else None
 
 
-def verdict(result: Distance, unit: str | None = None) -> str:
-    """Return a short text of the result, in this unit or that of the shapes."""
+def verdict(result: Distance, unit: str | None = None, factor: float = 1.0, error: float = 0.0) -> str:
+    """Return a short text of the result in this unit or that of the shapes. Lengths are multiplied by the factor."""
     unit = unit or unit_of(result)
-    between = result.lower, result.upper
+    between = factor * result.lower, factor * result.upper
     deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance has no depth
     return {
-        Status.SEPARATED: f"apart by {told(*between, unit=unit)}",
+        Status.SEPARATED: f"apart by {format_bounds(*between, unit=unit, error=error)}",
         Status.TOUCHING: "touching",
-        Status.OVERLAPPING: f"overlapping by {depth(*between, unit=unit)}" if deep else "overlapping",
+        Status.OVERLAPPING: f"overlapping by {format_depth(*between, unit=unit, error=error)}"
+        if deep
+        else "overlapping",
         Status.UNDECIDED: "undecided: the bounds contain 0",
-        Status.BEYOND: f"apart by {told(*between, unit=unit)}",
+        Status.BEYOND: f"apart by {format_bounds(*between, unit=unit, error=error)}",
     }[result.status]
 
 
@@ -46,17 +48,18 @@ def translation_label(result: Distance) -> str:
 
 def proof(result: Distance, unit: str | None = None) -> str:
     """Return the proven bounds as text."""
-    return f"proven: distance {told(result.lower, result.upper, 7, unit or unit_of(result))}"
+    return f"proven: distance {format_bounds(result.lower, result.upper, 7, unit or unit_of(result))}"
 
 
 def contact_words(x: Contact[Any]) -> str:
     """Return the number of contact points and the gap as text."""
+    unit = unit_of(x.result)
     if not x.count:
-        return f"No contact points: apart by {told(x.lower, x.upper)}"
+        return f"No contact points: apart by {format_bounds(x.lower, x.upper, unit=unit)}"
     points = count(x.count, "contact point")
     if x.status == Status.TOUCHING:
         return f"{points}, touching"
-    return f"{points}, {'' if x.count == 1 else 'least '}gap {told(x.lower, x.upper, 4)}"
+    return f"{points}, {'' if x.count == 1 else 'least '}gap {format_bounds(x.lower, x.upper, 4, unit)}"
 
 
 def axis_words(x: Axis) -> str:
@@ -64,14 +67,17 @@ def axis_words(x: Axis) -> str:
     lower, upper = x.bounds
     if x.status == Status.TOUCHING:
         return "Touching"
-    return f"Apart by {told(lower, upper)}" if lower > 0.0 else f"Overlapping by {depth(lower, upper)}"
+    return f"Apart by {format_bounds(lower, upper)}" if lower > 0.0 else f"Overlapping by {format_depth(lower, upper)}"
 
 
 def impact_words(x: Impact) -> list[str]:
     """Return the time of the first contact as lines of text."""
     if x.status == ImpactStatus.HIT:
         low, high = x.time
-        return [f"First contact {moment(low, high)} of the motion", f"proven: first contact {moment(low, high, 10)}"]
+        return [
+            f"First contact {format_time(low, high)} of the motion",
+            f"proven: first contact {format_time(low, high, 10)}",
+        ]
     if x.status == ImpactStatus.FREE:
         return ["Free during the whole motion", "proven: no contact at any time from 0 to 1"]
     if x.status == ImpactStatus.OVERLAPPING:

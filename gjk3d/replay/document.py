@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d import __version__
 from gjk3d.convex.checks import FACETS, FAST
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import Gjk3dError, ParseError
@@ -208,7 +209,7 @@ def versions() -> dict[str, str]:
     ['gjk3d', 'llvmlite', 'numpy', 'platform', 'python']
     """
     return {
-        "gjk3d": version("gjk3d"),
+        "gjk3d": __version__,
         "numpy": np.__version__,
         "llvmlite": version("llvmlite"),
         "python": platform.python_version(),

@@ -96,10 +96,7 @@ class Geometry(NamedTuple):
     error: float | None
 
 
-class _MeshShapes(NamedTuple):
-    hull: Shape
-    shapes: list[Shape | Mesh]
-    error: float | None
+_MeshShapes = tuple[Shape, list[Shape | Mesh], float | None]  # the hull, the shapes, and their error
 
 
 def make_bodies(
@@ -155,15 +152,15 @@ def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShape
             mesh = mesh._mapped(np.diag(geometry.scale), unit=None, source=mesh.source)
         hull = mesh.hull()
         if mode == "mesh":
-            return _MeshShapes(hull, [mesh], None)
+            return hull, [mesh], None
         if mode == "hull" or mesh.is_convex:
-            return _MeshShapes(hull, [hull], 0.0 if mode == "parts" else None)
+            return hull, [hull], 0.0 if mode == "parts" else None
         if mode == "parts":
             return _parts(mesh)
         parts = [body.hull() for body in mesh.bodies()]
     except Gjk3dError as reason:
         raise type(reason)(f"{geometry.where}: {reason}") from None
-    return _MeshShapes(hull, [hull] if len(parts) == 1 else list(_outer(parts)), None)
+    return hull, [hull] if len(parts) == 1 else list(_outer(parts)), None
 
 
 def _parts(mesh: Mesh) -> _MeshShapes:
@@ -182,7 +179,7 @@ def _parts(mesh: Mesh) -> _MeshShapes:
     hulls = _outer(hulls)
     # parts may reach slightly outside the mesh, and the hull must contain them, since it is tested first
     hull = ConvexHull(np.concatenate([np.asarray(part.vertices) for part in hulls]))
-    return _MeshShapes(hull, list(hulls), error)
+    return hull, list(hulls), error
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:

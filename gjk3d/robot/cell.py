@@ -79,7 +79,6 @@ class Cache:
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
     bounds: Any = None  #: and `motion_bounds` there
     proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.task_for`
-    edge: Any = None  #: and `gjk3d.robot.motion_certified.one_edge`
 
 
 class Cell(NamedTuple):
@@ -91,7 +90,6 @@ class Cell(NamedTuple):
 
     robot: Robot
     layout: Layout
-    general: Layout  #: the same slots, and all pairs but the convex ones, see `general_pairs`
     store: Store  #: the trees of slots that are in pairs with bodies
     body_pairs: Ints  #: rows of `gjk3d.robot.cell_kernels.Bodies`
     measured: int  #: the number of the first pair whose distance no kernel computes
@@ -145,11 +143,10 @@ class Cell(NamedTuple):
         """Return the cell with an object at another pose."""
         local = self.layout.local.copy()
         local[self.objects[name]] = local_row(pose)
-        layout, general = self.layout._replace(local=local), self.general._replace(local=local)
         cache = Cache(self.cache.clearance)
         if self.layout.link[self.objects[name]] == WORLD:  # arms do not depend on the poses of obstacles
             cache.arms = self.cache.arms
-        return self._replace(layout=layout, general=general, cache=cache)
+        return self._replace(layout=self.layout._replace(local=local), cache=cache)
 
     def with_margins(self, margin: float, rules: Iterable[Rule]) -> Cell:
         """Return the cell with other margins."""
@@ -249,11 +246,10 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
         np.array([slot.local for slot in slots]).reshape(-1, 13), ints, floats, starts, pairs, subs,
     )  # fmt: skip
     owner = np.array([number[slot.owner] for slot in slots], dtype=np.int64)
-    every_pair = np.concatenate([pairs[:, :2], general[:, :2]])
+    every_pair = np.concatenate([pairs[:, :2], general])
     return Cell(
         robot=base.robot,
         layout=layout,
-        general=layout._replace(pairs=general, subs=np.zeros((0, 2), np.int64)),
         store=_store(slots, body_pairs),
         body_pairs=body_pairs,
         measured=len(pairs) + measured,
@@ -357,9 +353,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
     by = np.array(keys, dtype=np.int64)
     order = np.argsort(by, kind="stable")
     tested = np.array(rows, dtype=np.int64).reshape(-1, 3)[order][: (by <= len(slots)).sum()]
-    four = np.zeros((len(pairs), 4), dtype=np.int64)
-    four[:, :2] = pairs[order]
-    return four, np.ascontiguousarray(tested), int((by < len(slots)).sum())
+    return pairs[order], np.ascontiguousarray(tested), int((by < len(slots)).sum())
 
 
 def _store(slots: list[Slot], pairs: Ints) -> Store:

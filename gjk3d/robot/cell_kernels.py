@@ -320,19 +320,17 @@ def hit_of_cell(
 
 
 @entry
-def collide_many(
-    q: Array2, chain: Chain, layout: Layout, selected: Ints1, margins: Array1, axes: Array2, frames: Frames,
-    simplex: Array2, answer: Ints2,
-) -> None:  # fmt: skip
+def collide_many(task: Task, q: Array2, selected: Ints1, margins: Array1, answer: Ints2) -> None:
     """Write the result of `pair_collides` for each configuration and each selected pair."""
+    layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
     for k in range(q.shape[0]):
-        link_poses(chain, q[k], frames.matrix, frames.links)
+        link_poses(task.chain, q[k], frames.matrix, frames.links)
         for n in range(selected.shape[0]):
             p = selected[n]
             answer[k, n] = 0
             if balls_meet(layout, frames, k, layout.pairs[p, 0], layout.pairs[p, 1], margins[p]):
-                answer[k, n] = pair_collides(layout, frames, k, p, margins[p], axes, simplex)
+                answer[k, n] = pair_collides(layout, frames, k, p, margins[p], task.axes, simplex)
 
 
 # distances ------------------------------------------------------------------------------------------------------------
@@ -555,18 +553,16 @@ def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, s
 
 
 @entry
-def gaps_many(
-    q: Array2, chain: Chain, layout: Layout, frames: Frames, bodies: Bodies, selected: Ints1, search: Search,
-    start: int, stop: int,
-) -> None:  # fmt: skip
-    """Write the distance of each selected row at configurations start to stop, and its verdict.
+def gaps_many(task: Task, q: Array2, bodies: Bodies, selected: Ints1, search: Search) -> None:
+    """Write the distance of each selected row at each configuration, and its verdict.
 
     The verdict is that of `nearest_or_contact`. A pair farther apart than its ``most``, or than ``best`` of the
     configuration, needs a lower bound only.
     """
+    layout, frames = task.layout, task.frames
     frames.stamp[:] = -1
-    for k in range(start, stop):
-        link_poses(chain, q[k], frames.matrix, frames.links)
+    for k in range(q.shape[0]):
+        link_poses(task.chain, q[k], frames.matrix, frames.links)
         for n in range(selected.shape[0]):
             for side in range(2):
                 place(layout, frames, bodies.pairs[selected[n], side], k)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
 from gjk3d.convex.checks import check_depth, check_limits, check_margin, check_workers
+from gjk3d.query.contact import FEW_POINTS
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
@@ -333,12 +334,12 @@ class Checker(PlanningScene):
         return collisions if stacked else collisions[0]
 
     @overload
-    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = 4) -> Any: ...
+    def contacts(self, q: Unclear, *, within: float = 0.0, max_points: int | None = ...) -> Any: ...
     @overload
-    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = 4) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
+    def contacts(self, q: Row, *, within: float = 0.0, max_points: int | None = ...) -> list[RobotContact]: ...  # type: ignore[overload-overlap]
     @overload
-    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> list[list[RobotContact]]: ...
-    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = 4) -> Any:
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = ...) -> list[list[RobotContact]]: ...
+    def contacts(self, q: Rows, *, within: float = 0.0, max_points: int | None = FEW_POINTS) -> Any:
         """Return the contacts between shapes of links and objects, each with a normal and points on both surfaces.
 
         Parameters
@@ -813,9 +814,9 @@ class Checker(PlanningScene):
         >>> bool(report), report.rows[0].verdict
         (False, 'too close')
         """
-        from gjk3d.robot.safety import How, safety
+        from gjk3d.robot.safety import safety
 
-        return safety(self.copy(), self._surroundings(), programme, How(resolution, tolerance, workers))
+        return safety(self.copy(), self._surroundings(), programme, resolution, tolerance, workers)
 
     def _timed_query(self, trajectory: Any, moving: Moving | None) -> TimedQuery:
         from gjk3d.robot.timed import timed_query

@@ -40,7 +40,7 @@ def read_root(
 ) -> tuple[Path, Element]:
     """Return the file and the root element, which must have one of the tags.
 
-    A string that begins with < is the text itself. A xacro is expanded with the arguments by the package of that name.
+    A string that begins with < is the text itself. The package xacro expands a xacro with the arguments.
     """
     text = source.strip() if isinstance(source, str) else None
     if text == "":

@@ -94,8 +94,9 @@ def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
 
 def _layout_of(cell: Cell, numbers: Ints) -> Layout:
     """Return the layout of some general pairs."""
-    pairs = np.ascontiguousarray(cell.general.pairs[numbers - len(cell.layout.pairs)])
-    return cell.general._replace(pairs=pairs)
+    pairs = np.zeros((len(numbers), 4), dtype=np.int64)
+    pairs[:, :2] = cell.slots[numbers]
+    return cell.layout._replace(pairs=pairs, subs=cell.layout.subs[:0])
 
 
 def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
@@ -141,8 +142,7 @@ def _body_gaps(
         np.ascontiguousarray(most), np.full(len(rows), inf) if best is None else best.copy(), best is not None,
         np.empty(len(some)), out, verdicts,
     )  # fmt: skip
-    bodies = cell.bodies(cell.memory)
-    gaps_many(rows, cell.robot._chain, cell.layout, cell.frames(), bodies, some - first, search, 0, len(rows))
+    gaps_many(cell.task(), rows, cell.bodies(cell.memory), some - first, search)
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():
         at = np.flatnonzero(verdicts[:, s] != APART)
         out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0), depth))
@@ -262,13 +262,13 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
 
 
-def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[int, int, Array]]:
-    """Yield the pairs that are not proven farther apart than their ``most``: configuration, pair, row of `solve`."""
+def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") -> Iterator[tuple[Ints, Ints, Array]]:
+    """Yield blocks of the result of `gjk3d.robot.results.near` for all general pairs."""
     first = len(cell.layout.pairs)
     for span in _spans(len(cell.slots) - first, len(rows)):
         out = _rows_up_to(cell, rows[span], np.arange(first, len(cell.slots)), most[first:], depth)
-        for k, s in np.argwhere(~(out[:, :, 1] > most[first:])).tolist():
-            yield span.start + k, first + s, out[k, s]
+        k, s = np.nonzero(~(out[:, :, 1] > most[first:]))
+        yield span.start + k, first + s, out[k, s]
 
 
 def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:

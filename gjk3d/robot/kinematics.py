@@ -18,6 +18,8 @@ from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints1, Ints2
 FIXED, TURNING, SLIDING, PLANAR, FLOATING = range(5)
 #: the number of columns of q for a joint of each kind
 NUMBERS = (0, 1, 1, 3, 6)
+#: how many of them are lengths, which come before the angles
+LENGTHS = (0, 0, 1, 2, 3)
 #: the largest angle of `small_turn`, up to which multiples of the 33 bits of a quarter turn are exact
 LARGE_ANGLE = 1e5
 #: adding and subtracting it rounds a number to an integer

@@ -15,7 +15,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
 from gjk3d.robot.urdf import Description, Joint, tree_of
 from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
-from gjk3d.wording import kind_of, nearest
+from gjk3d.wording import count, kind_of, nearest
 
 _FLOAT = np.dtype(np.float64)
 
@@ -142,7 +142,7 @@ class Mechanism:
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
             columns = self.columns[name]
             if len(numbers) != (width := columns.stop - columns.start):
-                raise RobotError(f"joint {name!r} has {width} numbers, but {len(numbers)} are given")
+                raise RobotError(f"joint {name!r} takes {count(width, 'number')}, but {len(numbers)} are given")
             q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked

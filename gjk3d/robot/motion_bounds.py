@@ -21,7 +21,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot, perpendicular
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import Layout, core_of
-from gjk3d.robot.kinematics import FIXED, FLOATING, PLANAR, SLIDING, Chain, plane_axes
+from gjk3d.robot.kinematics import FIXED, FLOATING, LENGTHS, SLIDING, Chain, plane_axes
 from gjk3d.robot.model import Robot
 from gjk3d.robot.trajectories import bounds_on_curve
 from gjk3d.shapes import layout
@@ -241,7 +241,6 @@ def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: In
 
 
 _MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each extent of motions
-_TRANSLATIONS = {SLIDING: 1, PLANAR: 2, FLOATING: 3}
 
 
 class Arms(NamedTuple):
@@ -437,7 +436,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):
-        for n in range(_TRANSLATIONS.get(kind, 0)):
+        for n in range(LENGTHS[kind]):
             c = int(chain.source[k]) + n
             low, high = ranges[:, c]
             if n == 0:

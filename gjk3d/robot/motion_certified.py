@@ -95,15 +95,6 @@ class Task(NamedTuple):
     pieces: Pieces
 
 
-class OneEdge(NamedTuple):
-    """Input and output arrays for one straight line."""
-
-    controls: Array  #: (1, 2, dof)
-    loose: Array
-    until: Array
-    edges: Edges
-
-
 def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
     """Return the task for the convex pairs, or for those with bodies; cached under the lock of the memory."""
     cache: dict[bool, tuple[MotionBounds, Task]] = cell.cache.proofs if memory is cell.memory else {}
@@ -112,14 +103,8 @@ def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) 
     return cache[of_bodies][1]
 
 
-def one_edge(cell: Cell) -> OneEdge:
-    """Return the cached arrays for one line; the caller holds the lock of the memory."""
-    cached: OneEdge | None = cell.cache.edge
-    if cached is None:
-        dof, ints = cell.robot.dof, np.empty((2, 1), dtype=np.int64)
-        edges = ints[0], np.empty(1), np.empty(1), ints[1]
-        cached = cell.cache.edge = OneEdge(np.empty((1, 2, dof)), np.zeros((1, dof)), np.ones(1), edges)
-    return cached
+def _new_edges(count: int) -> Edges:
+    return np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
 
 
 def _new_task(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
@@ -282,8 +267,9 @@ def _forget(work: Workspace, pieces: Pieces) -> None:
 
 
 @kernel
-def _place_links(chain: Chain, work: Workspace, curve: Array, c: float, q: Array) -> None:
-    """Write the link poses and twists at parameter c of a curve; q is scratch."""
+def _place_links(task: Task, curve: Array, c: float) -> None:
+    """Write the link poses and twists at parameter c of a curve."""
+    chain, work, q = task.chain, task.work, task.q
     on_curve(curve, c, q)
     link_poses(chain, q, work.frames.matrix, work.frames.links)
     rates_on_curve(curve, c, q)
@@ -308,16 +294,15 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 
 @kernel
 def _contact(
-    chain: Chain, work: Workspace, bound: Bound, p: int, curve: Array, q: Array, low: float, first: float,
-    tolerance: float, now: int,
-) -> tuple[float, float, int]:  # fmt: skip
+    task: Task, bound: Bound, p: int, curve: Array, low: float, first: float, tolerance: float, now: int
+) -> tuple[float, float, int]:
     """Return the bracket of the first contact of a pair that is within its margin at ``first``: free up to, and hit.
 
     This is Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly
     before the estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is
     halved. The third value is the number of the next configuration.
     """
-    of_body = work.of_bodies
+    work, of_body = task.work, task.work.of_bodies
     guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
     while first - low > 0.7 * tolerance and tries < _MOST_TRIES:
         # every fourth step: fall back to a half if the last four did not shrink the bracket tenfold
@@ -331,7 +316,7 @@ def _contact(
             if of_body:
                 c = low + 0.9 * share / (1.0 + share) * (guess - low)
             c = min(guess + 0.3 * tolerance, first) if guess - low < 0.6 * tolerance else max(c, low)
-        _place_links(chain, work, curve, c, q)
+        _place_links(task, curve, c)
         backward, forward, hit, ahead = cover(work, bound, now, p, c - low, first - c)
         now, tries, guess, checked = now + 1, tries + 1, c + ahead, max(checked, c if c == low else checked)
         share = min(forward / ahead, 1.0) if of_body else 0.0
@@ -346,16 +331,14 @@ def _contact(
 
 
 @kernel
-def _prove(
-    chain: Chain, work: Workspace, bounds: Array, pieces: Pieces, curve: Array, q: Array, until: float,
-    tolerance: float, looks: int,
-) -> tuple[int, float, float, int]:  # fmt: skip
+def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int) -> tuple[int, float, float, int]:
     """Return the result for an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
     The first piece has the intervals that `_sweep` left open. Its middle is tested first, since it covers both sides,
     then the two ends of the edge for intervals that are open next to them. Pieces are halved from left to right.
     Nothing after a configuration that collides is tested.
     """
+    work, bounds, pieces = task.work, task.bounds, task.pieces
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
     n = counts[0]
     work.frames.stamp[:] = -1
@@ -381,7 +364,7 @@ def _prove(
         elif now > 0 and not ended and high == until:
             c, ended = until, True
         halves = low < c < high
-        _place_links(chain, work, curve, c, q)
+        _place_links(task, curve, c)
         # Slow approach: the gap just before the contact is tiny, so pieces may be smaller there. A parameter is rounded
         # by u when it is halved and when a bound is added, so pieces of a few u would never be covered.
         least = max(tolerance * FINER if first - low <= 1.5 * tolerance / FINER else tolerance, 8.0 * _U)
@@ -411,9 +394,7 @@ def _prove(
             return HIT, 0.0, 0.0, who
         low = near[0, further, touching]
         if low < c:
-            low, first, now = _contact(
-                chain, work, _bound_of(bounds, who), who, curve, q, low, first, tolerance, now
-            )  # fmt: skip
+            low, first, now = _contact(task, _bound_of(bounds, who), who, curve, low, first, tolerance, now)
             near[0, further, touching] = low
         for i in range(n):  # the stack is cut: nothing after the contact is tested
             ids[0, i], near[0, 0, i] = ids[further, i], near[0, further, i]
@@ -423,12 +404,13 @@ def _prove(
 
 
 @kernel
-def _hit_at_start(chain: Chain, work: Workspace, margins: Array, pieces: Pieces, curve: Array, q: Array) -> int:
+def _hit_at_start(task: Task, curve: Array) -> int:
     """Return an open pair with a body that collides at the start of a curve, or `NOBODY`.
 
     A boolean costs a fraction of the bounds that `_prove` would compute there.
     """
-    layout, frames, bodies, placed = work.layout, work.frames, work.bodies, False
+    work, margins, pieces, q, placed = task.work, task.margins, task.pieces, task.q, False
+    layout, frames, bodies = work.layout, work.frames, work.bodies
     frames.stamp[:] = -1
     for n in range(pieces.counts[0]):
         p = pieces.ids[0, n]
@@ -436,7 +418,7 @@ def _hit_at_start(chain: Chain, work: Workspace, margins: Array, pieces: Pieces,
             continue
         if not placed:
             on_curve(curve, 0.0, q)
-            link_poses(chain, q, frames.matrix, frames.links)
+            link_poses(task.chain, q, frames.matrix, frames.links)
             placed = True
         near = balls_meet(layout, frames, plain(0), bodies.pairs[p, 0], bodies.pairs[p, 1], margins[p])
         if near and body_collides(layout, frames, bodies, p, margins[p], True) == 1:
@@ -454,31 +436,29 @@ def certified_many(
     Edges are curves, see `trajectories`, each with its error ``loose``, and are tested up to the parameter ``until``.
     The output has status, safe, hit or NaN, and the pair.
     """
-    chain, work, scratch, q, pieces = task.chain, task.work, task.scratch, task.q, task.pieces
+    chain, scratch, q = task.chain, task.scratch, task.q
     status, safe, hit, which = edges
     lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
         slack = task.slack * _all_joints(chain, curves[e], loose[e], task.joints)
         _fill(chain, lanes, curves[e], task.poses, q)
         _sweep(task, lanes, slack, until[e])
-        _forget(work, pieces)
-        who = _hit_at_start(chain, work, task.margins, pieces, curves[e], q) if work.of_bodies else NOBODY
+        _forget(task.work, task.pieces)
+        who = _hit_at_start(task, curves[e]) if task.work.of_bodies else NOBODY
         if who != NOBODY:
             status[e], safe[e], hit[e], which[e] = HIT, 0.0, 0.0, who
             continue
-        status[e], safe[e], hit[e], which[e] = _prove(
-            chain, work, task.bounds, pieces, curves[e], q, until[e], tolerance, looks
-        )
+        status[e], safe[e], hit[e], which[e] = _prove(task, curves[e], until[e], tolerance, looks)
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
     """Return the results of motions along curves; the result of a motion does not depend on the others."""
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
-    edges: Edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
     if not count or (far == far[0]).all():
         edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
         return _hits_at_ends(cell, curves.controls, edges, tolerance)
     # motions of different extents have different bounds: each extent is a call of its own
+    edges = _new_edges(count)
     groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, outside) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
@@ -508,11 +488,11 @@ def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -
 def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
     """Return the results for curves that share their motion bounds."""
     count = len(curves.controls)
-    edges = np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
+    edges = _new_edges(count)
     if not count:
         return edges
     _walk(cell, False, bounds, curves, np.ones(count), tolerance, workers, edges)
-    if not len(cell.general.pairs):
+    if len(cell.slots) == len(cell.layout.pairs):
         return edges
     first = len(cell.layout.pairs)
     if cell.measured > first:
@@ -535,24 +515,20 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
-    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+    if len(cell.slots) > len(cell.layout.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
-        edge = one_edge(cell)
-        controls, edges = edge.controls, edge.edges
-        controls[0, 0], controls[0, 1] = first, second
+        controls, edges = np.array([[first, second]]), _new_edges(1)
         if not np.isfinite(controls).all():
             return None
         task = task_for(cell, False, motion_bounds(cell, controls), cell.memory)
-        certified_many(task, controls, edge.loose, tolerance, edge.until, MOST_LOOKS, 0, 1, edges)
-        if edges[0][0] != OPEN:
-            return edges[0].item(), edges[1].item(), edges[2].item(), edges[3].item()
-        # once the lock is released, other threads may overwrite the cached arrays
-        controls = controls.copy()
-        edges = edges[0].copy(), edges[1].copy(), edges[2].copy(), edges[3].copy()
+        loose, until = np.zeros((1, len(first))), np.ones(1)
+        certified_many(task, controls, loose, tolerance, until, MOST_LOOKS, 0, 1, edges)
     finally:
         cell.memory.lock.release()
-    status, safe, hit, pair = _hits_at_ends(cell, controls, edges, tolerance)
+    if edges[0][0] == OPEN:
+        edges = _hits_at_ends(cell, controls, edges, tolerance)
+    status, safe, hit, pair = edges
     return status.item(), safe.item(), hit.item(), pair.item()
 
 

@@ -7,6 +7,7 @@ farther from the collision, until the two edges through one of them are certifie
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
 from math import ceil, inf, nan
@@ -204,17 +205,21 @@ def path_free(
         raise RobotError(f"path has shape {np.shape(path)}, expected (m, {cell.robot.dof}) waypoints, at least one")
     spacing = steps_of(cell.robot, resolution)
     first, second = (points[:-1], points[1:]) if len(points) > 1 else (points, points)
-    # a few edges first, then more: edges after the first that is not free need no test
-    start, size = 0, 16 if workers == 1 else 64 * workers
-    while start < len(first):
-        some = slice(start, start + size)
+    for some in blocks(len(first), workers):
         edges = _check_edges(cell, first[some].copy(), second[some].copy(), certify, spacing, tolerance, workers)
         bad = np.flatnonzero(edges[0] != MotionStatus.FREE)
         if len(bad):
             k = int(bad[0])
-            return _path_of(cell, start + k, *_result_of(edges, k), first[start + k], second[start + k])
-        start, size = start + size, 2 * size
+            return _path_of(cell, some.start + k, *_result_of(edges, k), first[some][k], second[some][k])
     return _FREE_PATH
+
+
+def blocks(count: int, workers: int) -> Iterator[slice]:
+    """Yield slices of edges, few first and then more: edges after the first that is not free need no test."""
+    start, size = 0, 16 if workers == 1 else 64 * workers
+    while start < count:
+        yield slice(start, start + size)
+        start, size = start + size, 2 * size
 
 
 def _path_of(
@@ -277,7 +282,7 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
         e = int(np.argmax(which == REFUSED))
         with np.errstate(over="ignore"):
             wanted = np.ceil((np.abs(second[e] - first[e]) / spacing).max())
-        raise RobotError(f"motion {e} would take {wanted:.3g} samples: give a coarser resolution")
+        raise RobotError(f"motion {e} would take {wanted:.3g} samples. Set a coarser resolution")
     for e in np.flatnonzero(which == UNSURE).tolist():
         row = slice(e, e + 1)
         while which[e] == UNSURE:  # the exact functions decide this sample; if it is free, the next ones follow

@@ -21,9 +21,8 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
-OUT, IN, UNDECIDED = range(
-    3
-)  #: a point is outside a slot, inside it, or only inside its outline, so that the shape itself decides
+#: a point is outside a slot, inside it, or only inside its outline, so that the shape itself decides
+OUT, IN, UNDECIDED = range(3)
 
 
 @inlined
@@ -114,8 +113,7 @@ def outside(cell: Cell, rows: Array, points: Array, margin: float, workers: int)
                 where = np.tile(np.eye(4), (len(at), 1, 1))
                 where[:, :3, 3] = points[at]
                 pose = cell.placed(links, slot)[0]
-                verdicts[
-                    k, at[np.asarray(two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin))]
-                ] = IN
+                inside = two_shapes.collide(cell.shapes[slot], Point(), pose, where, margin=margin)
+                verdicts[k, at[np.asarray(inside)]] = IN
     answer: Bools = verdicts != IN
     return answer

@@ -176,7 +176,7 @@ class PlanningScene(Margins):
             )
         if pose is not None or q is None:
             raise RobotError(
-                f"attach: {name!r} is given without a shape, so it is the obstacle at its pose in the link at q. "
+                f"attach: {name!r} is given without a shape, which attaches the obstacle of this name where it is. "
                 f"{'Leave out the pose' if pose is not None else 'Give q'}, or give a shape."
             )
         rows, stacked = self.robot.configurations(q)

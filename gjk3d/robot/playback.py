@@ -86,8 +86,12 @@ def _over_edges(
     if check.edge is not None:
         points = np.concatenate([points[: check.edge + 1], np.asarray(check.configuration)[None]])
     q, edge = along(points, frames)
-    where = [f"edge {k}, from waypoint {k} to {k + 1} of {edges}" for k in edge.tolist()]
-    verdict = _verdict(check, f"{count(edges, 'edge')}, {_EVIDENCE[certify]}", f"on edge {check.edge}")
+    where = [f"edge {k + 1} of {edges}, from waypoint {k + 1} to {k + 2}" for k in edge.tolist()]
+    verdict = _verdict(
+        check,
+        f"{count(edges, 'edge')}, {_EVIDENCE[certify]}",
+        "" if check.edge is None else f"on edge {check.edge + 1} of {edges}",
+    )
     return PathFrames(check.free, verdict, q, where, {})
 
 

@@ -235,10 +235,7 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
     """Return for each configuration whether the selected pairs touch, without margins."""
     compiled, margins = selected < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
     verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
-    collide_many(
-        rows, cell.robot._chain, cell.layout, selected[compiled], margins, cell.memory.fresh().axes, cell.frames(),
-        workspace_of(FIRST_POINTS).simplex, verdicts,
-    )  # fmt: skip
+    collide_many(cell.task(axes=cell.memory.fresh().axes), rows, selected[compiled], margins, verdicts)
     for k in np.flatnonzero(((verdicts != 0) & (verdicts != 1)).any(axis=1)):
         verdicts[k] = _not_apart(cell, rows[k : k + 1], margins)[0, selected[compiled]]
     answer = np.empty((len(rows), len(selected)), dtype=bool)
@@ -276,7 +273,7 @@ def nearest(
 
     with cell.memory.lent(workers) as memory:
         in_chunks(len(rows), workers, run)
-    if len(cell.general.pairs):
+    if len(cell.slots) > len(cell.layout.pairs):
         general_pairs.nearest(cell, rows, most, out, which, depth)
     return out, which
 
@@ -286,7 +283,7 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
-    if len(cell.general.pairs) or not cell.memory.lock.acquire(blocking=False):
+    if len(cell.slots) > len(cell.layout.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
         out, which = np.empty((1, narrow.FLOATS)), np.empty((1, 2), dtype=np.int64)

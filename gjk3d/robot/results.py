@@ -22,7 +22,7 @@ from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.model import Robot
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
-from gjk3d.wording import count, told
+from gjk3d.wording import count, format_bounds
 
 PairName = tuple[str, str] | None
 
@@ -70,11 +70,11 @@ class RobotClearance(NamedTuple, Generic[N, P]):
             return f"{several}>"
         k = int(np.asarray(self.distance).argmin())
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
-        return f"{several}, least in row {k}: {_nearest(lower[k], upper[k], self.pair[k])}>"
+        return f"{several}, least at [{k}]: {_nearest(lower[k], upper[k], self.pair[k])}>"
 
 
 def _nearest(lower: Any, upper: Any, pair: Any) -> str:
-    return f"{told(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
+    return f"{format_bounds(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
 @compared()
@@ -123,7 +123,7 @@ class RobotCollision(NamedTuple):
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
-        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {told(self.lower, self.upper)}>"
+        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {format_bounds(self.lower, self.upper)}>"
 
 
 @compared()
@@ -222,18 +222,8 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
                 max_points=max_points,
             )  # fmt: skip
             if patch.count:
-                per_row[k].append(
-                    RobotContact(
-                        *names,
-                        patch.normal,
-                        patch.points_a,
-                        patch.points_b,
-                        patch.gaps,
-                        patch.distance,
-                        patch.lower,
-                        patch.upper,
-                    )
-                )
+                points = patch.points_a, patch.points_b, patch.gaps
+                per_row[k].append(RobotContact(*names, patch.normal, *points, patch.distance, patch.lower, patch.upper))
     return per_row
 
 
@@ -252,13 +242,7 @@ def near(
             n = np.flatnonzero(queries.close(out, which, most[:count]))
             k, p = np.divmod(n, count)
             yield k + start, p, out.reshape(-1, out.shape[2])[n]
-    general = list(general_pairs.rows_within(cell, rows, most, depth)) if len(cell.general.pairs) else []
-    if general:
-        yield (
-            np.array([k for k, _, _ in general]),
-            np.array([p for _, p, _ in general]),
-            np.array([row for _, _, row in general]),
-        )
+    yield from general_pairs.rows_within(cell, rows, most, depth)
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
@@ -393,7 +377,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: g
     of, pair, answers = map(
         np.concatenate, zip((none, none, np.zeros((0, FLOATS))), *near(cell, rows, most, depth), strict=True)
     )
-    if len(cell.general.pairs):  # general pairs come last, so they are sorted by configuration
+    if len(cell.slots) > len(cell.layout.pairs):  # general pairs come last, so they are sorted by configuration
         order = np.lexsort((pair, of))
         of, pair, answers = of[order], pair[order], answers[order]
     gradient, moved = queries.gradients(cell, rows, of, answers, pair, every=jacobians)

@@ -32,7 +32,7 @@ from gjk3d.robot.timed import (
 )
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
 from gjk3d.typing import Bools
-from gjk3d.wording import count, json_ready, number, told
+from gjk3d.wording import count, format_bounds, json_ready, number
 
 SCHEMA_VERSION = 1
 #: verdicts of a pair that is not proven to keep its margin, the worst first
@@ -273,14 +273,14 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
     """Return the cells of a table for a motion."""
-    least = told(motion.lower, motion.upper, 4)
+    least = format_bounds(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
     """Return the cells of a table for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
-    least = told(row.lower, row.upper, 4)
+    least = format_bounds(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
 
 
@@ -295,16 +295,9 @@ Pair = tuple[str, str]
 Programme = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class How:
-    """Parameters of the check of a programme, as in `Checker.trajectory_clearance`."""
-
-    resolution: Any
-    tolerance: float
-    workers: int
-
-
-def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -> SafetyReport:
+def safety(
+    checker: Any, around: Surroundings, programme: Programme, resolution: Any, tolerance: float, workers: int
+) -> SafetyReport:
     """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
         raise RobotError(f"safety: programme is {programme!r:.60}, expected a mapping of names to motions, not empty")
@@ -314,10 +307,10 @@ def safety(checker: Any, around: Surroundings, programme: Programme, how: How) -
         if isinstance(path, (list, tuple, np.ndarray)):  # waypoints without times are one second apart
             path = Trajectory(path, np.arange(float(len(path))))
         trajectory = as_trajectory(path, around.base.robot)
-        undercut = _undercut(around, name, trajectory, moving, how)
+        undercut = _undercut(around, name, trajectory, moving, resolution, tolerance, workers)
         rows += undercut
         query = timed_query(around, trajectory, moving)
-        nearest = trajectory_clearance(query, how.resolution, how.tolerance, how.workers)
+        nearest = trajectory_clearance(query, resolution, tolerance, workers)
         # pairs that are not listed are proven to keep their margins, which is a lower bound of their distances
         least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
@@ -353,7 +346,13 @@ def _motion(
 
 
 def _undercut(
-    around: Surroundings, name: str, trajectory: Trajectory, moving: Moving | None, how: How
+    around: Surroundings,
+    name: str,
+    trajectory: Trajectory,
+    moving: Moving | None,
+    resolution: Any,
+    tolerance: float,
+    workers: int,
 ) -> list[SafetyRow]:
     """Return the pairs that are not proven to keep their margins."""
     # Each round proves the remaining pairs, or removes one that stops the proof, so the loop ends.
@@ -361,14 +360,14 @@ def _undercut(
     left = around
     while True:
         query = timed_query(left, trajectory, moving)
-        proof = trajectory_free(query, True, how.resolution, 1e-6 * (trajectory.end - trajectory.start), how.workers)
+        proof = trajectory_free(query, True, resolution, 1e-6 * (trajectory.end - trajectory.start), workers)
         if proof.status == MotionStatus.FREE or proof.pair is None:
             return rows
         pair = proof.pair
         isolated = _only(around, pair)
         mine = None if not moving else {key: value for key, value in moving.items() if key in isolated.objects}
         pair_query = timed_query(isolated, trajectory, mine)
-        nearest = trajectory_clearance(pair_query, how.resolution, how.tolerance, how.workers)
+        nearest = trajectory_clearance(pair_query, resolution, tolerance, workers)
         margin = float(pair_query.cell.margins.max(initial=-inf))
         hit = proof.hit
         if nearest.upper <= 0.0:

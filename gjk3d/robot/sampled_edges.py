@@ -676,7 +676,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int,
 def _body_hits(
     task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool
 ) -> None:
-    """Test the pairs with bodies in the lanes that remain, as `_convex_hits` does the others."""
+    """Test the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
     for r in range(bodies.order.shape[0]):

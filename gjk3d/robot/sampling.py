@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
-from gjk3d.robot.kinematics import FLOATING, PLANAR, SLIDING, TURNING
+from gjk3d.robot.kinematics import FLOATING, LENGTHS, NUMBERS, SLIDING, TURNING
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.robot.srdf import AllowedPairs
@@ -111,12 +111,11 @@ def allow_by_sampling(
         hits = link_pairs.touch(q, open_)
         collided[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
-    prover = Prover(robot, low, high)
     for (a, b), hit, miss in zip(pairs.tolist(), collided.tolist(), free.tolist(), strict=True):
         if hit and miss:
             continue
         names = robot.links[a], robot.links[b]
-        verdict = OPEN if hit or prove < 1 else prover.prove(a, b, prove)
+        verdict = OPEN if hit or prove < 1 else proof_apart(robot, low, high, (a, b), prove)
         if verdict == HIT:  # the proof found a collision that the samples missed
             continue
         allowed.allow(*names, "always" if hit else "never")
@@ -143,7 +142,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
         # a prismatic joint without limits matters only if it moves two links with shapes against each other
-        slides = [c for c in _numbers(kind, column, turns=False) if not (low[c] > -inf and high[c] < inf)]
+        slides = [c for c in range(column, column + LENGTHS[kind]) if not (low[c] > -inf and high[c] < inf)]
         for a, b in pairs.tolist() if slides else ():
             if _below(robot, a, k) != _below(robot, b, k):
                 joint = robot.joints[k]
@@ -166,20 +165,13 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
 def limit_turns(robot: Robot, low: Array, high: Array) -> None:
     """Limit turns without limits to -pi and pi, and those with one limit to a full turn."""
     for kind, column in zip(robot._chain.kind.tolist(), robot._chain.source.tolist(), strict=True):
-        for c in _numbers(kind, column, turns=True):
+        for c in range(column + LENGTHS[kind], column + NUMBERS[kind]):
             if low[c] == -inf and high[c] == inf:
                 low[c], high[c] = -pi, pi
             elif low[c] == -inf:
                 low[c] = high[c] - 2.0 * pi
             elif high[c] == inf:
                 high[c] = low[c] + 2.0 * pi
-
-
-def _numbers(kind: int, column: int, *, turns: bool) -> list[int]:
-    """Return the columns of a joint that are angles, or the columns that are lengths."""
-    angles = {TURNING: [0], PLANAR: [2], FLOATING: [3, 4, 5]}
-    lengths = {SLIDING: [0], PLANAR: [0, 1], FLOATING: [0, 1, 2]}
-    return [column + k for k in (angles if turns else lengths).get(kind, [])]
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
@@ -227,65 +219,57 @@ class LinkPairs:
         return answer[:, selected]
 
 
-class Prover:
-    """Proofs that pairs of links of a robot do not touch within limits."""
+def proof_apart(robot: Robot, low: Array, high: Array, pair: tuple[int, int], most: int) -> int:
+    """Return FREE if two links are proven apart within limits, HIT if they touch at a configuration, or OPEN.
 
-    __slots__ = ("_high", "_low", "_robot")
-
-    def __init__(self, robot: Robot, low: Array, high: Array) -> None:
-        self._robot, self._low, self._high = robot, low, high
-
-    def prove(self, a: int, b: int, most: int) -> int:
-        """Return FREE if links a and b are proven apart, HIT if they touch at a configuration, or OPEN.
-
-        At most ``most`` configurations are tested. Hulls replace the shapes of links.
-        """
-        pair = np.array([sorted((a, b))], dtype=np.int64)
-        cell = build(Base(self._robot, pair, hulls=True))
-        bounds = self.weights(cell)
-        if bounds is None:
+    At most ``most`` configurations are tested. Hulls replace the shapes of links.
+    """
+    links = np.array([sorted(pair)], dtype=np.int64)
+    cell = build(Base(robot, links, hulls=True))
+    bounds = change_of_distances(cell, low, high)
+    if bounds is None:
+        return OPEN
+    weights, slack = bounds
+    columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
+    weights = weights[:, columns]
+    middle, half = 0.5 * (low + high)[None, columns], 0.5 * (high - low)[None, columns]
+    count = 0
+    while len(middle):
+        count += len(middle)
+        if count > most:
             return OPEN
-        weights, slack = bounds
-        columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
-        weights = weights[:, columns]
-        middle = 0.5 * (self._low + self._high)[None, columns]
-        half = 0.5 * (self._high - self._low)[None, columns]
-        count = 0
-        while len(middle):
-            count += len(middle)
-            if count > most:
-                return OPEN
-            q = np.tile(0.5 * (self._low + self._high), (len(middle), 1))
-            q[:, columns] = middle
-            distance = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
-            touching = (distance <= 0.0).any(axis=1)
-            if touching.any():
-                return HIT if LinkPairs(self._robot, pair).touch(q[touching]).any() else OPEN
-            left = (distance - slack <= half @ weights.T).any(axis=1)
-            middle, half = middle[left], half[left]
-            if not len(middle):
-                break
-            # each box is halved along the number of q that changes the distance most
-            widest = np.argmax(half * weights.max(axis=0), axis=1)
-            rows = np.arange(len(half))
-            half[rows, widest] *= 0.5
-            step = np.zeros_like(half)
-            step[rows, widest] = half[rows, widest]
-            middle, half = np.concatenate([middle - step, middle + step]), np.concatenate([half, half])
-        return FREE
+        q = np.tile(0.5 * (low + high), (len(middle), 1))
+        q[:, columns] = middle
+        distance = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
+        touching = (distance <= 0.0).any(axis=1)
+        if touching.any():
+            return HIT if LinkPairs(robot, links).touch(q[touching]).any() else OPEN
+        left = (distance - slack <= half @ weights.T).any(axis=1)
+        middle, half = middle[left], half[left]
+        if not len(middle):
+            break
+        # each box is halved along the number of q that changes the distance most
+        widest = np.argmax(half * weights.max(axis=0), axis=1)
+        rows = np.arange(len(half))
+        half[rows, widest] *= 0.5
+        step = np.zeros_like(half)
+        step[rows, widest] = half[rows, widest]
+        middle, half = np.concatenate([middle - step, middle + step]), np.concatenate([half, half])
+    return FREE
 
-    def weights(self, cell: Cell) -> tuple[Array, float] | None:
-        """Return bounds of the change of each distance with each number of q, and the error of poses.
 
-        The result is None if a joint between the links of a pair is planar or floating.
-        """
-        chain = self._robot._chain
-        bounds = motion_bounds(cell, np.stack([self._low, self._high])[None])
-        joints = bounds.arms.steps
-        if not np.isin(chain.kind[joints], (TURNING, SLIDING)).all():
-            return None
-        of = np.repeat(np.arange(len(cell.slots)), np.diff(bounds.arms.begins))
-        weights = np.zeros((len(cell.slots), self._robot.dof))
-        arms = bounds.arms.arms.min(axis=0)
-        np.add.at(weights, (of, chain.source[joints]), np.abs(chain.multiplier[joints]) * arms)
-        return weights, _ROUNDING * bounds.slack
+def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, float] | None:
+    """Return bounds of the change of each distance with each number of q, and the error of poses.
+
+    The result is None if a joint between the links of a pair is planar or floating.
+    """
+    chain = cell.robot._chain
+    bounds = motion_bounds(cell, np.stack([low, high])[None])
+    joints = bounds.arms.steps
+    if not np.isin(chain.kind[joints], (TURNING, SLIDING)).all():
+        return None
+    of = np.repeat(np.arange(len(cell.slots)), np.diff(bounds.arms.begins))
+    weights = np.zeros((len(cell.slots), cell.robot.dof))
+    arms = bounds.arms.arms.min(axis=0)
+    np.add.at(weights, (of, chain.source[joints]), np.abs(chain.multiplier[joints]) * arms)
+    return weights, _ROUNDING * bounds.slack

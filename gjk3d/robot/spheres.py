@@ -28,6 +28,7 @@ from gjk3d.robot.urdf import Placed, write_urdf
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import above
 
 if TYPE_CHECKING:
     from gjk3d.robot.bodies import Body
@@ -90,7 +91,7 @@ class RobotSpheres(NamedTuple):
 
     def __repr__(self) -> str:
         spheres = sum(len(link.radii) for link in self.links.values())
-        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, excess at most {self.excess:.3g}>"
+        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, excess ≤ {above(self.excess, 3)}>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
         """Write the robot with spheres as its shapes, for tools such as those of VAMP.

@@ -21,6 +21,7 @@ from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
 from gjk3d.typing import Bools, Ints
+from gjk3d.wording import nearest
 
 #: reasons that gjk3d gives. An SRDF may have any text.
 REASONS = ("adjacent", "default", "always", "never", "user")
@@ -250,7 +251,9 @@ class AllowedPairs:
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
-            raise RobotError(f"{name!r} is not a link. Links are {', '.join(self._number)}")
+            raise RobotError(
+                f"{name!r} is not a link.{nearest(name, self._number)} Links are {', '.join(self._number)}"
+            )
         if a == b:
             raise RobotError(f"{link_a!r} is given twice, expected two different links")
         return min(a, b), max(a, b)

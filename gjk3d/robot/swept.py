@@ -33,6 +33,7 @@ from gjk3d.shapes.composed import Rounded
 from gjk3d.shapes.curved import Capsule, Cylinder, Sphere
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
+from gjk3d.wording import above
 
 _SIDES = 32  #: sides of the prism around a cylinder
 _MOST_PIECES = 100_000  #: greatest number of pieces of all links together
@@ -87,7 +88,7 @@ class SweptVolume(NamedTuple):
     >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
     >>> swept = checker.swept(way, excess=0.02)
     >>> swept
-    <SweptVolume of 3 links: 40 pieces, excess at most 0.0168>
+    <SweptVolume of 3 links: 40 pieces, excess ≤ 0.0168>
     >>> zones = swept.compounds()
     >>> sorted(zones), swept.boxes()["hand"].round(2).tolist()
     (['beam', 'hand', 'post'], [[0.02, -0.05, -0.05], [1.5, 1.5, 0.05]])
@@ -149,7 +150,7 @@ class SweptVolume(NamedTuple):
 
     def __repr__(self) -> str:
         count = len({piece.link for piece in self.pieces})
-        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, excess at most {self.excess:.3g}>"
+        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, excess ≤ {above(self.excess, 3)}>"
 
 
 class _Holder(NamedTuple):

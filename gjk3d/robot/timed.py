@@ -32,7 +32,7 @@ from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
 from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import HIT, PROVEN, certified
-from gjk3d.robot.motions import MotionStatus, steps_of
+from gjk3d.robot.motions import MotionStatus, blocks, steps_of
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, points_on
@@ -41,14 +41,6 @@ from gjk3d.wording import kind_of
 
 #: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times
 Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]]]
-
-
-class Clocked(NamedTuple):
-    """A cell whose configurations end with the time since the start."""
-
-    cell: Cell
-    slides: float  #: greatest speed of any obstacle
-    turns: float  #: greatest rate of turn of any obstacle
 
 
 class _Mover(NamedTuple):
@@ -64,8 +56,11 @@ class _Mover(NamedTuple):
 def clocked(
     base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
     times: tuple[float, float],
-) -> Clocked:  # fmt: skip
-    """Return the cell of a robot with obstacles that move between two times, first and last."""
+) -> tuple[Cell, float]:  # fmt: skip
+    """Return the cell of a robot with obstacles that move between two times, and their greatest speed or rate of turn.
+
+    Configurations of the cell end with the time since the first time.
+    """
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
@@ -78,12 +73,12 @@ def clocked(
         for name, item in objects.items()
         if name in static
     ]
-    slides, turns = (max((float(np.linalg.norm(item[k])) for item in movers.values()), default=0.0) for k in (0, 1))
+    speed = max((float(np.linalg.norm(rate)) for item in movers.values() for rate in item[:2]), default=0.0)
     # a moving obstacle is attached to a carrier, so rules for all obstacles are repeated for it by name
     all_rules = [
         item for rule in rules for item in (rule, *(rule._replace(b=name) for name in movers if rule.b == OBSTACLES))
     ]
-    return Clocked(build(clock_base, every, margin, all_rules), slides, turns)
+    return build(clock_base, every, margin, all_rules), speed
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
@@ -291,8 +286,8 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
     if not moving:
         return TimedQuery(around.cell, around.base.robot, trajectory, parts, 0.0)
     times = trajectory.start, trajectory.end
-    cell, slides, turns = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
-    return TimedQuery(cell, around.base.robot, trajectory, parts.clocked(times[0]), max(slides, turns))
+    cell, speed = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
+    return TimedQuery(cell, around.base.robot, trajectory, parts.clocked(times[0]), speed)
 
 
 def trajectory_free(
@@ -326,21 +321,15 @@ def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -
 
 
 def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
-    # a few curves first, then more, since curves after the first that is not free do not need a proof
-    start, size = 0, 16 if workers == 1 else 64 * workers
-    count = len(query.parts.curves.controls)
-    while start < count:
-        status, safe, hit, pair = certified(
-            query.cell, query.parts.curves.some(slice(start, start + size)), share, workers
-        )
+    for some in blocks(len(query.parts.curves.controls), workers):
+        status, safe, hit, pair = certified(query.cell, query.parts.curves.some(some), share, workers)
         bad = np.flatnonzero(status != PROVEN)
         if len(bad):
             k = int(bad[0])
-            state = MotionStatus(int(status[k]))
-            begin = query.parts.when(start + k, float(safe[k]))[0]
-            end = nan if np.isnan(hit[k]) else query.parts.when(start + k, float(hit[k]))[1]
+            state, e = MotionStatus(int(status[k])), some.start + k
+            begin = query.parts.when(e, float(safe[k]))[0]
+            end = nan if np.isnan(hit[k]) else query.parts.when(e, float(hit[k]))[1]
             return state, begin, end, int(pair[k])
-        start, size = start + size, 2 * size
     return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 

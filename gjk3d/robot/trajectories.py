@@ -18,7 +18,7 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.errors import RobotError
 from gjk3d.frozen import Frozen
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.kinematics import FLOATING, PLANAR, TURNING
+from gjk3d.robot.kinematics import LENGTHS, NUMBERS
 from gjk3d.robot.mechanism import line_of_trajectory
 from gjk3d.robot.model import Robot
 from gjk3d.typing import Array, Array1, Array2, Ints, Number, Rows, VectorLike
@@ -103,9 +103,6 @@ MOST_DEGREE = 9  #: greatest degree of a spline
 _STEP = 1e-6  #: greatest jump at a knot, relative to 1 plus the value there
 _TURN = 0.5  #: radians. Curves are cut until no joint turns by more, since bounds tighten with the square of the turn.
 _MOST_PARTS = 64  #: greatest number of parts of one piece of a spline
-
-_first_turn = {TURNING: 0, PLANAR: 2, FLOATING: 3}
-_turns = {TURNING: 1, PLANAR: 1, FLOATING: 3}
 
 
 class Trajectory(Frozen):
@@ -291,8 +288,7 @@ def _turning(robot: Robot) -> Ints:
     """Return the columns of q that are angles."""
     chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
-        first = source + _first_turn.get(kind, 0)
-        columns |= set(range(first, first + _turns.get(kind, 0)))
+        columns |= set(range(source + LENGTHS[kind], source + NUMBERS[kind]))
     return np.array(sorted(columns), dtype=np.int64)
 
 
@@ -334,7 +330,9 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     rows = 2 if isinstance(spline, BSpline) else 3
     degree = spline.k if isinstance(spline, BSpline) else len(spline.c) - 1
     if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
-        raise RobotError(f"Trajectory: expected a spline of rows of numbers, its coefficients are {spline.c.shape}")
+        raise RobotError(
+            f"Trajectory: the coefficients of the spline have shape {spline.c.shape}, expected real rows of dof numbers"
+        )
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the degree of the spline is {degree}, expected at most {MOST_DEGREE}")
     coefficients = np.array(spline.c, dtype=np.float64)

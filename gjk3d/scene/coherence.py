@@ -23,8 +23,8 @@ from gjk3d.narrow.solve import SIGNED, quick_collide, solve
 from gjk3d.narrow.warm_start import ROW, proves_overlap, solve_from_cache, store_faces
 from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, workspace_of
 from gjk3d.results import Status
-from gjk3d.scene.narrow import Answers, Candidates, Narrow, wider
 from gjk3d.scene.objects import Objects
+from gjk3d.scene.query import Answers, SceneQuery, wider
 from gjk3d.shapes import layout
 from gjk3d.typing import Array2, Bools, Ints, Ints1, Ints2
 
@@ -149,13 +149,13 @@ class Memory:
         # faces, and the row of each pair in them
         self._faces, self._at = np.zeros((0, ROW)), np.zeros(0, dtype=np.int64)
 
-    def follow(self, candidates: Candidates, narrow: Narrow, within: float) -> bool:
+    def follow(self, query: SceneQuery, within: float) -> bool:
         """Update the cache to contain all pairs within a distance; return whether it can be used.
 
         It is not used without motion, so a single query costs the same as without a cache. It is not used either for
         fast motions, which invalidate it in every step, nor for more than a few pairs per object.
         """
-        within, objects = max(within, 0.0), candidates.mine
+        within, objects = max(within, 0.0), query.mine
         tree = objects.tree
         self._steps += 1
         most, moved, mean, side = moves(tree.boxes, tree.links, objects.births, self._version, self._boxes)
@@ -166,14 +166,14 @@ class Memory:
                 self._pad = min(_STEPS * step, _MOST * side)
                 self._pad = 0.0 if self._pad < _LEAST * step else self._pad
             fast = _LEAST * mean / self._steps > _MOST * side
-            if fast or not (searched or most > 0.0) or not self._search(candidates, within):
+            if fast or not (searched or most > 0.0) or not self._search(query, within):
                 self.forget()
                 self._note(objects)
                 return False
             self._within = within
             self._note(objects)
-        if self._solids is not narrow.pairs:
-            self._take_shapes(narrow)
+        if self._solids is not query.store:
+            self._take_shapes(query)
         return True
 
     def _note(self, objects: Objects) -> None:
@@ -181,10 +181,10 @@ class Memory:
         self._boxes, self._steps = objects.tree.boxes[: len(objects.births)].copy(), 0
         self._version = objects.version
 
-    def _search(self, candidates: Candidates, within: float) -> bool:
+    def _search(self, query: SceneQuery, within: float) -> bool:
         """Search the boxes and keep the data of pairs that were cached; return whether the pairs are few enough."""
-        objects, count, blocks = candidates.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
-        for block in candidates.blocks(within + 2.0 * self._pad):
+        objects, count, blocks = query.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
+        for block in query.blocks(within + 2.0 * self._pad):
             blocks.append(block)
             count += len(block)
             if count > _MOST_PAIRS + _PAIRS_PER_OBJECT * len(objects.slots):
@@ -207,10 +207,10 @@ class Memory:
         self.pairs, self._axes, self._at, self._solids = pairs, axes, at, None
         return True
 
-    def _take_shapes(self, narrow: Narrow) -> None:
+    def _take_shapes(self, query: SceneQuery) -> None:
         """Store the properties of the shapes of pairs that the kernels need."""
-        solids = self._solids = narrow.pairs
-        shapes, self._table = narrow.table(self.pairs)
+        solids = self._solids = query.store
+        shapes, self._table = query.table(self.pairs)
         aside, boxless = (solids.singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
         self._at[aside], self._at[boxless] = ASIDE, BOXLESS
         starts = self._table[:, [0, 5]]
@@ -221,56 +221,56 @@ class Memory:
 
     # --- queries -------------------------------------------------------------------------------------------------
 
-    def collide(self, narrow: Narrow, margin: float) -> NDArray[np.bool_]:
-        """Return which pairs collide, see `Narrow.collide`."""
-        outcomes = self._outcomes(narrow, margin, False)
+    def collide(self, query: SceneQuery, margin: float) -> NDArray[np.bool_]:
+        """Return which pairs collide, see `SceneQuery.collide`."""
+        outcomes = self._outcomes(query, margin, False)
         unsure = np.flatnonzero(outcomes == UNSURE)
         if len(unsure):
-            outcomes[unsure] = narrow.collide(self.pairs[unsure], margin)
+            outcomes[unsure] = query.collide(self.pairs[unsure], margin)
         hits: NDArray[np.bool_] = outcomes != 0
         return hits
 
-    def _rows(self, narrow: Narrow) -> PairRows:
-        return narrow.pairs.rows(self._table, narrow.rows)
+    def _rows(self, query: SceneQuery) -> PairRows:
+        return query.store.rows(self._table, query.rows)
 
     def _pair_cache(self) -> PairCache:
         return PairCache(self._axes, self._at, self._faces)
 
-    def _outcomes(self, narrow: Narrow, margin: float, trust: bool) -> Ints:
+    def _outcomes(self, query: SceneQuery, margin: float, trust: bool) -> Ints:
         outcomes = np.empty(len(self.pairs), dtype=np.int64)
 
         def run(start: int, stop: int) -> None:
             collide_again(
-                self._rows(narrow), narrow.boxes, wider(margin), margin, trust, start, stop,
+                self._rows(query), query.boxes, wider(margin), margin, trust, start, stop,
                 workspace_of(FIRST_POINTS).simplex, self._pair_cache(), outcomes,
             )  # fmt: skip
 
-        in_chunks(len(outcomes), narrow.workers, run)
+        in_chunks(len(outcomes), query.workers, run)
         return outcomes
 
     def distances_within(
-        self, narrow: Narrow, within: float, which: Bools | None = None, mode: int = SIGNED
+        self, query: SceneQuery, within: float, omitted: Ints | None = None, mode: int = SIGNED
     ) -> Answers:  # fmt: skip
-        """Return the signed distances of all or some pairs that are not proven to be farther apart, see `Narrow`."""
-        outcomes = self._outcomes(narrow, within, True)
-        if which is not None:
-            outcomes[~which] = 0
+        """Return the signed distances of the pairs that are not proven to be farther apart, see `SceneQuery`."""
+        outcomes = self._outcomes(query, within, True)
+        if omitted is not None:
+            outcomes[omitted] = 0
         aside = np.flatnonzero((self._at < NONE) & (outcomes != 0))
         if len(aside):
-            outcomes[aside] = narrow.collide(self.pairs[aside], within)
+            outcomes[aside] = query.collide(self.pairs[aside], within)
         remaining = np.flatnonzero(outcomes)
         self._assign_rows(remaining, outcomes)
         out, flags = empty_answers(len(remaining))
 
         def run(start: int, stop: int) -> None:
             workspace = workspace_of(FIRST_POINTS)
-            solve_again(self._rows(narrow), remaining, within, start, stop, workspace, self._pair_cache(), out, flags)
+            solve_again(self._rows(query), remaining, within, start, stop, workspace, self._pair_cache(), out, flags)
 
-        in_chunks(len(remaining), narrow.workers, run)
+        in_chunks(len(remaining), query.workers, run)
         wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != Status.BEYOND)
         left = np.flatnonzero((self._at[remaining] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = narrow.distances(self.pairs[remaining[left]], within, mode, within == 0.0)
+            fresh = query.distances(self.pairs[remaining[left]], within, mode, within == 0.0)
             out[left], flags[left] = fresh.out, fresh.flags
         near_enough = out[:, 1] <= within
         answers = Answers(self.pairs[remaining], out, flags)

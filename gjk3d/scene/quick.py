@@ -12,7 +12,7 @@ import numpy as np
 from gjk3d.convex.rows import solver
 from gjk3d.engine.pairs import pair_distance
 from gjk3d.narrow import solve
-from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
+from gjk3d.narrow.workspace import Solver, per_thread
 from gjk3d.results import Distance, pack_marks
 from gjk3d.scene import walk
 from gjk3d.scene.objects import Objects
@@ -82,8 +82,7 @@ class Quick:
         if self.slot in self.mine.planes:
             return None
         rows = self._most_rows()
-        stack, hits = pair_scratch(rows, 64)
-        workspace = solver()
+        stack, hits, workspace = pair_scratch(rows, 64)
         while True:
             count = walk.colliding_pairs(
                 shapes, side_a, side_b, self.slot, keys, margin, any_will_do, workspace, stack, hits
@@ -96,7 +95,7 @@ class Quick:
             if len(hits) >= _MOST:
                 return None
             side_a, side_b = side_a._replace(fresh=-1), side_b._replace(fresh=-1)
-            stack, hits = pair_scratch(rows, 4 * len(hits))
+            stack, hits, workspace = pair_scratch(rows, 4 * len(hits))
 
     def nearest(self, within: float) -> Nearest | None:
         """Return the nearest pair; None if the kernel cannot settle it, or no pair is within the distance."""
@@ -107,10 +106,10 @@ class Quick:
         pairs, shapes, side_a, side_b, keys = self._sides()
         if self._some_left():
             return None
-        stack, _ = pair_scratch(self._most_rows(), 64)
+        stack, _, scratch = pair_scratch(self._most_rows(), 64)
         out, flags = np.empty((2, solve.FLOATS + 16)), np.empty((2, solve.INTS + 2), dtype=np.int64)
         ranks, answer = (self.mine.ranks, self.theirs.ranks), Answer(out, flags)
-        workspace = workspace_of(FIRST_POINTS)
+        workspace = scratch.workspace
         code = walk_nearest(shapes, side_a, side_b, self.slot, keys, within, ranks, workspace, stack, answer)
         self._placed(side_a, side_b)
         return None if code < 0 else Nearest(out, flags, pairs.shapes, within)
@@ -178,14 +177,21 @@ class Nearest:
 
 
 @per_thread
-def _retained() -> list[Any]:
-    return [np.empty((0, 2), dtype=np.int64), np.empty((0, 3), dtype=np.int64)]
+class _Scratch:
+    """Scratch memory for the queries of scenes."""
+
+    __slots__ = ("hits", "solver", "stack")
+
+    def __init__(self) -> None:
+        self.stack, self.hits = np.empty((64, 2), dtype=np.int64), np.empty((64, 3), dtype=np.int64)
+        self.solver = solver()
 
 
-def pair_scratch(rows: int, pairs: int) -> tuple[Ints, Ints]:
-    """Return the thread's scratch arrays for a stack and for pairs, with at least these numbers of rows."""
-    retained = _retained()
-    for k, least in enumerate((rows, pairs)):
-        if len(retained[k]) < least:
-            retained[k] = np.empty((least, 2 + k), dtype=np.int64)
-    return retained[0], retained[1]
+def pair_scratch(rows: int, pairs: int) -> tuple[Ints, Ints, Solver]:
+    """Return the thread's scratch for a stack and for pairs, of at least these numbers of rows, and its solver."""
+    scratch = _Scratch()
+    if len(scratch.stack) < rows:
+        scratch.stack = np.empty((rows, 2), dtype=np.int64)
+    if len(scratch.hits) < pairs:
+        scratch.hits = np.empty((pairs, 3), dtype=np.int64)
+    return scratch.stack, scratch.hits, scratch.solver

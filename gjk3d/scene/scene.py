@@ -18,11 +18,10 @@ from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
-from gjk3d.query.contact import Contact, check_patches
+from gjk3d.query.contact import FEW_POINTS, Contact, check_patches
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.coherence import Memory
-from gjk3d.scene.narrow import Answers, Candidates, Narrow, nearest, nearest_cached, patches
 from gjk3d.scene.objects import (
     Objects,
     check_name,
@@ -34,12 +33,13 @@ from gjk3d.scene.objects import (
     unit_of,
     write_pose,
 )
+from gjk3d.scene.query import Answers, SceneQuery, nearest, nearest_cached, patches
 from gjk3d.scene.quick import Quick
 from gjk3d.scene.rays import first_hit, first_hits
 from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
-from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.typing import Array, Ints, OnePose, PoseLike, Row, Rows, Unclear
 from gjk3d.wording import nearest as nearest_name
 
 Target = Union["Scene", Collider, str, None]
@@ -368,9 +368,9 @@ class Scene:
             hit = None if quick is None else quick.any_hit(float(margin))
             if hit is not None:
                 return hit
-            candidates, narrow = self._question(other, pose, workers)
-            blocks = candidates.blocks(margin, _FIRST)
-            return any(narrow.any_collides(block, float(margin)) for block in blocks)
+            query = self._query(other, pose, workers)
+            blocks = query.blocks(margin, _FIRST)
+            return any(query.any_collides(block, float(margin)) for block in blocks)
 
     def collisions(
         self, other: Target = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
@@ -388,13 +388,13 @@ class Scene:
             names = None if quick is None else quick.hits(float(margin))
             if names is not None:
                 return names
-            candidates, narrow = self._question(other, pose, workers)
-            memory = self._remembered(candidates, narrow, float(margin))
+            query = self._query(other, pose, workers)
+            memory = self._remembered(query, float(margin))
             if memory is not None:
-                return named(memory.pairs[memory.collide(narrow, float(margin))], candidates.names)
-            hits = [block[narrow.collide(block, float(margin))] for block in candidates.blocks(margin)]
+                return named(memory.pairs[memory.collide(query, float(margin))], query.names)
+            hits = [block[query.collide(block, float(margin))] for block in query.blocks(margin)]
             pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
-            return named(pairs[_by_name(candidates, pairs)], candidates.names)
+            return named(pairs[_by_name(query, pairs)], query.names)
 
     def closest(
         self, other: Target = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
@@ -430,12 +430,12 @@ class Scene:
             closest_pair = None if quick is None else quick.nearest(float(within))
             if quick is not None and closest_pair is not None:
                 return closest_pair.pairs(quick.named(closest_pair))
-            candidates, narrow = self._question(other, pose, workers)
-            answers = self._nearest(candidates, narrow, None if most is None else int(most), float(within))
-            rank_a, rank_b = _ranks(candidates, answers.pairs)
-            answers = answers[np.lexsort((rank_b, rank_a, answers.out[:, 0]))[:most]]
-            answers = narrow.settled(answers, float(within))
-            return ScenePairs(answers.pairs, candidates.names, narrow.result(answers, max(float(within), 0.0)))
+            query = self._query(other, pose, workers)
+            answers = self._nearest(query, None if most is None else int(most), float(within))
+            answers = answers[_by_name(query, answers.pairs)]
+            answers = answers[answers.out[:, 0].argsort(kind="stable")[:most]]
+            answers = query.settled(answers, float(within))
+            return ScenePairs(answers.pairs, query.names, query.result(answers, max(float(within), 0.0)))
 
     def clearance(self, other: Target = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and the pair that has it; see `collides` for the arguments."""
@@ -457,7 +457,7 @@ class Scene:
         pose: OnePose = None,
         *,
         within: float = 0.0,
-        max_points: int | None = 4,
+        max_points: int | None = FEW_POINTS,
         workers: int = 1,
     ) -> ScenePairs[Contact[Array], Contact[float]]:
         """Return the contacts of all pairs that touch or overlap; see `gjk3d.contact`.
@@ -486,18 +486,18 @@ class Scene:
             Naming what is wrong with the question.
         """
         check_patches(within, max_points)
-        candidates, narrow = self._question(other, pose, workers)
-        memory = self._remembered(candidates, narrow, float(within))
+        query = self._query(other, pose, workers)
+        memory = self._remembered(query, float(within))
         if memory is not None:
-            answers = memory.distances_within(narrow, float(within), mode=UNSIGNED)
+            answers = memory.distances_within(query, float(within), mode=UNSIGNED)
         else:
-            blocks = candidates.blocks(float(within))
-            parts = [narrow.distances_within(block, float(within), mode=UNSIGNED) for block in blocks]
+            blocks = query.blocks(float(within))
+            parts = [query.distances_within(block, float(within), mode=UNSIGNED) for block in blocks]
             answers = Answers.joined(parts)
-            answers = answers[_by_name(candidates, answers.pairs)]
+            answers = answers[_by_name(query, answers.pairs)]
         most = None if max_points is None else int(max_points)
-        contact = patches(narrow, answers, float(within), most)
-        return ScenePairs(answers.pairs, candidates.names, contact)
+        contact = patches(query, answers, float(within), most)
+        return ScenePairs(answers.pairs, query.names, contact)
 
     @overload
     def raycast(self, origins: Unclear, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]: ...
@@ -563,7 +563,7 @@ class Scene:
             return Quick(objects, objects, slot, True)
         return None
 
-    def _question(self, target: Target, pose: Any, workers: int) -> tuple[Candidates, Narrow]:
+    def _query(self, target: Target, pose: Any, workers: int) -> SceneQuery:
         check_workers(workers)
         theirs, only = None, None
         if is_collider(target):
@@ -578,29 +578,28 @@ class Scene:
             only = self._slot(target)
         elif target is not None:
             raise no_shape("other", target)
-        candidates = Candidates(self._objects, theirs, only)
-        return candidates, Narrow(candidates, workers)
+        return SceneQuery(self._objects, theirs, only, workers)
 
-    def _remembered(self, candidates: Candidates, narrow: Narrow, within: float) -> Memory | None:
+    def _remembered(self, query: SceneQuery, within: float) -> Memory | None:
         """Return the cache with the pairs of this scene within a distance; None if it cannot be used."""
         memory = self._memory
-        if memory is None or candidates.only is not None or not candidates.within_one:
+        if memory is None or query.only is not None or not query.within_one:
             return None
-        return memory if memory.follow(candidates, narrow, within) else None
+        return memory if memory.follow(query, within) else None
 
-    def _nearest(self, candidates: Candidates, narrow: Narrow, most: int | None, within: float) -> Answers:
+    def _nearest(self, query: SceneQuery, most: int | None, within: float) -> Answers:
         """Return the nearest pairs: the cached ones if these are certain to contain them, else those of `nearest`."""
-        memory = self._remembered(candidates, narrow, within if most is None else 0.0)
+        memory = self._remembered(query, within if most is None else 0.0)
         if memory is not None:  # all other pairs are farther apart than 0, or than ``within``
             # a query for all pairs solves mixed ones here, else the likeliest come first
-            mixed = narrow.mixed(memory.pairs) & (most is not None)
-            near = memory.distances_within(narrow, max(within, 0.0) if most is None else 0.0, ~mixed)
+            mixed = query.by_kind(memory.pairs)[1][: None if most is not None else 0]
+            near = memory.distances_within(query, max(within, 0.0) if most is None else 0.0, mixed)
             near = near[near.out[:, 1] <= within]
             if most is not None:
-                near = nearest_cached(near, memory.pairs[mixed], narrow, most, min(within, 0.0))
+                near = nearest_cached(near, memory.pairs[mixed], query, most, min(within, 0.0))
             if most is None or within <= 0.0 or np.count_nonzero(near.out[:, 0] < 0.0) >= most:
                 return near
-        return nearest(candidates, narrow, most, within)
+        return nearest(query, most, within)
 
     def _slot(self, name: Any) -> int:
         slot = self._objects.slots.get(name) if type(name) is str else None
@@ -629,10 +628,6 @@ class Scene:
         return self._objects.bit(group), bits
 
 
-def _ranks(candidates: Candidates, pairs: Any) -> tuple[Any, Any]:
-    return candidates.mine.ranks[pairs[:, 0]], candidates.theirs.ranks[pairs[:, 1]]
-
-
-def _by_name(candidates: Candidates, pairs: Any) -> Any:
-    first, second = _ranks(candidates, pairs)
-    return ((first << 31) | second).argsort(kind="stable")
+def _by_name(query: SceneQuery, pairs: Ints) -> Ints:
+    """Return the order of pairs by their names."""
+    return ((query.ranks[pairs[:, 0]] << 31) | query.ranks_b[pairs[:, 1]]).argsort(kind="stable")

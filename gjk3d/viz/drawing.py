@@ -19,7 +19,7 @@ BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines",
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The options of the caller for every kind of object."""
+    """The options of a picture that apply to every kind of object."""
 
     pose: Any = None  #: a pose or a stack, for an object without a pose
     colors: tuple[str, ...] | None = None  #: None for the colours of the kind

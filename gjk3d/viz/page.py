@@ -19,7 +19,7 @@ from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
-from gjk3d.wording import above, below, number, told
+from gjk3d.wording import above, below, format_bounds, format_depth, format_vector, number, with_unit
 
 ROOM = "gjk3d.viz"  #: package with the templates of the pages
 FILES = ("picture.html", "picture.css", "picture.js")
@@ -133,33 +133,30 @@ def write_viewer(
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
-    length = f" {unit}" if unit else ""
-
-    def vector(x: Any) -> str:
-        least = 1e-13 * float(np.abs(x).max())  # smaller numbers are rounding
-        return f"({', '.join(number(float(v), 9) if abs(v) > least else '0' for v in x)})"
-
     more = ", where the search stopped" if result.upper == np.inf else ""
     more = ", negative in overlap" if result.lower < 0.0 else more
+    measured = ("Distance", format_bounds(result.lower, result.upper, 9, unit) + more)
+    if result.status == Status.OVERLAPPING and result.depth > 0.0:
+        measured = ("Depth", format_depth(result.lower, result.upper, 9, unit))
     rows = [
         ("Status", result.status.name.lower()),
-        ("Distance", told(result.lower, result.upper, 12, unit) + more),
+        measured,
         ("Proven at least", below(result.lower, _EVERY)),
         ("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"),
     ]
     if not result.tight:
         rows.append(("", "a wider interval than usual, which contains the true value"))
     if result.depth > 0.0:
-        most = -result.lower if np.isfinite(result.lower) else result.depth  # a length that is proven to separate them
-        sure = number(most, 9) == number(-result.upper, 9) or not np.isfinite(result.lower)
-        long = number(most, 9) if sure else above(most, 9)
-        rows.append(("To separate", f"move B by {vector(most * result.normal)}, {long}{length} long"))
+        long = -result.lower if np.isfinite(result.lower) else result.depth  # a length that is proven to separate them
+        sure = number(long, 9) == number(-result.upper, 9) or not np.isfinite(result.lower)
+        text = with_unit(number(long, 9) if sure else above(long, 9), unit)
+        rows.append(("To separate", f"move B by {format_vector(long * result.normal, 9)}, {text} long"))
     elif result.distance > 0.0 and result.status != Status.BEYOND:
-        rows.append(("To touch", f"move B by {vector(-result.distance * result.normal)}"))
+        rows.append(("To touch", f"move B by {format_vector(-result.distance * result.normal, 9)}"))
     rows += [
-        ("Point on A", vector(result.point_a)),
-        ("Point on B", vector(result.point_b)),
-        ("Normal", f"{vector(result.normal)}, from A to B"),
+        ("Point on A", format_vector(result.point_a, 9)),
+        ("Point on B", format_vector(result.point_b, 9)),
+        ("Normal", f"{format_vector(result.normal, 9)}, from A to B"),
         ("Unit", unit or "not stated"),
         ("A is", _shape(result.shape_a)),
         ("B is", _shape(result.shape_b)),

@@ -27,7 +27,7 @@ from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.robots import LINKS, THINGS, add_state, add_things, draw_robot, parts_of, words_for
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import in_window
-from gjk3d.wording import count
+from gjk3d.wording import count, nearest
 
 if TYPE_CHECKING:
     import pyvista
@@ -284,7 +284,8 @@ def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
     labels: dict[str, int] = {}
     for name in names:
         if name not in robot.columns:
-            raise RobotError(f"joints: {name!r} is not a joint that moves. Joints are {', '.join(robot.joint_names)}")
+            hint = f"{nearest(name, robot.joint_names)} Joints are {', '.join(robot.joint_names)}"
+            raise RobotError(f"joints: {name!r} is not a joint that moves.{hint}")
         columns = robot.columns[name]
         several = columns.stop - columns.start > 1
         for k, column in enumerate(range(columns.start, columns.stop)):

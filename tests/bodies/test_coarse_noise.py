@@ -11,10 +11,10 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.bodies import facets, impact, planes, raycast, touching_bodies, tree_collision, tree_distance, triangles
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.depth import depth, exits, inside, partings, pushes, search, two_surfaces
+from gjk3d.bodies.depth import depth, inside, partings, points, pushes
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.mesh_trees import STACK
 from gjk3d.bodies.parts import parts_of
 from gjk3d.narrow.motion import CENTER, MOTION, WAY
@@ -82,7 +82,7 @@ def test_a_box_next_to_a_surface_may_reach_inside() -> None:
     found, half = np.zeros((inside.ROWS + 1, inside.COLUMNS)), 0.125
     found[0, inside.NOISE] = NOISE
     none = np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4))
-    host = inside.Host(*tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
+    host = inside.Host(tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
     for gap, outside in ((1.5, False), (2.5, True)):
         middle = 1.0 + sqrt(3.0) * half + gap * NOISE
         box = np.array([[middle, 0.0, 0.0, half, half, half, *np.eye(3).ravel()]])
@@ -110,29 +110,29 @@ def test_points_beside_a_box_by_less_than_is_allowed_are_in_it() -> None:
 def test_the_depth_of_two_solids_by_their_points_is_less_by_the_noise() -> None:
     """B is in A, its deepest corners by 0.75; no two balls about one point, each inside a solid, add up to more."""
     a, b = (parts_of(mesh) for mesh in (SOLID, gk.Mesh(0.25 * CUBE, SIDES + TOP)))
-    given = two_surfaces.surface_of(a)[0], two_surfaces.surface_of(b)[0]
-    ways = np.empty((two_surfaces.FOUND_ROWS, two_surfaces.COLUMNS))
-    room = traversal_stack(), np.empty(STACK), *inside.room_for(64), np.empty((inside.ROWS + 1, inside.COLUMNS))
+    given = points.surface_of(a), points.surface_of(b)
+    ways = np.empty((points.FOUND_ROWS, points.COLUMNS))
+    room = points.point_scratch(64)
     m = moved(0.5, 0.0, 0.0)
-    count = two_surfaces.look_at_points(m, NOISE, 64, *given, room, ways)
+    count = points.look_at_points(m, NOISE, 64, *given, room, ways)
     assert count > 0
     assert 0.5 < ways[0, 0] <= 0.75 - NOISE
     ways[0, 0] = 0.745
-    two_surfaces.look_closer(m, NOISE, 64.0, inf, *given, room, ways, count)
+    points.look_closer(m, NOISE, 64.0, inf, *given, room, ways, count)
     assert ways[0, 0] == 0.745  # what is known is not lost
     ways[0, 0] = 0.0
-    two_surfaces.grow_balls(m, NOISE, *given, room, ways, count)
+    points.grow_balls(m, NOISE, *given, room, ways, count)
     assert 0.0 < ways[0, 0] <= 0.75 - NOISE
 
 
 def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_off_by_the_noise() -> None:
     """The balls about a point outside and about one inside touch; the distance of the points is rounded down."""
-    skin, work = two_surfaces.Skin(*tree_of(DENTED).arrays), two_surfaces.Work(traversal_stack(), np.empty(STACK))
+    skin, work = tree_of(DENTED).arrays, points.point_scratch(0)
     p, distance = (1.5, 0.25, 0.125), 1.0 - NOISE
-    assert two_surfaces._inner_radius(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
+    assert points._ball_in(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
     found = np.zeros((inside.ROWS + 1, inside.COLUMNS))
     found[0, inside.NOISE] = NOISE
-    host = inside.Host(*skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
+    host = inside.Host(skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
     assert inside._depth_at(p, host, distance, 0.5)[0] == -0.5
 
 
@@ -172,9 +172,9 @@ TIP = np.array([(0.0, 0.0, 0.0), (0.25, 0.0, 1.0), (0.0, 0.25, 1.0)])
 SLOPE = np.array([(-1.0, -1.0, -2.0), (2.0, -1.0, 1.0), (-1.0, 2.0, 1.0)])
 
 
-def way_up(noise: float) -> exits.Sweep:
+def way_up(noise: float) -> partings.Sweep:
     none = tree_of(SOLID).arrays
-    return exits.Sweep(none, none, moved(0.0, 0.0, 0.0), UP, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), noise)
+    return partings.Sweep(none, none, moved(0.0, 0.0, 0.0), UP, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), noise)
 
 
 @pytest.mark.parametrize("face", [FACE, SLOPE])
@@ -184,10 +184,10 @@ def test_a_triangle_blocks_until_it_is_past_another_by_more_than_the_noise(face:
     lean = 1.0 if face is FACE else sqrt(1.0 / 3.0)
     s, t = lifted(face, 0.0), lifted(TIP, -2.0)
     for time in (2.0, 2.0 + 0.5 * NOISE):
-        past, low = exits._past(way_up(NOISE), s, t, time, wall)
+        past, low = partings.pass_triangle(way_up(NOISE), s, t, time, wall)
         assert past >= 2.0 + NOISE + 2.0 * NOISE / lean
-        assert low == exits.NEVER
-    assert exits._past(way_up(NOISE), s, t, 2.0 + 2.0 * NOISE, wall)[0] == 2.0 + 2.0 * NOISE
+        assert low == partings.NEVER
+    assert partings.pass_triangle(way_up(NOISE), s, t, 2.0 + 2.0 * NOISE, wall)[0] == 2.0 + 2.0 * NOISE
 
 
 @pytest.mark.parametrize("face", [FACE, SLOPE])
@@ -195,17 +195,19 @@ def test_a_triangle_may_block_as_soon_as_it_is_near_another_to_the_noise(face: A
     """The upper edge of B, over corners of which it tapers down to a tip, comes from below."""
     wall, s = np.zeros(3), lifted(face, 0.0)
     t = lifted(TIP * (1.0, 1.0, -1.0), -2.0)  # the corner at (0, 0) is the uppermost
-    low = exits._past(way_up(NOISE), s, t, 0.0, wall)[1]
+    low = partings.pass_triangle(way_up(NOISE), s, t, 0.0, wall)[1]
     assert low <= 2.0 - NOISE
-    begins = exits._past(way_up(NOISE), s, t, 2.0 - 0.5 * NOISE, wall)
+    begins = partings.pass_triangle(way_up(NOISE), s, t, 2.0 - 0.5 * NOISE, wall)
     assert begins[0] > 2.0 + NOISE
 
 
 def test_boxes_may_meet_as_soon_as_they_are_near_to_the_noise() -> None:
     tree = tree_of(SOLID).arrays
     for noise in (0.0, NOISE):
-        way = exits.Sweep(tree, tree, moved(-5.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), noise)
-        low, high = exits._box_span(way, 0, 0)
+        way = partings.Sweep(
+            tree, tree, moved(-5.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), noise
+        )
+        low, high = partings._box_span(way, 0, 0)
         assert low == pytest.approx(3.0 - noise, abs=1e-12)
         assert high == pytest.approx(7.0 + noise, abs=1e-12)
 
@@ -394,42 +396,34 @@ def test_the_box_of_every_triangle_of_a_height_field_holds_its_corners_exactly()
 
 def enclosed(a: Any, b: Any, move: tuple[float, float, float]) -> Array:
     """Return what the search for the depth knows in the end, for bodies that a translation of 4 along x separates."""
-    x, w, (room, desk) = two(a, b, move, NOISE), tree_collision.tree_scratch(), depth._room()
-    (of_a, out_a), (of_b, out_b) = two_surfaces.surface_of(parts_of(a)), two_surfaces.surface_of(parts_of(b))
-    faces = isinstance(a, gk.Mesh)
-    rows = two_surfaces.FOUND_ROWS
-    sides = partings.Sides(
-        faces, of_a, of_b, out_a, out_b, w, room, desk[1][rows:], desk[0][: search.LOOKED_AT], desk[7], desk[9], desk[6]
-    )
-    state = np.zeros(search.STATE)
-    state[search.MOST], state[search.NORMAL] = 4.0, 1.0
-    d = search.SearchScratch(
-        state, desk[1][:rows], desk[2], desk[3], desk[4], desk[5][0], desk[8], x, sides.pairs,
-        facets.solid_in(depth._NO_SOLIDS, 0), desk[10], desk[11],
-    )  # fmt: skip
-    search.enclose_depth(x, x, sides, sides, d)
+    x, r, (of_a, of_b) = two(a, b, move, NOISE), depth.search_scratch(), (parts_of(a), parts_of(b))
+    surfaces, normals = map(points.surface_of, (of_a, of_b)), map(points.outward_normals, (of_a, of_b))
+    sides = partings.Sides(isinstance(a, gk.Mesh), *surfaces, *normals, r.part_pairs, tree_collision.tree_scratch(), r)
+    state = np.zeros(depth.STATE)
+    state[depth.MOST], state[depth.NORMAL] = 4.0, 1.0
+    depth.enclose_depth(x, x, sides, sides, depth.Search(state, x, facets.solid_in(depth._NO_SOLIDS, 0)))
     return state
 
 
 @pytest.mark.parametrize("body", [SOLID, gk.PointCloud([(0.0, 0.0, 0.0)], 1.0)])
 def test_the_depth_of_bodies_is_bounded_to_the_error_only(body: Any) -> None:
     state = enclosed(body, body, (1.5, 0.0, 0.0))
-    assert 0.0 < state[search.LEAST] <= 0.5 - NOISE
-    assert 0.5 + NOISE <= state[search.MOST] < 1.0
+    assert 0.0 < state[depth.LEAST] <= 0.5 - NOISE
+    assert 0.5 + NOISE <= state[depth.MOST] < 1.0
 
 
 def test_the_depth_of_the_deepest_pair_bounds_that_of_bodies_to_the_error_only() -> None:
     """Three balls in a row, the middle one at a ball from aside: its own translation is not free."""
     row_of_balls = gk.PointCloud([(0.0, 0.0, -1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)], 1.0)
     state = enclosed(row_of_balls, gk.PointCloud([(0.0, 0.0, 0.0)], 1.0), (0.0, 0.0, 0.25))
-    assert 0.0 < state[search.LEAST] <= 1.75 - NOISE
+    assert 0.0 < state[depth.LEAST] <= 1.75 - NOISE
 
 
 def test_the_search_ends_at_bounds_as_close_as_the_error() -> None:
-    state = np.zeros(search.STATE)
+    state = np.zeros(depth.STATE)
     for more, ends in ((15.0, True), (17.0, False)):
-        state[search.LEAST], state[search.MOST] = 1.0, 1.0 + more * NOISE
-        assert search._within(0.0, NOISE, state) == ends
+        state[depth.LEAST], state[depth.MOST] = 1.0, 1.0 + more * NOISE
+        assert depth._within(0.0, NOISE, state) == ends
 
 
 def test_a_translation_past_the_hulls_separates_bodies_whose_places_are_off_by_the_error() -> None:

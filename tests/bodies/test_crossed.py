@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, list_pairs, pair_listing
-from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.body_pair import BodyPair
+from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import IDENTITY
@@ -30,8 +30,8 @@ def listed(corners: Any, others: Any, poses: Any) -> ListedPairs:
     each = np.zeros(len(rows), dtype=np.int64)
     same = np.repeat(IDENTITY, len(rows), axis=0)
     shelf = ShapeList([second])
-    x = PosedShapes(first, first._as_parts(), shelf, each, same, rows)
-    return list_pairs(pair_listing(x.ours, shelf, MESHES), x, 0.0)
+    x = PosedShapes(first, first._as_parts(), shelf, ShapeRows(each, same, rows))
+    return list_pairs(contact_trees(x.ours, shelf, MESHES), shelf.solids, x, 0.0)
 
 
 def crossing(rng: np.random.Generator, straight: bool) -> tuple[Any, Any, Any]:

@@ -10,10 +10,9 @@ import trimesh
 from places import anywhere, some_compound
 
 import gjk3d as gk
+from gjk3d.bodies.depth.depth import search_scratch
 from gjk3d.bodies.depth.inside import SAMPLED, in_box
 from gjk3d.bodies.depth.partings import (
-    PLANE,
-    PLANES,
     find_deepest,
     is_blocked,
     leave_behind,
@@ -22,7 +21,7 @@ from gjk3d.bodies.depth.partings import (
     solve_pair,
     solve_remaining,
 )
-from gjk3d.bodies.depth.two_surfaces import surface_of, with_points_near
+from gjk3d.bodies.depth.points import surface_of, with_points_near
 from gjk3d.bodies.facets import solid_in, solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, list_parts, tree_scratch, two_at
@@ -105,15 +104,15 @@ def test_facets_tell_of_a_polytope_what_epa_does(shape: Any) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_what_is_left_behind_no_longer_overlaps(seed: int) -> None:
     x, w, pairs = near_each_other(seed)
-    spans, planes, wall = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE)), np.zeros(3)
-    far = leave_behind(x, pairs, len(pairs), WAY, np.inf, w, spans, planes, wall)
+    scratch, wall = search_scratch(), np.zeros(3)
+    far = leave_behind(x, pairs, len(pairs), WAY, np.inf, w, scratch, wall)
     own = max(-row[UPPER] for row in asked_all(x, pairs, w))
     assert far >= own - 1e-12  # no way out is shorter than the deepest pair
     assert np.linalg.norm(wall) == pytest.approx(1.0)
     there = shifted(x, tuple((far + 1e-9) * np.array(WAY)))
     # grazing planes give a step, not a way past: a second and a third get past what is left
     for _ in range(20):
-        more = leave_behind(there, pairs, len(pairs), WAY, np.inf, w, spans, planes, wall)
+        more = leave_behind(there, pairs, len(pairs), WAY, np.inf, w, scratch, wall)
         if more == 0.0:
             break
         there = shifted(there, tuple((more + 1e-9) * np.array(WAY)))
@@ -123,8 +122,7 @@ def test_what_is_left_behind_no_longer_overlaps(seed: int) -> None:
 def test_of_what_does_not_overlap_nothing_is_left_behind() -> None:
     x, w, pairs = near_each_other(1)
     far = shifted(x, (50.0, 0.0, 0.0))
-    spans, planes = np.empty((len(pairs), 2)), np.empty((PLANES, PLANE))
-    assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, spans, planes, np.zeros(3)) == 0.0
+    assert leave_behind(far, pairs, len(pairs), (1.0, 0.0, 0.0), np.inf, w, search_scratch(), np.zeros(3)) == 0.0
 
 
 @pytest.mark.full
@@ -156,15 +154,15 @@ def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b, most = torus(seed)._as_parts(), torus(seed + 50).scaled(0.4)._as_parts(), 0.1
     x = two_at(a.given, b.given, IDENTITY[0], pose_rows(anywhere(rng, 0.6))[0][0])
-    given_a, given_b = surface_of(a)[0], surface_of(b)[0]
+    given_a, given_b = surface_of(a), surface_of(b)
     near_a, near_b = with_points_near(x.m, most, given_a, given_b, np.empty((2 * SAMPLED, 3)))
     turn, place = np.array(x.m[:9]).reshape(3, 3), np.array(x.m[9:])
     for _ in range(20):
         shift = rng.normal(size=3)
         there = place + most * rng.random() * shift / np.linalg.norm(shift)
         for seeds, near, boxes, moved in (
-            (given_b[3], near_b[3], given_a[4], given_b[3] @ turn.T + there),
-            (given_a[3], near_a[3], given_b[4], (given_a[3] - there) @ turn),
+            (given_b.seeds, near_b.seeds, given_a.skin.boxes, given_b.seeds @ turn.T + there),
+            (given_a.seeds, near_a.seeds, given_b.skin.boxes, (given_a.seeds - there) @ turn),
         ):
             inside = np.array([in_box(tuple(p), boxes, 0.0) for p in moved])
             kept = {tuple(p) for p in near.tolist()}

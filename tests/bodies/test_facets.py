@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, list_pairs, pair_listing
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
 from gjk3d.bodies.facets import solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.shape_list import ShapeList
@@ -38,8 +38,8 @@ def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     mesh = gk.Mesh(corners, [(0, 1, 2)])
     first, each = np.repeat(IDENTITY, len(rows), axis=0), np.zeros(len(rows), dtype=np.int64)
     shelf = ShapeList([shape])
-    x = PosedShapes(mesh, mesh._as_parts(), shelf, each, first, rows)
-    return list_pairs(pair_listing(x.ours, shelf, FACES), x, 0.0)
+    x = PosedShapes(mesh, mesh._as_parts(), shelf, ShapeRows(each, first, rows))
+    return list_pairs(contact_trees(x.ours, shelf, FACES), shelf.solids, x, 0.0)
 
 
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS), straight=st.booleans())

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gjk3d as gk
-from gjk3d.bodies.depth import fast, fast_steps
+from gjk3d.bodies.depth import fast
 from gjk3d.bodies.depth.partings import bottom_along, shifted
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, TreeScratch, new_tree_scratch, two_at
@@ -317,7 +317,7 @@ def test_the_judge_accepts_it() -> None:
         assert not gk.verify(longer, a, b, None, pose)
 
 
-def posed(a: Any, b: Any, pose: Array) -> tuple[fast_steps.Posed, TreeScratch]:
+def posed(a: Any, b: Any, pose: Array) -> tuple[fast.Posed, TreeScratch]:
     """Two bodies for the kernels, and scratch."""
     w, first, second = new_tree_scratch(), fast.fast_body(parts_of(a)), fast.fast_body(parts_of(b))
     x = two_at(first.parts, second.parts, pose_rows(np.eye(4))[0][0], pose_rows(pose)[0][0])
@@ -329,14 +329,14 @@ def test_a_query_ends_when_its_work_is_used_up(guest: str) -> None:
     s, w = posed(TORUS, GUESTS[guest], at(1.2, 0.1, 0.1))
     pairs = np.zeros((4, 2), dtype=np.int64)
     for work in (1, 3, 10):
-        count, left = fast_steps.list_overlaps(s, s.x, s.planes, 0, work, w, pairs)
+        count, left = fast.list_overlaps(s, s.x, s.planes, 0, work, w, pairs)
         assert count == left == 0
-    count, left = fast_steps.list_overlaps(s, s.x, s.planes, 0, 10_000, w, pairs)
+    count, left = fast.list_overlaps(s, s.x, s.planes, 0, 10_000, w, pairs)
     assert count == 4
     assert left > 0
     w.last[0] = -1
-    assert fast_steps.query(s, (0.0, 0.0, 3.0), 0, 10_000, w)[0] == APART
-    assert fast_steps.query(s, (0.0, 0.0, 0.01), 0, 2, w) == (DOUBT, 0)
+    assert fast.query(s, (0.0, 0.0, 3.0), 0, 10_000, w)[0] == APART
+    assert fast.query(s, (0.0, 0.0, 0.01), 0, 2, w) == (DOUBT, 0)
 
 
 @pytest.mark.parametrize("guest", ["mesh", "hull"])
@@ -346,7 +346,7 @@ def test_a_query_proves_a_gap_of_several_roundings(guest: str) -> None:
     box = gk.Mesh(*gk.Box((1, 1, 1)).surface()) if guest == "mesh" else gk.Box((1, 1, 1))
     for errors, code in ((4.0, MEET), (12.0, APART)):
         s, w = posed(slab, box, at(0.0, 0.0, 0.5))
-        assert fast_steps.query(s, (0.0, 0.0, errors * s.x.error), 0, 10_000, w)[0] == code
+        assert fast.query(s, (0.0, 0.0, errors * s.x.error), 0, 10_000, w)[0] == code
 
 
 def test_planes_of_a_search_separate_boxes_only_beyond_the_rounding() -> None:
@@ -355,25 +355,25 @@ def test_planes_of_a_search_separate_boxes_only_beyond_the_rounding() -> None:
         for errors, parted in ((4.0, False), (12.0, True)):
             s, w = posed(slab, guest, at(0.0, 0.0, 0.5))
             x, planes = shifted(s.x, (0.0, 0.0, errors * s.x.error)), s.planes
-            fast_steps.set_plane(planes[0], (0.0, 0.0, 1.0), 0.0)
-            planes[0, fast_steps.END] = bottom_along(x, 0, (0.0, 0.0, 1.0), w)
-            single = fast_steps.is_single(x.b)
-            assert fast_steps._are_parted(x, 0, 0, 8.0 * x.error, single, planes, 1) == parted
+            fast.set_plane(planes[0], (0.0, 0.0, 1.0), 0.0)
+            planes[0, fast.END] = bottom_along(x, 0, (0.0, 0.0, 1.0), w)
+            single = fast.is_single(x.b)
+            assert fast._are_parted(x, 0, 0, 8.0 * x.error, single, planes, 1) == parted
 
 
 def test_the_lower_bound_leaves_room_for_rounding() -> None:
     """A ball about a point of a cube, and two parts: the bound is less than the depth in exact arithmetic."""
     cube = surface_of(np.array([[(-4, -4, -4), (4, 4, 4)]]), 0.1)
     s, w = posed(cube, gk.Sphere(0.1), at(0.0, 0.0, 0.25))
-    low, n, height = fast_steps._probe(s.x, s.x.a, (0.0, 0.0, 0.25), 0.1, w)
+    low, n, height = fast._probe(s.x, s.x.a, (0.0, 0.0, 0.25), 0.1, w)
     side = float(cube.bounds[1, 2])
     assert 0.0 < Fraction(side) - Fraction(0.25) + Fraction(0.1) - Fraction(low) < Fraction(16.0 * s.x.error)
     assert n == pytest.approx((0, 0, 1), abs=1e-12)
     assert height == pytest.approx(side, abs=1e-15)
-    outside = fast_steps._probe(s.x, s.x.a, (0.0, 0.0, side + 0.05), 0.1, w)
+    outside = fast._probe(s.x, s.x.a, (0.0, 0.0, side + 0.05), 0.1, w)
     assert outside[0] == pytest.approx(0.05, abs=1e-12)
     assert outside[1] == pytest.approx((0, 0, 1), abs=1e-12)
     box = gk.Compound([(gk.Box((1, 1, 1)), None), (gk.Box((1, 1, 1)), at(3.0, 0.0, 0.0))])
     s, w = posed(box, gk.Box((1, 1, 1)), at(0.0, 0.0, 0.9))
-    _, most, least, _ = fast_steps.pair_depth(s.x, 0, 0, w)
+    _, most, least, _ = fast.pair_depth(s.x, 0, 0, w)
     assert Fraction(least) < 1 - Fraction(0.9) <= Fraction(most)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gjk3d.bodies.depth.convex_faces import flat_neighbours
+from gjk3d.bodies.depth.inside import flat_neighbours
 from gjk3d.bodies.topology import merged_places
 
 Array = NDArray[np.float64]

@@ -8,8 +8,9 @@ import pytest
 import trimesh
 
 import gjk3d as gk
+from gjk3d.bodies.body_pair import HOLDS, MeshPair, meet_many
 from gjk3d.bodies.contact import touches
-from gjk3d.bodies.mesh_pair import APART, HELD, HOLDS, MEET, MeshPair, meet_many
+from gjk3d.bodies.tree_collision import APART, HELD, MEET
 from gjk3d.poses import pose_rows, relative
 
 

@@ -12,11 +12,10 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.bodies import bvh, mesh_trees, part_tree, triangles
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack
-from gjk3d.bodies.depth.depth import outer_translations
-from gjk3d.bodies.depth.search import MOST, NORMAL, STATE
+from gjk3d.bodies.depth.depth import MOST, NORMAL, STATE, outer_translations
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.poses import IDENTITY, WIDTH, pose_rows, relative
 from gjk3d.shapes import layout
 from tests.bodies import exact_triangles as exact

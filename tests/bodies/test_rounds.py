@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, list_pairs, pair_listing
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.poses import pose_rows
 from tests.bodies.places import at
@@ -28,8 +28,8 @@ def listed(corners: Any, shape: Any, poses: Any) -> ListedPairs:
     rows = pose_rows(np.asarray(poses), "poses")[0]
     mesh, first = gk.Mesh(corners, [(0, 1, 2)]), pose_rows(np.tile(np.eye(4), (len(rows), 1, 1)), "poses")[0]
     shelf = ShapeList([shape])
-    x = PosedShapes(mesh, mesh._as_parts(), shelf, np.zeros(len(rows), dtype=np.int64), first, rows)
-    return list_pairs(pair_listing(x.ours, shelf, FACES), x, 0.0)
+    x = PosedShapes(mesh, mesh._as_parts(), shelf, ShapeRows(np.zeros(len(rows), dtype=np.int64), first, rows))
+    return list_pairs(contact_trees(x.ours, shelf, FACES), shelf.solids, x, 0.0)
 
 
 def spread_over(corners: Any) -> Any:

@@ -8,7 +8,6 @@ import trimesh
 
 import gjk3d as gk
 from gjk3d.bodies.depth import depth
-from gjk3d.bodies.depth.search import LOOKED_AT
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -20,9 +19,8 @@ def test_the_answer_is_the_same_where_little_can_wait(monkeypatch, seed):
     pose = np.eye(4)
     pose[:3, 3] = 0.6 * rng.normal(size=3)
     wanted = gk.signed_distance(mesh, mesh, None, pose)
-    room, desk = depth._room()
-    few = np.zeros((LOOKED_AT + 64, 2), dtype=np.int64)
-    monkeypatch.setattr(depth._local, "room", (room, (few, *desk[1:])))
+    few = depth.search_scratch()._replace(pairs=np.zeros((64, 2), dtype=np.int64))
+    monkeypatch.setattr(depth._local, "scratch", few)
     found = gk.signed_distance(mesh, mesh, None, pose)
     assert found.upper == wanted.upper
     assert found.lower == pytest.approx(wanted.lower, rel=1e-9)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, planes_of, triangle_by_planes
-from gjk3d.bodies.depth.inside import inner
+from gjk3d.bodies.depth.inside import box_by_planes, depth_by_planes, inner, planes_of, triangle_by_planes
 from gjk3d.poses import IDENTITY
 
 BARYCENTRIC = np.random.default_rng(1).dirichlet((0.7, 0.7, 0.7), 400)

@@ -24,14 +24,14 @@ NOT_CHECKED_NOW = "not checked in this run"
 # when a pair clashes
 DEEPEST = "deepest at {}"
 IN_CLASH = "in clash within "
-NEAR_THROUGHOUT = "equally near throughout, between {} and {}"
+NEAR_THROUGHOUT = "equally near throughout, {} to {}"
 CLASH_THROUGHOUT = "in clash throughout, equally deep"
 NEAREST = "nearest at {}, "
 
 # tables and topics
 TITLE = "{}: {} / {}"
-COLUMNS_OF_LENGTHS = "penetration mm | distance mm | volume mm³"
-DEPTH_AT_MOST = "boolean, depth at most"
+COLUMNS_OF_LENGTHS = "penetration mm | gap or depth mm | volume mm³"
+DEPTH_AT_MOST = "boolean, range"
 
 # pages
 NO_ROW = "No finding matches the filter."
@@ -46,7 +46,7 @@ NO_TRIANGLES = "came without their triangles"
 NO_UNIT = "the files state no unit"
 NOTHING_TESTED = "Nothing was tested"
 LENGTHS_IN = "lengths in {}"
-TOLERANCE_UP_TO = "tolerance up to {}"
+TOLERANCE_UP_TO = "tolerance ≤ {}"
 TOLERANCE_FROM = "<tr><th>tolerance from</th><td>a millionth of"
 BY_INTERSECTION = "Decided by the boolean intersection of the solids. The depth is an upper bound: moving B by it"
 BY_TRIANGLES = "triangles of both parts, by triangle-triangle tests. The distance is exact."

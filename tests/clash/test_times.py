@@ -58,7 +58,7 @@ def test_a_clash_is_within_the_times_outside_of_which_it_is_proven_free(sliding)
 
 def test_what_is_so_all_of_the_time_has_no_time_of_its_own(sliding, tmp_path):
     told = {pair: when(clash, sliding) for pair, clash in by_pair(sliding).items()}
-    assert told[FLOOR] == sentences.NEAR_THROUGHOUT.format(0.04995, "0.050001 mm")
+    assert told[FLOOR] == sentences.NEAR_THROUGHOUT.format(0.04995, "0.05 mm")
     assert told[PLUG] == sentences.CLASH_THROUGHOUT
     assert told["floor", "post"] == "always"  # of two that stand still
     assert told["floor", "pin"].startswith(sentences.NEAREST.format("0 s"))

@@ -76,13 +76,13 @@ def test_notes_say_where_the_hull_is_not_the_model(run, assembly, box):
     said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m", "--hulls")
     assert_names(said.err, "3 parts", "hull", "assembly.glb#NAME")
     assert "(3 open edges)" in said.err
-    assert sentences.APART.format("7 meters") in said.out
+    assert sentences.APART.format("7000 mm") in said.out
     said = run("check", assembly, box("far.stl", (0, 0, 9)), "--unit", "m")
     assert_names(said.err, "3 parts", "assembly.glb#NAME")
     assert "hull" not in said.err
     assert_names(said.err, "(3 open edges)", "inside")
     assert "surface" in said.out
-    assert sentences.APART.format("7 meters") in said.out
+    assert sentences.APART.format("7000 mm") in said.out
 
 
 TRUTH = json.loads((DATA / "models.truth.json").read_text())
@@ -268,13 +268,13 @@ def test_two_units_are_brought_to_one(run, assembly, tmp_path, box):
     other.write_bytes(scene.export(file_type="3mf"))
     said = run("check", f"{assembly}#plate", other, "--pose-b", "9 0 0")
     assert_names(said.err, "plate.3mf", "millimeter", "0.001")
-    assert sentences.APART.format("7 meters") in said.out
+    assert sentences.APART.format("7000 mm") in said.out
     assert run("check", other, other).code == 1
     bare = box("bare.stl", (9, 0, 0))
     said = run("check", f"{assembly}#plate", bare)
     assert (said.code, said.out) == (2, "")
     assert_names(said.err, "bare.stl", "meters", "--unit mm")
-    assert sentences.APART.format("7 meters") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
+    assert sentences.APART.format("7000 mm") in run("check", f"{assembly}#plate", bare, "--unit", "m").out
     assert "OVERLAPPING" in run("check", f"{assembly}#plate", bare, "--unit", "mm").out
     assert sentences.APART.format("7 mm") in run("check", box("a.stl"), bare, "--unit", "mm").out
     assert run("check", f"{assembly}#plate", bare, "--unit", "furlongs_").code == 2

@@ -203,3 +203,19 @@ sys.exit(main())
 def test_the_asterisks_of_a_pattern_are_told(run):
     said = " ".join(run("clash", "--help").out.replace("│", " ").split())
     assert "*/Storey 1/*" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("check", ("--image --picture", "--tol --tolerance", "--hulls --hull")),
+        ("clash", ("--a --parts-a", "--b --parts-b", "--section --section-plane")),
+        ("explain", ("--png --picture", "--gif --animation")),
+        ("view", ("--save --output -o", "--hull --hulls")),
+        ("robot path", ("--picture --image", "--animation --gif")),
+        ("robot pairs", ("--acm --output -o",)),
+        ("robot safety", ("--report --html",)),
+    ],
+)
+def test_options_have_the_name_of_other_commands_too(run, command, names):
+    assert_names(run(*command.split(), "--help").out, *names)

@@ -29,8 +29,8 @@ def test_table(run, assembly):
     said = run("info", assembly)
     assert said.code == 0
     lines = [line.split() for line in said.out.splitlines()]
-    assert_names(said.out, "assembly.glb", "3 parts", "meters")
-    assert ["plate", "12", "2", "x", "2", "x", "2", "8", "yes", "yes", "1"] in lines
+    assert_names(said.out, "assembly.glb", "3 parts", "extents mm", "volume mm³")
+    assert ["plate", "12", "2000", "x", "2000", "x", "2000", "8000000000", "yes", "yes", "1"] in lines
     assert any(line[:1] == ["ell"] and line[-2:] == ["no", "1.167"] for line in lines)
     assert any(line[:1] == ["open"] and line[-6:] == ["no,", "3", "open", "edges", "unknown", "-"] for line in lines)
 
@@ -65,8 +65,8 @@ def test_piped_cells_are_whole_and_a_closed_pipe_is_no_error(box):
 
 
 def test_a_unit_that_is_said_goes_before_that_of_the_file(run, assembly, box):
-    assert "3 parts, mm" in run("info", assembly, "--unit", "mm").out
-    assert "1 part, mm" in run("info", box(), "--unit", "mm").out
+    assert "2 x 2 x 2" in run("info", assembly, "--unit", "mm").out
+    assert "extents mm" in run("info", box(), "--unit", "mm").out
     assert run("info", assembly, "--unit", "furlong").code == 2
 
 

@@ -100,7 +100,7 @@ def test_a_stack_shows_the_rows_that_differ_the_worst_first(run, case):
     said = run("replay", file)
     assert said.code == 1
     assert sentences.REPLAY_COUNTS.format(5, 3, 1, 1) in said.out
-    assert said.out.index("row 3, then") < said.out.index("row 1, then")
+    assert said.out.index("row 4 of") < said.out.index("row 2 of")
     assert "row 0" not in said.out
     document = json.loads(run("replay", file, "--json").out)
     assert [row["row"] for row in document["answers"]] == [3, 1]

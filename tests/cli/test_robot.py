@@ -113,9 +113,9 @@ def test_free_and_hit_by_file(run, beam):
     lines = [line.split() for line in said.out.splitlines()]
     assert sentences.CHECK_COUNTS.format(3, 2, 1) in said.out
     # at 0 the beam reaches y = 0.05 and the wall begins at 0.7; across, it ends at 1, and the way out is 0.3
-    assert ["0", "free", "-", "0.65", "beam,", "wall"] in lines
-    assert ["1", "HIT", "beam,", "wall", "-0.3", "beam,", "wall"] in lines
-    assert sentences.LEAST_CLEARANCE.format("-0.3 m", "beam, wall", 1) in said.out
+    assert ["1", "free", "-", "0.65", "beam,", "wall"] in lines
+    assert ["2", "HIT", "beam,", "wall", "-0.3", "beam,", "wall"] in lines
+    assert sentences.LEAST_CLEARANCE.format("-0.3 m", "beam, wall", 2, 3) in said.out
 
 
 def test_json_has_bounds_and_points(run, beam):
@@ -272,7 +272,7 @@ def test_unresolved_is_not_free(run, beam, monkeypatch):
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
     said = run(*words)
     assert said.code == 1
-    assert sentences.UNRESOLVED.format(0, 0, 1, "beam, wall") in said.out
+    assert sentences.UNRESOLVED.format(1, 1, 1, 2, 2, "beam, wall") in said.out
     assert sentences.FREE_UP_TO.format(0.499999) in said.out  # rounded down
     read = document(run(*words, "--json"))
     assert (read["status"], read["safe"], read["hit"]) == ("UNRESOLVED", 0.4999999, None)
@@ -326,7 +326,7 @@ def test_which_row_is_drawn(run, beam, monkeypatch):
         (beam / "q.csv").write_text(text)
         run("robot", "check", beam / "beam.urdf", beam / "q.csv", *words, *more)
     run("robot", "info", beam / "beam.urdf", *words)
-    assert drawn == [([1.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.5], "beam, row 1"), ([0.0], "beam")]
+    assert drawn == [*((q, "beam, row 2 of 3") for q in ([1.5], [0.5], [0.5])), ([0.0], "beam")]
 
 
 @pytest.mark.full
@@ -447,7 +447,7 @@ def test_bad_usage(run, command, words, named):
 def test_values_beyond_the_limits_are_noted_and_answered(run, tmp_path):
     (tmp_path / "q.csv").write_text("0,0,90,0,0,0\n0,0,0,0,0,0\n")
     said = run("robot", "check", URDF, tmp_path / "q.csv")
-    assert_names(said.err, "1 of 2 configurations", "row 0", "joint_3 90", " 2.6", "radians")
+    assert_names(said.err, "1 of 2 configurations", "row 1", "joint_3 90", " 2.6", "radians")
     assert_names(said.out, "joint_3 90", " 2.6")
 
 
@@ -455,7 +455,7 @@ def test_paths_beyond_the_limits_are_noted(run, tmp_path):
     (tmp_path / "q.csv").write_text("0,0,0,0,0,0\n0,0,90,0,0,0\n")
     for command in ("path", "safety"):
         said = run("robot", command, URDF, tmp_path / "q.csv")
-        assert_names(said.err, "1 of 2 configurations", "row 1", "joint_3 90", " 2.6")
+        assert_names(said.err, "1 of 2 configurations", "row 2", "joint_3 90", " 2.6")
         assert "configurations" not in run("robot", command, URDF, ARM / "path.csv").err
 
 
@@ -657,7 +657,7 @@ def test_safety_has_the_times_of_a_column_or_a_speed(run, tmp_path):
     path.write_text("t, shoulder, elbow\n1, 0, 0\n1, 0.5, 0\n")
     said = run("robot", "safety", arm, path)
     assert said.code == 2
-    assert_names(said.err, "timed.csv", "row 0", "t is 1")
+    assert_names(said.err, "timed.csv", "row 1", "t is 1")
     assert "--speed 0" in run("robot", "safety", arm, path, "--speed", "0").err
     assert run("robot", "path", arm, path).code in (0, 1)
 

@@ -14,7 +14,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.robot import Checker, Robot
-from gjk3d.wording import told
+from gjk3d.wording import format_bounds
 
 SHARE = os.path.join(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots")
 PANDA = f"{SHARE}/panda_description/urdf/panda.urdf", f"{SHARE}/panda_description/srdf/panda.srdf"
@@ -258,9 +258,9 @@ def test_margin_of_a_pair(robot):
 def test_an_answer_says_in_one_line_what_is_nearest():
     checker, q = Checker(Robot.example(), {"ball": AROUND["ball"]}), np.zeros((40, 2))
     one, many = checker.clearance(q[0]), checker.clearance(q)
-    between = f"{told(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
+    between = f"{format_bounds(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
     assert repr(one) == f"<RobotClearance: {between}"
-    assert_names(repr(many), "<RobotClearance", " 40 ", "row 0", between)
+    assert_names(repr(many), "<RobotClearance", " 40 ", "[0]", between)
     assert_names(repr(checker.clearance(q[0], max_distance=1e-3)), "<RobotClearance", "no pair")
     assert_names(repr(checker.clearance(q[:0])), "<RobotClearance", " 0 ")
 

@@ -13,7 +13,7 @@ from words import assert_names
 from gjk3d.robot import Robot, allow_by_sampling
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.queries import every
-from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, Prover
+from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, change_of_distances, proof_apart
 
 # a ball of 0.2 swings at 1 from the origin; another of 0.3 stands at 1 in the direction -x
 ARM = """<robot name="r">
@@ -31,8 +31,8 @@ ARM = """<robot name="r">
 TOUCH = np.pi - acos(1 - 0.5**2 / 2)
 
 
-def prover(one):
-    return Prover(one, one.lower, one.upper)
+def prove(one, a, b, most):
+    return proof_apart(one, one.lower, one.upper, (a, b), most)
 
 
 def arm(tmp_path, low, high):
@@ -47,13 +47,12 @@ def test_distances_change_no_faster_than_is_claimed(name):
     """Between any two configurations, for pairs of links all over the robot; sliding and mimicking joints too."""
     one = robot(name)
     low, high = np.maximum(one.lower, -3), np.minimum(one.upper, 3)
-    asked = Prover(one, low, high)
     pairs = one.all_pairs()
     rng = np.random.default_rng(5)
     tightest = 0.0
     for a, b in pairs[rng.choice(len(pairs), 12, replace=False)].tolist():
         cell = build(Base(one, np.array([[a, b]]), hulls=True))
-        weights, _ = asked.weights(cell)
+        weights, _ = change_of_distances(cell, low, high)
         q = some(one, 40, seed=a)
         near = np.clip(q + rng.normal(size=q.shape) * rng.choice([0.01, 0.3], size=(40, 1)), low, high)
         first, second = (every(cell, rows, np.full(len(weights), 1e50))[0][..., 0] for rows in (q, near))
@@ -67,15 +66,15 @@ def test_an_arm_that_stops_just_before(tmp_path):
     """Angles in degrees: it touches at about 151.0."""
     assert degrees(TOUCH) == pytest.approx(151.0, abs=0.05)
     one = arm(tmp_path, -TOUCH + 0.02, TOUCH - 0.02)
-    assert prover(one).prove(0, 2, 100_000) == FREE
-    assert prover(one).prove(2, 0, 100_000) == FREE, "whichever is named first"
+    assert prove(one, 0, 2, 100_000) == FREE
+    assert prove(one, 2, 0, 100_000) == FREE, "whichever is named first"
 
 
 @pytest.mark.parametrize("over", [0.02, 0.3])
 def test_an_arm_that_can_touch_is_never_proven(tmp_path, over):
     one = arm(tmp_path, -1.0, TOUCH + over)
-    assert prover(one).prove(0, 2, 3) == OPEN
-    assert prover(one).prove(0, 2, 100_000) == HIT
+    assert prove(one, 0, 2, 3) == OPEN
+    assert prove(one, 0, 2, 100_000) == HIT
 
 
 FAR = """<robot name="far"><link name="world"/>
@@ -95,7 +94,7 @@ def test_links_that_only_rounding_moves_apart_are_not_proven():
     assert Fraction(origin) + Fraction(1, 4) < Fraction(1, 4) + Fraction(radius)
     one = Robot.load(FAR.replace("ORIGIN", repr(origin)).replace("RADIUS", repr(radius)))
     assert not LinkPairs(one, np.array([[1, 3]])).touch(np.array([[0.25, 0.0]])).any()
-    assert prover(one).prove(1, 3, 100) == OPEN
+    assert prove(one, 1, 3, 100) == OPEN
     made = allow_by_sampling(one, 10)
     assert made.reason("a", "b") == "never"
     assert made.proven == []

@@ -260,7 +260,7 @@ def test_lengths_have_the_unit_that_is_given():
     explained = gk.viz.explain(text_distance(), unit="mm")
     for step in explained.steps[1:]:
         numbers = re.findall(r"(?<![w\d.])\d+\.\d+(?! mm)(?![\d.])", step.sentence + step.bounds)
-        assert [n for n in numbers if f"between {n} and" not in step.bounds] == []
+        assert [n for n in numbers if f"{n} to" not in step.bounds] == []
     assert explained.steps[-1].title.endswith(" 1.71791 mm")
 
 

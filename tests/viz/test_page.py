@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from answers import SHAPES, apart, deep, pose
 from PIL import Image
-from words import assert_names
+from words import read
 
 import gjk3d as gk
 from gjk3d import webpage
@@ -134,10 +134,9 @@ def test_the_table_has_every_number_and_the_unit(tmp_path):
     rows = parsed.rows
     assert rows["Status"] == "overlapping"
     assert rows["Unit"] == "mm"
-    low, high = (float(x) for x in re.findall(r"-[\d.]+", rows["Distance"]))
-    assert result.lower - 1e-11 <= low <= result.lower
-    assert result.upper <= high <= result.upper + 1e-11
-    assert_names(rows["Distance"], " mm", "negative")
+    low, high = read(rows["Depth"].removesuffix(" mm"), 9)
+    assert low <= -result.upper <= -result.lower <= high
+    assert rows["Depth"].endswith(" mm")
     assert float(rows[sentences.LOWER]) == result.lower
     assert float(rows[sentences.UPPER]) == result.upper
     for label, vector in (("Point on A", result.point_a), ("Point on B", result.point_b), ("Normal", result.normal)):

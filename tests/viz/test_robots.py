@@ -177,7 +177,7 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     there = travel(checker, PATH, resolution=0.001, frames=25)
     found = checker.path_free(PATH, resolution=0.001)
     assert found.edge == 1
-    assert there.way.where[-1] == sentences.ON_EDGE.format(1, 1, 2, 2)
+    assert there.way.where[-1] == sentences.ON_EDGE.format(2, 2, 2, 3)
     np.testing.assert_allclose(there.way.q[0], PATH[0], atol=1e-12)
     np.testing.assert_allclose(there.way.q[-1], found.configuration, atol=1e-12)
     steps = np.abs(np.diff(there.way.q, axis=0)).max(axis=1)
@@ -187,7 +187,7 @@ def test_travel_goes_evenly_to_where_it_hits(checker):
     assert [bool(state.pairs) for state in there.states] == [False] * 24 + [True]
     assert there.states[-1].hit == {"hand", "ball"}
     np.testing.assert_allclose(there.trace, there.poses[:, 2, :3, 3])
-    assert there.way.verdict == sentences.COLLISION_ON.format(1, HAND_WITH_BALL)
+    assert there.way.verdict == sentences.COLLISION_ON.format(2, 2, HAND_WITH_BALL)
 
 
 def test_words_say_which_robot_and_where_it_stands(checker):

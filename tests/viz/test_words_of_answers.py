@@ -71,7 +71,7 @@ def test_the_depth_of_meshes_which_is_an_interval():
     found = [gk.signed_distance(ring, bar, None, place) for place in places(12, 0.7, 4)]
     for result in found:
         check(result)
-    assert any("between" in verdict(result) for result in found)
+    assert any(" to " in verdict(result) for result in found)
 
 
 def test_separating_axes():
@@ -186,10 +186,10 @@ def test_findings_of_a_clash_check():
         if found.depth:
             holds(wording.depth(found), max(-upper, 0.0), -lower, 6, 0)
         if found.distance_kind == "bound":
-            assert Fraction(wording.brief(found)) <= Fraction(found.distance)
-            assert Fraction(wording.way_out(found)) >= Fraction(found.depth)
+            assert wording.gap_or_depth(found) == f"depth {wording.depth(found)}"
+            assert Fraction(wording.translation_length(found)) >= Fraction(found.depth)
     picture = drawing_of(report, clash=bounded[0].id)
-    assert wording.depth(bounded[0]) in picture.words[0]
+    assert wording.depth(bounded[0], error=wording.noise(bounded[0], report)) in picture.words[0]
 
 
 def test_a_finding_without_a_proven_distance_is_about():

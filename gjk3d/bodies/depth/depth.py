@@ -1,59 +1,117 @@
 """Depth of two bodies: the least translation that separates them, between proven bounds.
 
-No method computes the depth of non-convex bodies in acceptable time, so it is bounded from both sides. Upper bound:
-each translation that was tested and leaves the bodies apart, such as that of their hulls. Lower bounds: two overlapping
-parts must be separated, a deep point in a closed surface must leave it, and of two balls about a point, one in each of
-two solids, one must leave the other. Both bounds agree if the translation of the deepest two parts separates the
-bodies, and for two convex bodies. The kernels are those of `search`.
+Directions are searched upwards from the lower bound, since a free interval may be narrow: a bolt in a hole is free only
+within its clearance. The last obstacle along a direction is a wall. The least vector beyond all walls so far is the
+next candidate, as in the cutting-plane methods of convex programming.
+
+For a mesh and a polytope, a best-first branch and bound comes first: each triangle that overlaps the polytope must be
+passed by one of their separating planes. After the least translation beyond some planes, the deepest overlapping
+triangle adds a branch for each of its candidate planes (Land and Doig, An Automatic Method of Solving Discrete
+Programming Problems, 1960). Only a few planes per triangle are candidates, so the result is an upper bound.
 """
 
 from __future__ import annotations
 
 import threading
-from math import inf
+from math import inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.bvh import traversal_stack
-from gjk3d.bodies.depth.inside import COLUMNS, ROWS, SAMPLED, room_for
-from gjk3d.bodies.depth.partings import PLANE, PLANES
-from gjk3d.bodies.depth.search import COLUMNS as COLUMNS_OF_NODES
-from gjk3d.bodies.depth.search import (
-    LEAST,
-    LOOKED_AT,
-    LOOKS,
-    MOST,
-    NODES,
-    NORMAL,
-    PLACE,
-    PLANES_PER_PAIR,
-    SAMPLES,
-    STATE,
-    TRIES,
-    TURNS,
-    GivenScratch,
-    depth_rows,
+from gjk3d.bodies.body_pair import BodyPair, MeshPair
+from gjk3d.bodies.depth.inside import COLUMNS, SAMPLED
+from gjk3d.bodies.depth.partings import (
+    PLANE,
+    PLANES,
+    POINT,
+    SINGLE,
+    N,
+    SearchScratch,
+    Sides,
+    deeper,
+    find_deepest,
+    is_blocked,
+    listed,
+    may_collide,
+    outward_at,
+    overlapping_first,
+    past,
+    past_all,
+    shifted,
+    solve_remaining,
 )
-from gjk3d.bodies.depth.two_surfaces import FOUND_ROWS, GivenRoom, innermost, surface_of
-from gjk3d.bodies.facets import GivenSolids, solids_of, with_scratch
+from gjk3d.bodies.depth.points import (
+    FOUND_ROWS,
+    INNER,
+    SAME_WAY,
+    Surface,
+    grow_balls,
+    innermost,
+    look_at_points,
+    look_closer,
+    outward_normals,
+    point_scratch,
+    surface_of,
+    unit_directions,
+    with_points_near,
+)
+from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in, solids_of, with_scratch
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
-from gjk3d.bodies.mesh_trees import STACK
-from gjk3d.bodies.pair import BodyPair
+from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles
-from gjk3d.bodies.tree_collision import tree_scratch
+from gjk3d.bodies.touching_bodies import ball_in
+from gjk3d.bodies.tree_collision import (
+    HELD,
+    PosedPair,
+    PoseRows,
+    TreeScratch,
+    held,
+    list_parts,
+    parts_at,
+    tree_scratch,
+    two_at,
+)
+from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
-from gjk3d.narrow.solve import FLOATS
+from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
+from gjk3d.narrow.solve import FLOATS, UNSIGNED, solve
 from gjk3d.poses import IDENTITY, ROUNDING, matrices
 from gjk3d.shapes.base import Polytope
-from gjk3d.typing import Array
+from gjk3d.typing import Array, Array2
 
-_CHUNK = 64  #: rows a call into the kernels
+#: columns of an answer: the bounds of the depth, the unit vector of the translation, a common point, all in A's frame
+LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
+#: columns of the search behind these: its wall and the distance along it, the numbers of directions that were tried and
+#: followed, and of pairs of parts that may block one
+WALL, FAR, TRIED, FOLLOWED, BLOCKING = 8, 11, 12, 13, 14
+STATE = 15
+SAMPLES, LOOKS = 256, 512  #: vertices of each body that are tested first, and points in the closer search, at most
+LOOKED_AT = 4096  #: intersecting pairs of parts whose depth is computed
+TRIES = 96  #: directions
+TURNS = 6  #: directions beyond walls that follow each other
+_BRANCHES = 4  #: translations of branches that are tried
+_FOLLOWED = 2  #: directions that lead to others, in addition to the best
+_BY_FACES, _BY_PARTS = 12, 16  #: directions that are tried
+_CROSSING = 512  #: intersecting pairs of triangles whose normals are candidates
+_FACES, _DIFFERENT = 16, 8  #: pairs whose normals are tried
+_TIGHT = 1e-3  #: relative width of bounds at which a translation is not shortened
+_CLOSE = 1e-2  #: and at which no other is searched
+_SLIT = 4e-9  #: width of a gap that does not count as free, in units of the size
+_WORTH = 1e-4  #: part of a depth that is worth another try
+NODES = 64  #: branches that are stored
+WALLS = 6  #: of one, at most
+CANDIDATES = 4  #: planes of a pair that are branched to
+LENGTH, COUNT, FIRST_WALL = 0, 1, 2  #: columns of a branch: length of its translation (inf once expanded), walls
+NODE = FIRST_WALL + 4 * WALLS
+_NEAR = 512  #: pairs of parts that are tested after the translation of a branch
+_PAST_WALL = 1e-3  #: part of a wall's distance that a translation may be short of it
+_TOUCHING = 8.0  #: overlap that does not count, in units of the error of positions
+_CHUNK = 64  #: rows per call of the kernels
+_SAME_DEPTH = 1e-6  #: relative excess of the hulls' depth for bodies that are convex up to a slack
 _NO_SOLIDS = solids_of([])
-_SAME_DEPTH = 1e-6  #: relative, of what hulls may be deeper than what is all but convex
 
 
 class Depth(NamedTuple):
@@ -63,6 +121,412 @@ class Depth(NamedTuple):
     most: float
     normal: Array
     place: Array  #: a point of both, or half-way between two that lie half the depth from it along the normal
+
+
+class DepthBodies(NamedTuple):
+    """Two bodies for the search."""
+
+    a: PartTree
+    b: PartTree
+    skin: PartTree  #: the body that is moved: B, or the faces of a polytope
+    surface_a: Surface
+    surface_skin: Surface
+    outward_a: Array2  #: normals of parts, see `outward_normals`
+    outward_b: Array2
+    outward_skin: Array2
+    meshes: bool  #: whether both bodies are meshes
+    skins: bool  #: whether A and the skin are meshes
+
+
+class Search(NamedTuple):
+    """The state of a search, and the bodies by their parts."""
+
+    state: Array
+    parts: PosedPair
+    solid: Solid  #: B if it is a polytope that intersects a mesh
+
+
+# branches of a mesh and a polytope ----------------------------------------------------------------------------------
+
+
+@kernel
+def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
+    """Return the least translation beyond the walls of a branch and its length, inf if there is none."""
+    count = int(nodes[k, COUNT])
+    for i in range(count):
+        for c in range(4):
+            walls[i, c] = nodes[k, FIRST_WALL + 4 * i + c]
+    by = past_all(walls, count)
+    for i in range(count):
+        if dot(row3(walls, i), by) < walls[i, 3] - _PAST_WALL * abs(walls[i, 3]):
+            return by, inf
+    return by, sqrt(dot(by, by))
+
+
+@kernel
+def _nearest(nodes: Array, count: int, most: float) -> int:
+    """Return the branch with the shortest translation, -1 if none is shorter than ``most``."""
+    best = -1
+    for k in range(count):
+        if nodes[k, LENGTH] < most:
+            best, most = k, nodes[k, LENGTH]
+    return best
+
+
+@kernel
+def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
+    """Add a branch with one more wall if its translation is shorter than ``most``; return the number of branches."""
+    wall_count = int(nodes[k, COUNT])
+    if count == nodes.shape[0] or wall_count == WALLS:
+        return count
+    for c in range(FIRST_WALL + 4 * wall_count):
+        nodes[count, c] = nodes[k, c]
+    at = FIRST_WALL + 4 * wall_count
+    set_vec(nodes[count], at, n)
+    nodes[count, at + 3], nodes[count, COUNT] = far, wall_count + 1.0
+    _, nodes[count, LENGTH] = _least_past(nodes, count, walls)
+    return count + 1 if nodes[count, LENGTH] < most else count
+
+
+@kernel
+def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) -> tuple[Vec3, int]:
+    """Expand branches until no triangle overlaps B; return that translation, 0 for none, and the number of branches.
+
+    ``x`` are the bodies by their parts.
+    """
+    nodes, walls, results, directions = s.r.nodes, s.r.walls, s.r.depths, s.r.directions
+    while True:
+        # best-first search: the first branch without overlap has the least translation of all open branches
+        k = _nearest(nodes, count, most)
+        if k < 0:
+            return (0.0, 0.0, 0.0), count
+        by, length = _least_past(nodes, k, walls)
+        nodes[k, LENGTH] = inf
+        moved = shifted(x, by)
+        pairs = min(list_parts(moved, 0.0, False, s.w, s.pairs[:_NEAR]), _NEAR)
+        direction = scale(1.0 / length, by) if length > 0.0 else (0.0, 0.0, 1.0)
+        best, _ = find_deepest(moved, s.pairs, pairs, direction, s.w, results)
+        if best < 0 or -results[best, 0] <= _TOUCHING * x.error:
+            return by, count
+        for i in range(separating_directions(moved, s.pairs[best, 0], solid, directions)):
+            n = row3(directions, i)
+            # beyond what rounding leaves touching; the next translation is tested, so the error bounds nothing
+            far = dot(n, by) - directions[i, 3] + _TOUCHING * x.error
+            count = _branch_to(nodes, count, k, n, far, walls, most)
+
+
+# directions ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _within(relative: float, error: float, state: Array) -> bool:
+    """Return whether the bounds are within a relative width."""
+    return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
+
+
+@kernel
+def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, float]:
+    """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
+    state, wall = d.state, s.r.wall
+    set_vec(s.r.tried[int(state[TRIED])], 0, direction)
+    state[TRIED] += 1.0
+    moved = shifted(d.parts, scale(state[MOST], direction))
+    # a quick rejection: convex pairs that overlap at both ends block the whole translation
+    if is_blocked(moved, s.r.part_pairs, int(state[BLOCKING]), direction, s.w, s.r.spans):
+        return False, 0.0
+    free, by = past(x, s, direction, state[LEAST], state[MOST], wall)
+    if not free:
+        return False, 0.0
+    far, length = dot(vec_at(wall, 0), by), sqrt(dot(by, by))
+    slit = scale(_SLIT * x.error / ROUNDING, direction)  # what is free only in a slit as narrow as that is not free
+    # `past` already adds three times the noise; the error covers the rounding of the length
+    if length + x.error < state[MOST] and not may_collide(shifted(x, add(by, slit)), s):
+        state[MOST] = length + x.error
+        set_vec(state, NORMAL, scale(1.0 / length, by) if length > 0.0 else direction)
+        set_vec(state, WALL, vec_at(wall, 0))
+        state[FAR] = far
+    return True, far
+
+
+@kernel
+def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, far: float) -> None:
+    """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
+
+    If there is no wall yet, it is the normal at the deepest point after a translation by the lower bound.
+    """
+    by = scale(d.state[LEAST], direction)
+    for k in range(TURNS):
+        if not has_wall:
+            has_wall, far = deeper(x, s, by, direction, s.r.wall)
+        if not has_wall or _within(_TIGHT, x.error, d.state) or d.state[TRIED] >= TRIES:
+            return
+        set_vec(s.r.walls[k], 0, vec_at(s.r.wall, 0))
+        s.r.walls[k, 3] = far
+        by = past_all(s.r.walls, k + 1)
+        length = sqrt(dot(by, by))
+        if not x.error < length < d.state[MOST] * (1.0 - _WORTH):
+            return
+        direction = scale(1.0 / length, by)
+        has_wall, far = _try(x, s, d, direction)
+
+
+@kernel
+def _is_new(direction: Vec3, directions: Array, start: int, stop: int) -> bool:
+    """Return whether none of some directions is similar."""
+    for k in range(start, stop):  # noqa: SIM110, a generator does not compile
+        if dot(direction, row3(directions, k)) >= SAME_WAY:
+            return False
+    return True
+
+
+@kernel
+def _go(x: PosedPair, s: Sides, d: Search, todo: Array, count: int, most: int) -> None:
+    """Try some directions in order, and continue from the first few beyond the walls of their translations."""
+    left = most
+    for k in range(count):
+        if left == 0 or _within(_CLOSE, x.error, d.state) or d.state[TRIED] >= TRIES:
+            return
+        direction = row3(todo, k)
+        if not _is_new(direction, s.r.tried, 0, int(d.state[TRIED])):
+            continue
+        left -= 1
+        has_wall, far = _try(x, s, d, direction)
+        if d.state[FOLLOWED] < _FOLLOWED:
+            d.state[FOLLOWED] += 1.0
+            _follow(x, s, d, direction, has_wall, far)
+
+
+@kernel
+def _add(todo: Array, count: int, direction: Vec3) -> int:
+    """Append a direction to the list, and return its length."""
+    length = sqrt(dot(direction, direction))
+    if not length > NO_LENGTH:
+        return count
+    set_vec(todo[count], 0, scale(1.0 / length, direction))
+    return count + 1
+
+
+@kernel
+def _add_normals(x: PosedPair, s: Sides, pairs: int, count: int) -> int:
+    """Add the normals of intersecting faces: their sum, and those of some pairs."""
+    total, todo = (0.0, 0.0, 0.0), s.r.todo
+    for k in range(pairs):
+        u, v = outward_at(s.outward_a, s.pairs[k, 0]), turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))
+        total = add(total, sub(u, v))
+    count = _add(todo, count, total)
+    some = min(_FACES, pairs)
+    for i in range(some):
+        k = i * (pairs - 1) // max(1, some - 1)
+        count = _add(todo, count, outward_at(s.outward_a, s.pairs[k, 0]))
+        count = _add(todo, count, neg(turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))))
+    return count
+
+
+@kernel
+def _add_different(todo: Array, results: Array, pairs: int, count: int) -> int:
+    """Add the normals of a few pairs of parts, the deepest first, without similar ones."""
+    first = count
+    for _ in range(_DIFFERENT):
+        best, deepest = -1, inf
+        for k in range(pairs):
+            # similar directions give similar translations, and each trial is a full collision query
+            if results[k, 2] < deepest and _is_new(vec_at(results[k], N), todo, first, count):
+                best, deepest = k, results[k, 2]
+        if best < 0:
+            break
+        count = _add(todo, count, vec_at(results[best], N))
+    return count
+
+
+@kernel
+def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
+    """Write the directions to try: normals of hulls, parts and faces, and the axes; return their number."""
+    todo, results = s.r.todo, s.r.depths
+    count = _add(todo, plain(0), vec_at(d.state, NORMAL))
+    weighted, total = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(parted):
+        n = vec_at(results[k], N)
+        weighted, total = add(weighted, scale(max(-results[k, 0], 0.0), n)), add(total, n)
+    count = _add(todo, _add(todo, count, weighted), total)
+    if s.a.solid or s.b.solid or parted == 0:
+        count = _add_normals(x, s, pairs, count)
+    # the axes are cheap candidates, and exact for parts that are aligned with them
+    if parted > 0:
+        count = _add_different(todo, results, parted, count)
+        for c in range(3):
+            axis = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+            count = _add(todo, _add(todo, count, axis), neg(axis))
+    return count
+
+
+@kernel
+def _common(x: PosedPair, s: Sides) -> Vec3:
+    """Return a point of the first intersecting pair, or a contained point if there is none; NaN if neither is known."""
+    if listed(x, s, SINGLE) == 0:
+        return vec_at(s.w.out[0], POINT) if held(x, s.w) == HELD else (nan, nan, nan)
+    if s.faces:
+        return common_of(read(x.a.places, s.pairs[0, 0]), placed_triangle(x.m, x.b.places, s.pairs[0, 1]))
+    return _common_of(x, s, plain(0))
+
+
+@kernel
+def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
+    """Return a common point of a listed pair."""
+    c = parts_at(x, s.pairs[k, 0], s.pairs[k, 1], s.w)
+    solve(c, UNSIGNED, inf, 0.0, s.w.workspace, s.w.workspace.simplex[:0], s.w.out, s.w.flags, 0)
+    return vec_at(s.w.out[0], POINT)
+
+
+@kernel
+def _by_parts(
+    x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search, has_place: bool
+) -> tuple[bool, bool, int]:
+    """Bound the depth by the deepest pair; return whether the search is done, whether a point is known, and the pairs.
+
+    If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
+    """
+    state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
+    k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), vec_at(state, NORMAL), s.w, s.r.depths)
+    if k < 0:
+        return False, has_place, 0
+    overlap, row = -s.r.depths[k, 2] - x.error, s.r.depths[k]
+    if overlap >= state[LEAST]:
+        # only what is free there is taken; with less than the errors of the places, `may_collide` would be in doubt
+        most, n = max(-row[1], 0.0) + 4.0 * x.error, vec_at(row, N)
+        if not may_collide(shifted(by_faces, scale(most, n)), all_of):
+            state[LEAST], state[MOST] = min(overlap, most), most
+            set_vec(state, NORMAL, n)
+            set_vec(state, PLACE, scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3))))
+            return True, True, pairs
+    if overlap > state[LEAST] or not has_place:
+        state[LEAST], has_place = max(state[LEAST], overlap), True
+        set_vec(state, PLACE, _common_of(x, s, k))
+    return False, has_place, solve_remaining(x, s.pairs, pairs, d.solid, s.w, s.r.depths)
+
+
+@kernel
+def _take_inner(state: Array, inner: Array) -> None:
+    """Raise the lower bound to the depth of the innermost point."""
+    if inner[0, 0] > state[LEAST]:
+        state[LEAST] = inner[0, 0]
+        set_vec(state, PLACE, vec_at(inner[0], 1))
+
+
+@inlined
+def _near_only(x: PosedPair, s: Sides, most: float) -> Sides:
+    """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
+    # B is placed with an error, moved with another, and may be moved a few errors farther than ``most``
+    a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, s.r.near)
+    return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.pairs, s.w, s.r)
+
+
+@kernel
+def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search) -> None:
+    """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
+
+    ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
+    polytope is replaced by its faces. Whole surfaces are the most expensive step. They are searched only if the bounds
+    still differ after the directions were tried.
+    """
+    state, r = d.state, s.r
+    state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
+    all_of.w.last[0] = -1
+    all_of = _near_only(by_faces, all_of, state[MOST])
+    inner = look_at_points(by_faces.m, by_faces.error, SAMPLES, all_of.a, all_of.b, r.points, r.inner)
+    has_place, pairs, parted = r.inner[0, 0] >= 0.0, 0, 0
+    state[LEAST] = max(r.inner[0, 0], 0.0)
+    if has_place:
+        set_vec(state, PLACE, vec_at(r.inner[0], 1))
+    # a ball in a closed surface has a closed formula
+    if not s.faces and s.a.solid:
+        ball = ball_in(x, True, s.a.skin.boxes, s.a.skin.links, s.a.skin.corners, s.w)
+        if ball.least > state[LEAST]:
+            state[LEAST], has_place = ball.least, True
+            set_vec(state, PLACE, ball.center)
+        if ball.most < state[MOST]:
+            state[MOST] = ball.most
+            set_vec(state, NORMAL, ball.normal)
+    if not s.faces and not (has_place and _within(_TIGHT, x.error, state)):
+        settled, has_place, parted = _by_parts(x, by_faces, s, all_of, d, has_place)
+        pairs = parted
+        if settled:
+            return
+    if not has_place:
+        set_vec(state, PLACE, _common(by_faces, all_of))
+    if not _within(_CLOSE, by_faces.error, state) and state[MOST] < inf:
+        if all_of.faces:  # ways out begin where these end
+            grow_balls(by_faces.m, by_faces.error, all_of.a, all_of.b, r.points, r.inner, inner)
+            _take_inner(state, r.inner)
+        if s.faces:
+            pairs = listed(x, s, _CROSSING)
+        later = _plan(x, s, d, pairs, parted)
+        state[BLOCKING] = float(overlapping_first(s.pairs, parted, x.error, s.r.depths))
+        separated = _go_branches(by_faces, all_of, d)
+        _go_inner(by_faces, all_of, d, inner)
+        if not separated:
+            _go(by_faces, all_of, d, r.todo, later, _BY_FACES if s.faces else _BY_PARTS)
+        if all_of.faces and not _within(_CLOSE, by_faces.error, state):
+            enough = state[MOST] / (1.0 + _CLOSE)
+            r.inner[0, 0] = state[LEAST]
+            inner = look_closer(
+                by_faces.m, by_faces.error, float(LOOKS), enough, all_of.a, all_of.b, r.points, r.inner, inner
+            )
+            _take_inner(state, r.inner)
+            _go_inner(by_faces, all_of, d, inner)
+        _follow_best(by_faces, all_of, d)
+    state[LEAST] = max(0.0, min(state[LEAST], state[MOST]))
+
+
+@kernel
+def _go_inner(x: PosedPair, s: Sides, d: Search, count: int) -> None:
+    """Try the exit vectors of the innermost points."""
+    _go(x, s, d, s.r.exits, unit_directions(s.r.inner, count, s.r.exits), INNER)
+
+
+@kernel
+def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
+    """Try branches of translations beyond walls of a mesh and a polytope; return whether one separates them."""
+    if d.solid.faces == 0:
+        return False
+    before, nodes, count = d.state[MOST], s.r.nodes, 1
+    nodes[0, LENGTH] = nodes[0, COUNT] = 0.0  # the branch without walls
+    for _ in range(_BRANCHES):
+        by, count = next_parting(d.parts, s, d.solid, count, d.state[MOST] * (1.0 - _WORTH))
+        length = sqrt(dot(by, by))
+        if not length > x.error or d.state[TRIED] >= TRIES:
+            break
+        _try(x, s, d, scale(1.0 / length, by))
+    return bool(d.state[MOST] < before)
+
+
+@kernel
+def _follow_best(x: PosedPair, s: Sides, d: Search) -> None:
+    """Continue from the best translation beyond its walls."""
+    n = vec_at(d.state, WALL)
+    if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
+        set_vec(s.r.wall, 0, n)
+        _follow(x, s, d, vec_at(d.state, NORMAL), True, d.state[FAR])
+
+
+@entry
+def depth_rows(
+    bodies: DepthBodies, solids: GivenSolids, rows: PoseRows, w: TreeScratch, r: SearchScratch, out: Array2
+) -> None:
+    """Compute bounds of the depth at pose rows.
+
+    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. The only one of
+    ``solids`` is b if it is a polytope that intersects a mesh.
+    """
+    t, solid = bodies, solid_in(solids, plain(0))
+    s = Sides(t.meshes, t.surface_a, t.surface_skin, t.outward_a, t.outward_b, r.part_pairs, w, r)
+    all_of = Sides(t.skins, t.surface_a, t.surface_skin, t.outward_a, t.outward_skin, r.pairs, w, r)
+    for k in range(rows.start, rows.stop):
+        p, q = rows.a[k if rows.a.shape[0] > 1 else 0], rows.b[k if rows.b.shape[0] > 1 else 0]
+        x = two_at(t.a, t.b, p, q)
+        enclose_depth(x, two_at(t.a, t.skin, p, q), s, all_of, Search(out[k], x, solid))
+
+
+# bodies -------------------------------------------------------------------------------------------------------------
 
 
 def depth(x: BodyPair) -> Depth:
@@ -101,13 +565,15 @@ def _pair(a: Parts, b: Parts, row: Array) -> BodyPair:
 def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Array:
     """Return depths computed by the kernels."""
     skin = _skin_parts(a, b)
-    kind = 2 if isinstance(a, Triangles) and isinstance(b, Triangles) else 0 if skin is b else 1
-    (of_a, ours), (of_skin, theirs) = surface_of(a), surface_of(skin)
-    kernel_args = a.given, b.given, skin.given, of_a, of_skin, (ours, surface_of(b)[1], theirs), kind
+    meshes = isinstance(a, Triangles) and isinstance(b, Triangles)
+    bodies = DepthBodies(
+        a.given, b.given, skin.given, surface_of(a), surface_of(skin), outward_normals(a), outward_normals(b),
+        outward_normals(skin), meshes, meshes or skin is not b,
+    )  # fmt: skip
 
     def run(start: int, stop: int) -> None:
         solids = _NO_SOLIDS if skin is b else with_scratch(_solids_of(b))
-        depth_rows(*kernel_args, solids, IDENTITY, rows, start, stop, tree_scratch(), *_room(), out)
+        depth_rows(bodies, solids, PoseRows(IDENTITY, rows, start, stop), tree_scratch(), search_scratch(), out)
 
     in_chunks(len(rows), workers, run, _CHUNK)
     return out
@@ -125,19 +591,29 @@ def _solids_of(b: Parts) -> GivenSolids:
 _local = threading.local()
 
 
-def _room() -> tuple[GivenRoom, GivenScratch]:
+def search_scratch() -> SearchScratch:
     """Return the scratch of this thread."""
     try:
-        scratch: tuple[GivenRoom, GivenScratch] = _local.room
+        scratch: SearchScratch = _local.scratch
     except AttributeError:
-        room = traversal_stack(), np.empty(STACK), *room_for(LOOKS), np.empty((ROWS + 1, COLUMNS))
-        arrays = (
-            np.zeros((2 * LOOKED_AT, 2), dtype=np.int64), np.empty((2 * FOUND_ROWS, COLUMNS)), np.empty((TRIES + 8, 3)),
-            np.empty((TRIES, 3)), np.empty((TURNS, 5)), np.zeros((1, 3)), np.empty((LOOKED_AT, FLOATS)),
-            np.empty((LOOKED_AT, 2)), np.empty((2 * SAMPLED, 3)), np.empty((PLANES, PLANE)),
-            np.empty((NODES, COLUMNS_OF_NODES)), np.empty((PLANES_PER_PAIR, 4)),
-        )  # fmt: skip
-        scratch = _local.room = room, arrays
+        scratch = _local.scratch = SearchScratch(
+            points=point_scratch(LOOKS),
+            near=np.empty((2 * SAMPLED, 3)),
+            inner=np.empty((FOUND_ROWS, COLUMNS)),
+            moved_inner=np.empty((FOUND_ROWS, COLUMNS)),
+            part_pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
+            pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
+            spans=np.empty((LOOKED_AT, 2)),
+            depths=np.empty((LOOKED_AT, FLOATS)),
+            planes=np.empty((PLANES, PLANE)),
+            tried=np.empty((TRIES, 3)),
+            todo=np.empty((TRIES, 3)),
+            exits=np.empty((INNER, 3)),
+            walls=np.empty((TURNS, 5)),
+            wall=np.zeros(3),
+            nodes=np.empty((NODES, NODE)),
+            directions=np.empty((CANDIDATES, 4)),
+        )
     return scratch
 
 

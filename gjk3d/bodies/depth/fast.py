@@ -13,6 +13,10 @@ queries. Its translation is proven to separate the bodies, but it may be longer 
 
 A translation is accepted only if the gap after it is several times the rounding error. After a translation by the
 reported depth along the reported normal, the boolean query therefore finds the bodies apart.
+
+A query traverses both trees as `gjk3d.bodies.tree_collision` does. It also skips boxes that one of the planes
+separates, which B has passed. If B is free, the planes separate almost all boxes near the surface, where GJK would need
+the most time.
 """
 
 from __future__ import annotations
@@ -24,40 +28,33 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.depth.exits import past_all
-from gjk3d.bodies.depth.fast_steps import (
-    FAR,
-    FEW_OPEN,
-    PAST,
-    POINT,
-    FastBody,
-    N,
-    Posed,
-    add_probes,
-    add_start,
-    is_bounding,
-    is_single,
-    list_overlaps,
-    next_plane,
-    outward_of,
-    pair_depth,
-    past_faces,
-    query,
-    set_plane,
-    top_of_box,
-)
-from gjk3d.bodies.depth.pushes import CORNERS, LEVEL
-from gjk3d.bodies.depth.search import LEAST, MOST, NORMAL, PLACE
+from gjk3d.bodies.depth.depth import LEAST, MOST, NORMAL, PLACE
+from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past_all, shifted, top_along
+from gjk3d.bodies.depth.points import outward_normals
+from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
+from gjk3d.bodies.mesh_trees import to_point
 from gjk3d.bodies.part_tree import (
+    CELL,
     ENDLESS,
+    OPEN,
     ORDERED,
     PRISMS,
     TIED,
+    TRIANGLES,
+    PartTree,
+    column_gap,
+    nodes_apart,
+    part_at,
+    put_behind,
+    top_of,
 )
 from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, put_bounds, report_apart
+from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
+    DEEP,
+    DOUBT,
     HELD,
     MEET,
     NO_POSE,
@@ -65,20 +62,28 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
+    between_centers,
+    children,
+    faces_meet,
+    held,
     meet,
+    part_meets,
     parts_at,
     poses_taken,
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, faces_meet, into_world
-from gjk3d.bodies.triangles import common_of, placed_triangle, read, vec_at
+from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
+from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
+from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
-from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
+from gjk3d.narrow.cores import world_center
 from gjk3d.narrow.pairs import mirror
 from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, solve
 from gjk3d.poses import IDENTITY, ROUNDING
-from gjk3d.typing import Array, Array2, Ints1, Ints2
+from gjk3d.shapes import layout
+from gjk3d.typing import Array, Array2, Array3, Ints
 
 FEW = 4  #: intersecting pairs whose planes start a search, at most
 STARTS = 24  #: room for these planes
@@ -88,6 +93,14 @@ FIRST_WORK, PLANE_WORK, MAX_WORK, FACE_WORK = 60, 16, 220, 640
 GROWTH = 1.5  #: factor of the next plane's distance if it is about one of many parts of B
 ENOUGH = 1.01  #: bounds whose ratio is less need no shorter translation
 _SCRATCH = 2 + MAX_PLANES + STARTS  #: first row behind the planes
+FEW_OPEN = 2  #: pairs of parts that bound no solid, whose planes start a search
+BOX_TEST, FACE_TEST, PART_TEST = 1, 2, 6  #: cost of a test of two boxes, two triangles and two other parts
+CLEAR = 8.0  #: gap that a collision query has to prove, in units of the rounding error
+PAST = 16.0  #: distance by which B is moved past a plane, in units of the rounding error
+SAME_WAY = 0.999  #: cosine of normals of one plane
+FORWARD = -0.05  #: least cosine between a translation and the normal of a plane that is added to it
+EDGE = 0.5  #: part of the distance past a face, at which the translation across its edge is shorter
+FAR, END = 3, 5  #: columns of a plane behind its normal: how far B has to move along it, and where B begins there
 
 
 class FastDepth(NamedTuple):
@@ -99,7 +112,328 @@ class FastDepth(NamedTuple):
     place: Vec3  #: a common point that has the least depth
 
 
-# hulls and boxes ---------------------------------------------------------------------------------------------------
+class FastBody(NamedTuple):
+    """A body for the fast depth."""
+
+    parts: PartTree
+    hull: PartTree  #: the hull as a body of one part; the body itself if it has none
+    outward: Array2  #: normals of parts out of closed surfaces, one row of zeros if there are none
+    has_hull: bool
+    slack: float  #: how much the depth of the hull may exceed that of the body; inf for a non-convex body
+
+
+class Posed(NamedTuple):
+    """Two bodies for the fast depth at one relative pose."""
+
+    x: PosedPair
+    faces: bool  #: whether both are meshes
+    a: FastBody
+    b: FastBody
+    planes: Array2  #: scratch: the planes of a search
+    starts: Array2  #: scratch: the planes that start a search
+    room: Array3  #: scratch of `depth_behind`
+
+
+@inlined
+def set_plane(row: Array, n: Vec3, far: float) -> None:
+    """Write a plane, and how far B has to move along its normal."""
+    row[0], row[1], row[2], row[FAR] = n[0], n[1], n[2], far
+
+
+# collision queries --------------------------------------------------------------------------------------------------
+
+
+@inlined
+def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
+    """Return the extent of a box along a unit vector."""
+    b = boxes[i]
+    far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
+    for c in range(3):
+        far += abs(n[0] * b[6 + 3 * c] + n[1] * b[7 + 3 * c] + n[2] * b[8 + 3 * c]) * b[3 + c]
+    return float(far)
+
+
+@kernel
+def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
+    """Return whether one of the planes of a search separates two boxes; the last column is the end of a single B."""
+    for k in range(count):
+        n = row3(planes, k)
+        end = planes[k, END]
+        if not single:
+            end = dot(n, offset(x.m)) - top_of_box(x.b.boxes, j, turn_back(x.m, neg(n))) - x.b.rim
+        if end - top_of_box(x.a.boxes, i, n) - x.a.rim > clear:
+            return True
+    return False
+
+
+@inlined
+def _parts_overlap(s: Posed, x: PosedPair, p: int, q: int, clear: float, w: TreeScratch) -> int:
+    """Return APART if a gap of more than ``clear`` between two parts is proven, otherwise MEET or DOUBT."""
+    if s.faces:
+        return MEET if triangles_meet(read(x.a.places, p), placed_triangle(x.m, x.b.places, q), clear) else APART
+    return part_meets(parts_at(x, p, q, w), clear, w)
+
+
+@kernel
+def _leaves_overlap(
+    s: Posed, x: PosedPair, i: int, j: int, clear: float, count: int, w: TreeScratch, pairs: Ints
+) -> int:
+    """Append the overlapping pairs of two leaves, and return the number of pairs, -1 if one is in doubt."""
+    for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
+        for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
+            # the box of a column is a loose bound, and the gap of the column itself is cheaper than GJK
+            if x.a.kind == PRISMS and column_gap(x.m, x.a, p, x.b, j, w.box) > clear:
+                continue
+            hit = _parts_overlap(s, x, p, q, clear, w)
+            if hit == DOUBT:
+                return -1
+            if hit == MEET:
+                pairs[count, 0], pairs[count, 1] = p, q
+                count += 1
+                if count == pairs.shape[0]:
+                    return count
+    return count
+
+
+@kernel
+def list_overlaps(
+    s: Posed, x: PosedPair, planes: Array, parted: int, work: int, w: TreeScratch, pairs: Ints
+) -> tuple[int, int]:
+    """Write the first pairs of parts that overlap, the near ones first; return their number, and the work left.
+
+    Boxes that one of the first ``parted`` planes separates are skipped. Parts count as overlapping unless a gap of
+    several rounding errors is proven. The number is -1 if a pair is in doubt. The work is 0 if it was not enough.
+    """
+    clear, single = CLEAR * x.error, is_single(x.b)
+    if single:
+        for k in range(parted):
+            planes[k, END] = bottom_along(x, x.b.links[0, 1], row3(planes, k), w)
+    count, stack, of_part = plain(0), w.stack, FACE_TEST if s.faces else PART_TEST
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0 and work > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        work -= BOX_TEST
+        # the planes come first: they separate almost all boxes if B is free
+        if _are_parted(x, i, j, clear, single, planes, parted) or nodes_apart(x.m, x.a, i, x.b, j, clear):
+            continue
+        if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            work -= of_part * x.a.links[i, 2] * x.b.links[j, 2]
+            count = _leaves_overlap(s, x, i, j, clear, count, w, pairs)
+            if count < 0 or count == pairs.shape[0]:
+                return count, max(work, 1)
+            continue
+        i0, j0, i1, j1 = children(x, i, j)
+        if between_centers(x, i0, j0) < between_centers(x, i1, j1):
+            i0, j0, i1, j1 = i1, j1, i0, j0
+        stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
+        top += 2
+    return count, max(work, 1 if top == 0 else 0)
+
+
+@kernel
+def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[int, int]:
+    """Return MEET, HELD or APART for B after a translation beyond some planes, and the work left.
+
+    ``w.last`` becomes the pair of parts of MEET. APART means that the gap is several times the rounding error. DOUBT
+    means that the query is undecided, or that the work was not enough.
+    """
+    x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
+    if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
+        return DEEP, work
+    # the last pair often overlaps still, since its plane is the only one that it has passed
+    if pairs[0, 0] >= 0 and _parts_overlap(s, x, pairs[0, 0], pairs[0, 1], CLEAR * x.error, w) == MEET:
+        return MEET, work - (FACE_TEST if s.faces else PART_TEST)
+    hits, work = list_overlaps(s, x, s.planes, parted, work, w, pairs)
+    if hits > 0:
+        return MEET, work
+    return (DOUBT if hits < 0 or work == 0 else held(x, w)), work
+
+
+# planes -------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def outward_of(s: Posed, p: int) -> Vec3:
+    """Return the normal of part p of A out of the solid that it bounds, or zero."""
+    a = s.x.a
+    if a.kind == PRISMS:
+        return normal_of(top_of(a, a.table[p, CELL]))
+    return outward_at(s.a.outward, p)
+
+
+@kernel
+def is_bounding(s: Posed, p: int, q: int) -> bool:
+    """Return whether one of two parts bounds a solid."""
+    u, v = outward_of(s, p), outward_at(s.b.outward, q)
+    return bool(dot(u, u) + dot(v, v) > 0.5)
+
+
+@kernel
+def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
+    """Return the face normal of two overlapping parts along which B leaves the face first, and how far that is.
+
+    The distance is infinite if there is no such normal. ``along`` is zero, or a direction that the normal has to share.
+    """
+    normal, least = along, inf
+    for side in range(2):
+        n = outward_of(s, p) if side == 0 else neg(turn(x.m, outward_at(s.b.outward, q)))
+        if not dot(n, n) > 0.5 or (dot(along, along) > 0.0 and not dot(n, along) > FORWARD):
+            continue
+        if s.faces:
+            # only the part of the other triangle over the face has to leave it
+            face, triangle = read(x.a.places, p), placed_triangle(x.m, x.b.places, q)
+            if side == 0:
+                overlap, _ = depth_behind(face, triangle, n, x.error, s.room)
+            else:
+                overlap, _ = depth_behind(triangle, face, neg(n), x.error, s.room)
+        else:
+            overlap = top_along(x, p, n, w) - bottom_along(x, q, n, w)
+        if overlap < least:
+            normal, least = n, overlap
+    return normal, least
+
+
+@inlined
+def _is_wide(t: PartTree, p: int, square: float) -> bool:
+    """Return whether a part is not a triangle, or a triangle that is wider than a length with that square."""
+    if t.kind != TRIANGLES:
+        return True
+    a, b, c = read(t.places, p)
+    u, v = sub(b, a), sub(c, a)
+    return max(dot(u, u), dot(v, v)) > square
+
+
+@kernel
+def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
+    """Return the plane that two overlapping parts add to a search along a direction, and how far B is behind it."""
+    n, overlap = past_faces(s, x, p, q, along, w)
+    # across an edge of the solid the translation of the two parts is shorter than that past the face; the edges between
+    # triangles of a fine surface would only make many short steps
+    by = sub(offset(x.m), offset(s.x.m))
+    if (overlap == inf and not is_bounding(s, p, q)) or (not s.faces and _is_wide(x.a, p, dot(by, by))):
+        m, shorter, _, _ = pair_depth(x, p, q, w)
+        if shorter < EDGE * overlap and dot(m, along) > FORWARD and dot(m, outward_of(s, p)) >= -LEVEL:
+            return m, max(shorter, 0.0)
+    if overlap < inf:
+        return n, max(overlap, 0.0)
+    return along, max(top_along(x, p, along, w) - bottom_along(x, q, along, w), 0.0)
+
+
+@kernel
+def pair_depth(x: PosedPair, p: int, q: int, w: TreeScratch) -> tuple[Vec3, float, float, Vec3]:
+    """Return the normal of two parts, the bounds of their depth, the upper first, and a common point."""
+    c = parts_at(x, p, q, w)
+    solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, plain(0))
+    row = w.out[0]
+    common = scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3)))
+    return vec_at(row, N), -row[1], -row[2] - x.error, common
+
+
+@kernel
+def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
+    """Add a plane, or move the plane of the same normal if it is not far enough; return the number of planes."""
+    for k in range(count):
+        if dot(n, row3(planes, k)) > SAME_WAY:
+            planes[k, FAR] = max(planes[k, FAR], far)
+            return count
+    if count < planes.shape[0]:
+        set_plane(planes[count], n, far)
+        return count + 1
+    return count
+
+
+@inlined
+def is_single(t: PartTree) -> bool:
+    """Return whether a body is a single part."""
+    return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
+
+
+@kernel
+def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch) -> tuple[float, Vec3, float]:
+    """Return a lower bound of the depth by a ball of a guest about p in the host's frame, and the plane to pass.
+
+    The ball has to leave the nearest point of the host's surface. The normal is zero if the host has no triangles.
+    """
+    if host.inside != OPEN:
+        square, face, foot = to_point(p, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
+        n = normal_of(read(host.skin_corners, face))
+        inside = is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, x.error, w.stack)
+    elif host.kind == TRIANGLES and host.floats[0] == 0.0:
+        square, face, foot = to_point(p, 1e150, host.boxes, host.links, host.places, w.stack, w.keys)
+        n, inside = normal_of(read(host.places, face)), False
+    else:
+        return 0.0, (0.0, 0.0, 0.0), 0.0
+    depth = sqrt(square) if inside else -sqrt(square)
+    if abs(depth) > CLEAR * x.error:
+        n = divide(sub(foot, p), depth)
+    return radius + depth - 4.0 * x.error, n, dot(n, foot)
+
+
+@kernel
+def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
+    """Return the corner of triangles of one mesh that is deepest behind the face of the other in its pair."""
+    x, deepest, corner = s.x, -inf, (0.0, 0.0, 0.0)
+    for k in range(count):
+        ours, theirs = read(x.a.places, pairs[k, 0]), placed_triangle(x.m, x.b.places, pairs[k, 1])
+        n = outward_of(s, pairs[k, 0]) if of_b else turn(x.m, outward_at(s.b.outward, pairs[k, 1]))
+        face, triangle = (ours, theirs) if of_b else (theirs, ours)
+        for c in range(3):
+            deep = dot(n, sub(face[0], triangle[c]))
+            if deep > deepest:
+                deepest, corner = deep, triangle[c]
+    return corner
+
+
+@kernel
+def add_probes(
+    s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
+) -> tuple[int, float, Vec3]:
+    """Raise the lower bound by points that may be inside, and add the planes that they have to pass.
+
+    These are the centre of a single part of B, the point of HELD, or the deepest corner of either mesh.
+    """
+    x, single, in_a = s.x, is_single(s.x.b), w.flags[0, 0] == 0
+    for side in range(2):
+        point, radius = common, 0.0
+        if side == 0 and single:
+            core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
+            put_behind(x.m, w.row_b)
+            point, radius = world_center(w.row_b, core.floats), core.floats[layout.RADIUS] + core.floats[layout.INNER]
+        elif s.faces and code == MEET:
+            point = _deepest_corner(s, pairs, listed, side == 0)
+        elif code != HELD or in_a != (side == 0):
+            continue
+        if side == 0:
+            deep, n, height = _probe(x, x.a, point, radius, w)
+            low = bottom_along(x, x.b.links[0, 1], n, w) if single and dot(n, n) > 0.5 else dot(n, point)
+        else:
+            local = turn_back(x.m, sub(point, offset(x.m)))
+            deep, n, height = _probe(x, x.b, local, radius, w)
+            low, n = dot(n, local), neg(turn(x.m, n))
+        if deep > least:
+            least, common = deep, point
+        # a point that is outside of a mesh gives no plane to pass, a part does
+        if dot(n, n) > 0.5 and (single or deep > 0.0):
+            count = add_start(s.starts, count, n, max(height - low, 0.0) + PAST * x.error)
+    return count, least, common
+
+
+@kernel
+def next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
+    """Return the plane of a pair that still intersects after a translation, and how far B has to move along it."""
+    x = shifted(s.x, by)
+    if code == MEET:
+        return _added_plane(s, x, w.last[0], w.last[1], along, w)
+    p, in_a = vec_at(w.out[0], POINT), w.flags[0, 0] == 0
+    host = x.a if in_a else x.b
+    local = p if in_a else turn_back(x.m, sub(p, offset(x.m)))
+    square, _, _ = to_point(local, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
+    return along, sqrt(square) + PAST * x.error
+
+
+# hulls and boxes ----------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -134,7 +468,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
     return FastDepth(least, most, vec_at(row, N), scale(0.5, add(vec_at(row, POINT), vec_at(row, POINT + 3))))
 
 
-# searches ----------------------------------------------------------------------------------------------------------
+# searches -----------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -218,7 +552,7 @@ def fast_depth(s: Posed, code: int, w: TreeScratch) -> FastDepth:
     return FastDepth(min(least, most), most, normal, common)
 
 
-# entries --------------------------------------------------------------------------------------------------------------
+# bodies -------------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -230,20 +564,20 @@ def _posed(a: FastBody, b: FastBody, faces: bool, x: PosedPair, swapped: bool, w
 
 @entry
 def fast_rows(
-    a: FastBody, b: FastBody, faces: bool, ma: Array2, mb: Array2, rows_a: Array2, rows_b: Array2, most: float,
-    above: float, order: int, start: int, stop: int, w: TreeScratch, answer: Ints1, out: Array2, flags: Ints2,
-    parts: Ints2,
+    a: FastBody, b: FastBody, order: int, query: DistanceQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
+    out: Array2, reports: Reports,
 ) -> int:  # fmt: skip
     """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
 
     It does for the fast depth what `touch.distance_rows` does for other depths.
     """
-    pair, rows = TreePair(a.parts, b.parts, order), PoseRows(rows_a, rows_b, start, stop)
-    query = DistanceQuery(faces, BOUNDS, most, above)
+    pair, faces = TreePair(a.parts, b.parts, order), query.faces
+    bounds_only = DistanceQuery(faces, BOUNDS, query.most, query.above)
+    answer, flags, parts = reports.codes, reports.flags, reports.parts
     if not poses_taken(ma, mb, rows):
         return NO_POSE
     code = APART
-    for k in range(start, stop):
+    for k in range(rows.start, rows.stop):
         x, turned = two_of_rows(pair, rows, k)
         swapped = turned and order == TIED
         w.last[0] = -1
@@ -261,8 +595,8 @@ def fast_rows(
             put_bounds(x, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
             flags[k, 2] = int(narrow)
         else:
-            report_apart(x, query, w, out, flags, parts, k)
-        first = rows_b if swapped else rows_a
+            report_apart(x, bounds_only, w, out, flags, parts, k)
+        first = rows.b if swapped else rows.a
         into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
             mirror(out, k)
@@ -274,11 +608,9 @@ def fast_body(parts: Parts) -> FastBody:
     try:
         body: FastBody = parts._fast
     except AttributeError:
-        normals = parts.outward(np.arange(parts.count))
-        outward = np.ascontiguousarray(normals if normals.any() else np.zeros((1, 3)))
         hull = parts.hull()
-        tree = parts.given if hull is None else parts_of(hull).given
-        body = parts._fast = FastBody(parts.given, tree, outward, hull is not None, float(parts.convex_slack))
+        tree, slack = parts.given if hull is None else parts_of(hull).given, float(parts.convex_slack)
+        body = parts._fast = FastBody(parts.given, tree, outward_normals(parts), hull is not None, slack)
     return body
 
 
@@ -291,8 +623,8 @@ def fast_depths(a: Parts, b: Parts, rows: Array) -> Array:
     codes, parts, flags = (np.empty(shape, dtype=np.int64) for shape in (count, (count, 2), (count, INTS)))
     out, depths = np.empty((count, FLOATS)), np.full((count, PLACE + 3), np.nan)
     fast_rows(
-        fast_body(a), fast_body(b), faces, NO_POSE_ROW, NO_POSE_ROW, IDENTITY, rows, inf, inf, ORDERED, 0, count,
-        tree_scratch(), codes, out, flags, parts,
+        fast_body(a), fast_body(b), ORDERED, DistanceQuery(faces, BOUNDS, inf, inf), NO_POSE_ROW, NO_POSE_ROW,
+        PoseRows(IDENTITY, rows, 0, count), tree_scratch(), out, Reports(codes, flags, parts),
     )  # fmt: skip
     some = (codes == MEET) | (codes == HELD)
     depths[some, LEAST], depths[some, MOST] = np.maximum(-out[some, 2], 0.0), -out[some, 1]

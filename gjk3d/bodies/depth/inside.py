@@ -6,6 +6,9 @@ the face nearest to a triangle's centre bounds the depth of the whole triangle. 
 the distance is 1-Lipschitz. The item with the highest bound is split first until both bounds agree. A triangle is split
 along the plane of a face that it crosses, which removes the part outside in one step, or between the two faces nearest
 to its centre and to its farthest corner, each of which bounds its own side. Otherwise the longest edge is halved.
+
+Two triangles that form a flat, convex quadrilateral count as one face. The planes of a convex host with few faces
+replace all of these bounds.
 """
 
 from __future__ import annotations
@@ -17,37 +20,52 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
-from gjk3d.bodies.depth.convex_faces import box_by_planes, depth_by_planes, flat_of, planes_of, triangle_by_planes
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import STACK, to_point
+from gjk3d.bodies.mesh_trees import STACK, TriangleTree, to_point
 from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
-from gjk3d.bodies.triangles import Triangle, meet, nearest_on, placed_triangle, read
-from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, dot, row3, sub
+from gjk3d.bodies.triangles import Triangle, meet, middle_of, nearest_on, placed_triangle, read, vec_at
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, divide, dot, row3, sub, turn_back
 from gjk3d.geometry.vec3 import place as to_place
+from gjk3d.poses import ROUNDING
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: columns of the first row of the results; a depth of ENOUGH ends the search
 LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
 COLUMNS = 7  #: of that
-SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are looked at first
+ROWS = 32  #: deep points that are stored, behind the first row: depth, point, nearest point of the surface
+SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are tested first
 SEEDS = 256  #: of these
-ROWS = 32  #: deep points that are kept, behind the first row
+POOL = 14  #: floats of a waiting triangle: its corners, the plane to cut it along, and the depth of its centre
+CUT, DEEP = 9, 13
+PIECES = 3  #: of a triangle that is cut, at most
+_SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
+_FINER = 0.25  #: least size of a face that a triangle is cut along, in units of the triangle's radius
+_MOST = 128  #: faces whose planes are used; the tree is faster for more faces
+_SLACK = 1e-6  #: difference of a convex mesh and its hull, in units of the size
+_OFFSET, _MORE = 3, 4  #: columns behind the outward normal: the offset, and by how much a bound may be too low
 
 Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
 NO_PLANE = (0.0, 0.0, 0.0, 0.0)
+NO_PLANES = np.zeros((0, 5))
 
 
 class Host(NamedTuple):
-    """The closed surface, scratch, and the results; see `search`."""
+    """A closed surface, scratch, and the results; see `search`."""
 
-    boxes: Array2
-    links: Ints2
-    corners: Array2
-    flat: Ints2
-    planes: Array2  #: those of its faces where it is convex, see `within_planes`
+    skin: TriangleTree
+    flat: Ints2  #: see `flat_neighbours`
+    planes: Array2  #: see `planes_of`
     stack: Ints2
     keys: Array1
     results: Array2
+
+
+class Guest(NamedTuple):
+    """A surface whose points are tested against a host."""
+
+    m: Rigid  #: its pose in the host's frame
+    tree: TriangleTree
+    seeds: Array2  #: some of its vertices
 
 
 class Waiting(NamedTuple):
@@ -56,6 +74,9 @@ class Waiting(NamedTuple):
     bounds: Array1
     items: Ints1
     pool: Array2
+
+
+# points -------------------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -78,30 +99,36 @@ def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
 
 
 @kernel
-def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
-    """Return the distance of a point from the surface, negative or less if it is outside, and the nearest face.
+def depth_in(
+    p: Vec3, skin: TriangleTree, noise: float, away: float, known_depth: float, stack: Ints, keys: Array
+) -> tuple[float, int, Vec3]:
+    """Return the distance of a point from a closed surface, negative if it is outside, the nearest face and its point.
 
     ``away`` leads to a point of ``known_depth``. If the balls about both points overlap, both points are on the same
     side.
     """
+    square, face, foot = to_point(p, 1e150, skin.boxes, skin.links, skin.corners, stack, keys)
+    d = sqrt(square)
+    if d <= 4.0 * noise:
+        return d, face, foot
+    outside = known_depth < 0.0
+    # the ball test saves the inside test, which costs most
+    if not away + 8.0 * noise < d + abs(known_depth):
+        outside = not is_inside(p, skin.boxes, skin.links, skin.corners, noise, stack)
+    return (-d if outside else d), face, foot
+
+
+@kernel
+def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
+    """Return the depth of a point and the nearest face, see `depth_in`; a point that is deep is stored."""
     h.results[0, SPENT] += 1.0
     noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
         d, face = depth_by_planes(h.planes, p, -inf)
-        if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER]:
-            _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
-        return d, face
-    square, face, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
-    d = sqrt(square)
-    if d <= 4.0 * noise:
-        return d, face
-    outside = known_depth < 0.0
-    # the ball test saves the inside test, which costs most
-    if not away + 8.0 * noise < d + abs(known_depth):
-        outside = not is_inside(p, h.boxes, h.links, h.corners, noise, h.stack)
-    if outside:
-        return -d, face
-    if d > 0.5 * h.results[0, LOWER]:
+        foot = along(p, row3(h.planes, face), d)
+    else:
+        d, face, foot = depth_in(p, h.skin, noise, away, known_depth, h.stack, h.keys)
+    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER]:
         _store_point(d, p, foot, h.results)
     return d, face
 
@@ -117,14 +144,44 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
         if d > least:
             _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return
-    side = side_by_rays(p, h.boxes, h.links, h.corners, noise, h.stack)
+    side = side_by_rays(p, h.skin.boxes, h.skin.links, h.skin.corners, noise, h.stack)
     if side == NO:
         return
-    square, _, foot = to_point(p, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
+    square, _, foot = to_point(p, 1e150, h.skin.boxes, h.skin.links, h.skin.corners, h.stack, h.keys)
     d = sqrt(square)
     # rays are unclear for most points on the surface, such as just after B was moved out: these points are dropped
-    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.corners)):
+    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.skin.corners)):
         _store_point(d, p, foot, h.results)
+
+
+@inlined
+def in_box(p: Vec3, boxes: Array, more: float) -> bool:
+    """Return whether a point is in the first box, enlarged on all sides."""
+    x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
+    return bool(
+        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
+        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4] + more
+        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5] + more
+    )
+
+
+@kernel
+def look_first(g: Guest, most: int, h: Host) -> None:
+    """Test an even sample of at most ``most`` of the guest's points that are in the host's box."""
+    count = 0
+    for k in range(g.seeds.shape[0]):
+        if in_box(to_place(g.m, row3(g.seeds, k)), h.skin.boxes, 0.0):
+            count += 1
+    step, at = 1 + (count - 1) // most, 0
+    for k in range(g.seeds.shape[0] if count > 0 else 0):
+        p = to_place(g.m, row3(g.seeds, k))
+        if in_box(p, h.skin.boxes, 0.0):
+            if at % step == 0:
+                _store_if_inside(p, h)
+            at += 1
+
+
+# bounds of triangles and boxes --------------------------------------------------------------------------------------
 
 
 @inlined
@@ -149,20 +206,20 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 def _touched(t: Triangle, h: Host) -> int:
     """Return a face of the surface that a triangle touches or crosses, -1 for none."""
     n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.results[0, NOISE]
-    stack, links = h.stack, h.links
+    stack, links = h.stack, h.skin.links
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if _misses_box(t, n, h.boxes, i, noise):
+        if _misses_box(t, n, h.skin.boxes, i, noise):
             continue
         if links[i, 0] >= 0:
             stack[top, 0], stack[top + 1, 0] = links[i, 0], links[i, 0] + 1
             top += 2
             continue
         for k in range(links[i, 1], links[i, 1] + links[i, 2]):
-            if meet(read(h.corners, k), t, noise):
+            if meet(read(h.skin.corners, k), t, noise):
                 return k
     return -1
 
@@ -170,15 +227,22 @@ def _touched(t: Triangle, h: Host) -> int:
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
     """Return the greatest distance of a triangle's corners from a face, or from it and a coplanar neighbour."""
-    triangle, flat = read(h.corners, face), h.flat
+    triangle, flat = read(h.skin.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            neighbour = read(h.corners, flat[face, k])
+            neighbour = read(h.skin.corners, flat[face, k])
             u, v, w = nearest_on(t[0], neighbour)[0], nearest_on(t[1], neighbour)[0], nearest_on(t[2], neighbour)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
+
+
+@inlined
+def _radius(t: Triangle, c: Vec3) -> float:
+    """Return the distance of a triangle's farthest corner from its centre."""
+    x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
+    return sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
 
 
 @kernel
@@ -187,7 +251,8 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
 
     ``near`` is a point of ``known_depth``, which is 0 if unknown.
     """
-    c, radius = middle(t)
+    c = middle_of(t)
+    radius = _radius(t, c)
     noise, least = h.results[0, NOISE], inf
     if h.planes.shape[0] > 0:
         least = triangle_by_planes(h.planes, t, h.results[0, LOWER]) + 2.0 * noise
@@ -207,19 +272,20 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
-    k, farthest = 0, -1.0
+    k, farthest, nearest_face = 0, -1.0, read(h.skin.corners, face)
     for i in range(3):
-        away, _ = nearest_on(t[i], read(h.corners, face))
+        away, _ = nearest_on(t[i], nearest_face)
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
     _, second_face = _depth_at(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
+    second = read(h.skin.corners, second_face)
     lower = h.results[0, LOWER]
     if second_face != face:
         farthest = 0.0
         for i in range(3):
-            square_a, _ = nearest_on(t[i], read(h.corners, face))
-            square_b, _ = nearest_on(t[i], read(h.corners, second_face))
+            square_a, _ = nearest_on(t[i], nearest_face)
+            square_b, _ = nearest_on(t[i], second)
             farthest = max(farthest, 0.5 * (sqrt(square_a) + sqrt(square_b)))
         bound = float(min(bound, farthest + 2.0 * noise, _from_flat(t, second_face, h) + 2.0 * noise))
     if not bound > lower:
@@ -228,30 +294,150 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
         touched_face = _touched(t, h)
     plane = NO_PLANE
     if touched_face >= 0:
-        plane = outside_of(read(h.corners, touched_face), t, c, radius, d, noise)
-    if second_face != face and not cuts(t, plane, radius, noise):
-        plane = between(read(h.corners, face), read(h.corners, second_face), c, t[k])
-    return bound, plane if cuts(t, plane, radius, noise) else NO_PLANE, d
+        plane = _beside_face(read(h.skin.corners, touched_face), c, radius, d, noise)
+    if second_face != face and not _cuts(t, plane, radius, noise):
+        plane = _between(nearest_face, second, c, t[k])
+    return bound, plane if _cuts(t, plane, radius, noise) else NO_PLANE, d
 
 
 @kernel
-def _of_box(m: Rigid, bg: Array, i: int, h: Host) -> float:
+def _of_box(m: Rigid, boxes: Array, i: int, h: Host) -> float:
     """Return an upper bound of the depth of the content of a box, negative if it is outside."""
-    x, y, z = bg[i, 0], bg[i, 1], bg[i, 2]
-    c = (
-        m[0] * x + m[1] * y + m[2] * z + m[9], m[3] * x + m[4] * y + m[5] * z + m[10],
-        m[6] * x + m[7] * y + m[8] * z + m[11],
-    )  # fmt: skip
+    c, half = to_place(m, vec_at(boxes[i], 0)), vec_at(boxes[i], 3)
     noise = h.results[0, NOISE]
-    radius = sqrt(bg[i, 3] * bg[i, 3] + bg[i, 4] * bg[i, 4] + bg[i, 5] * bg[i, 5]) + noise
+    radius = sqrt(dot(half, half)) + noise
     h.results[0, SPENT] += 1.0
     if h.planes.shape[0] > 0:
-        return float(box_by_planes(h.planes, m, bg, i, c) + 2.0 * noise)
-    square, _, _ = to_point(c, 1e150, h.boxes, h.links, h.corners, h.stack, h.keys)
+        return float(box_by_planes(h.planes, m, boxes, i, c) + 2.0 * noise)
+    square, _, _ = to_point(c, 1e150, h.skin.boxes, h.skin.links, h.skin.corners, h.stack, h.keys)
     d = sqrt(square)
-    if d > radius + noise and not is_inside(c, h.boxes, h.links, h.corners, noise, h.stack):
+    if d > radius + noise and not is_inside(c, h.skin.boxes, h.skin.links, h.skin.corners, noise, h.stack):
         return -1.0
     return float(d + radius)
+
+
+# cuts ---------------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _plane_of(t: Triangle) -> Plane:
+    """Return the plane of a triangle, zeros if it is degenerate."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    length = sqrt(dot(n, n))
+    if not length > NO_LENGTH:
+        return NO_PLANE
+    n = divide(n, length)
+    return n[0], n[1], n[2], dot(n, t[0])
+
+
+@kernel
+def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
+    """Return the plane of a face that a triangle crosses, shifted a little outwards; d is negative if c is outside.
+
+    The result is zeros if the face is much smaller than the triangle.
+    """
+    x, y, z, far = _plane_of(face)
+    if _radius(face, middle_of(face)) < _FINER * radius:
+        return NO_PLANE
+    # where a triangle is cut bounds nothing: the noise keeps the cut off the face, where pieces would touch it
+    above = x * c[0] + y * c[1] + z * c[2] > far
+    return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
+
+
+@kernel
+def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
+    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros if there is none."""
+    x, y, z, far = _plane_of(face_a)
+    u, v, w, off = _plane_of(face_b)
+    if x * p[0] + y * p[1] + z * p[2] < far:
+        x, y, z, far = -x, -y, -z, -far
+    if u * q[0] + v * q[1] + w * q[2] < off:
+        u, v, w, off = -u, -v, -w, -off
+    x, y, z, far = x - u, y - v, z - w, far - off
+    length = sqrt(x * x + y * y + z * z)
+    if not length > 1e-6:
+        return NO_PLANE
+    return x / length, y / length, z / length, far / length
+
+
+@inlined
+def _over(p: Vec3, plane: Plane) -> float:
+    return plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] - plane[3]
+
+
+@inlined
+def _cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
+    """Return whether a plane leaves some of a triangle on both sides."""
+    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
+    return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
+
+
+@inlined
+def _write(t: Triangle, pool: Array, row: int) -> None:
+    for k in range(3):
+        pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
+
+
+@kernel
+def cut(pool: Array, item: int, row: int) -> int:
+    """Split a triangle along its plane, or in halves; write the pieces from a row on, and return their number."""
+    t = read(pool, item)
+    plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
+    if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
+        longest, k = -1.0, 0
+        for i in range(3):
+            e = sub(t[(i + 1) % 3], t[i])
+            if dot(e, e) > longest:
+                longest, k = dot(e, e), i
+        a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
+        half = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+        _write((a, half, c), pool, row)
+        _write((half, b, c), pool, row + 1)
+        return 2
+    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
+    k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side
+    if k == 1:
+        x, y, z = y, z, x
+    elif k == 2:
+        x, y, z = z, x, y
+    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
+    p, q = along(a, sub(b, a), x / (x - y)), along(a, sub(c, a), x / (x - z))
+    _write((a, p, q), pool, row)
+    _write((p, b, c), pool, row + 1)
+    _write((p, c, q), pool, row + 2)
+    return PIECES
+
+
+# branch and bound ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _push(w: Waiting, count: int, bound: float, item: int) -> int:
+    """Insert an item into the heap, and return its size."""
+    k = count
+    while k > 0 and w.bounds[(k - 1) // 2] < bound:
+        w.bounds[k], w.items[k] = w.bounds[(k - 1) // 2], w.items[(k - 1) // 2]
+        k = (k - 1) // 2
+    w.bounds[k], w.items[k] = bound, item
+    return count + 1
+
+
+@kernel
+def _pop(w: Waiting, count: int) -> int:
+    """Remove the first item of the heap, and return its size."""
+    count -= 1
+    bound, item = w.bounds[count], w.items[count]
+    k = 0
+    while 2 * k + 1 < count:
+        child = 2 * k + 1
+        if child + 1 < count and w.bounds[child + 1] > w.bounds[child]:
+            child += 1
+        if not w.bounds[child] > bound:
+            break
+        w.bounds[k], w.items[k] = w.bounds[child], w.items[child]
+        k = child
+    w.bounds[k], w.items[k] = bound, item
+    return count
 
 
 @kernel
@@ -261,54 +447,26 @@ def _wait(t: Triangle, key: float, count: int, used: int, h: Host, w: Waiting, n
     bound = min(key, bound)
     if not bound > h.results[0, LOWER]:
         return count
-    write(t, w.pool, used)
-    w.pool[used, 9], w.pool[used, 10], w.pool[used, 11], w.pool[used, 12] = plane
+    _write(t, w.pool, used)
+    w.pool[used, CUT], w.pool[used, CUT + 1], w.pool[used, CUT + 2], w.pool[used, CUT + 3] = plane
     w.pool[used, DEEP] = d
-    return push(w.bounds, w.items, count, bound, used)
-
-
-@inlined
-def in_box(p: Vec3, boxes: Array, more: float) -> bool:
-    """Return whether a point is in the first box, enlarged on all sides."""
-    x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
-    return bool(
-        abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
-        and abs(x * boxes[0, 9] + y * boxes[0, 10] + z * boxes[0, 11]) < boxes[0, 4] + more
-        and abs(x * boxes[0, 12] + y * boxes[0, 13] + z * boxes[0, 14]) < boxes[0, 5] + more
-    )
+    return _push(w, count, bound, used)
 
 
 @kernel
-def look_first(m: Rigid, seeds: Array, most: int, h: Host) -> None:
-    """Test an even sample of at most ``most`` of the points that are in the host's box."""
-    count = 0
-    for k in range(seeds.shape[0]):
-        if in_box(to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2])), h.boxes, 0.0):
-            count += 1
-    step, at = 1 + (count - 1) // most, 0
-    for k in range(seeds.shape[0] if count > 0 else 0):
-        p = to_place(m, (seeds[k, 0], seeds[k, 1], seeds[k, 2]))
-        if in_box(p, h.boxes, 0.0):
-            if at % step == 0:
-                _store_if_inside(p, h)
-            at += 1
-
-
-@kernel
-def enclose(
-    m: Rigid, tolerance: float, budget: float, h: Host, bg: Array, lg: Ints, cg: Array, w: Waiting
-) -> None:  # fmt: skip
-    """Bound the depth of a guest's surface, at pose m in the host's frame, inside the host; see `search`."""
-    heap, items, pool, results = w.bounds, w.items, w.pool, h.results
-    count, used, last = push(heap, items, plain(0), _of_box(m, bg, plain(0), h), plain(-1)), 0, pool.shape[0] - PIECES
-    while count > 0 and heap[0] > results[0, LOWER] * (1.0 + tolerance) + results[0, NOISE]:
-        room = count + PIECES < heap.shape[0] and used + PIECES < last
+def enclose(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> None:
+    """Bound the depth of a guest's surface inside the host; see `search`."""
+    pool, results, links = w.pool, h.results, g.tree.links
+    count, used, last = plain(0), 0, pool.shape[0] - PIECES
+    count = _push(w, count, _of_box(g.m, g.tree.boxes, plain(0), h), plain(-1))
+    while count > 0 and w.bounds[0] > results[0, LOWER] * (1.0 + tolerance) + results[0, NOISE]:
+        room = count + PIECES < w.bounds.shape[0] and used + PIECES < last
         if results[0, SPENT] > budget or not room or results[0, LOWER] >= results[0, ENOUGH]:
             break
-        key, item = heap[0], items[0]
-        count = pop(heap, items, count)
+        key, item = w.bounds[0], w.items[0]
+        count = _pop(w, count)
         if item >= 0:
-            near, _ = middle(read(pool, item))
+            near = middle_of(read(pool, item))
             for k in range(cut(pool, item, last)):
                 before = count
                 count = _wait(read(pool, last + k), key, count, used, h, w, near, pool[item, DEEP])
@@ -316,34 +474,29 @@ def enclose(
             continue
         i = -1 - item
         for n in range(2):
-            if lg[i, 0] >= 0:
-                j = lg[i, 0] + n
+            if links[i, 0] >= 0:
+                j = links[i, 0] + n
                 # a child is no deeper than its parent: the smaller bound keeps the heap monotone
-                bound = min(key, _of_box(m, bg, j, h))
+                bound = min(key, _of_box(g.m, g.tree.boxes, j, h))
                 if bound > results[0, LOWER]:
-                    count = push(heap, items, count, bound, -1 - j)
-            elif n < lg[i, 2]:
+                    count = _push(w, count, bound, -1 - j)
+            elif n < links[i, 2]:
                 before = count
-                count = _wait(placed_triangle(m, cg, lg[i, 1] + n), key, count, used, h, w, (0.0, 0.0, 0.0), 0.0)
+                t = placed_triangle(g.m, g.tree.corners, links[i, 1] + n)
+                count = _wait(t, key, count, used, h, w, (0.0, 0.0, 0.0), 0.0)
                 used += count - before
-    results[0, UPPER] = max(results[0, LOWER], heap[0] if count > 0 else 0.0)
+    results[0, UPPER] = max(results[0, LOWER], w.bounds[0] if count > 0 else 0.0)
 
 
 @entry
-def search(
-    m: Rigid, tolerance: float, budget: float, bh: Array2, lh: Ints2, ch: Array2, bg: Array2, lg: Ints2, cg: Array2,
-    seeds: Array2, flat: Ints2, planes: Array2, stack: Ints2, keys: Array1, heap: Array1, items: Ints1, pool: Array2,
-    results: Array2,
-) -> None:  # fmt: skip
-    """Compute bounds of the depth of a guest's surface, at pose m in the host's frame, inside the host.
+def search(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> None:
+    """Compute bounds of the depth of a guest's surface inside the host.
 
-    The first row of ``results`` contains the greatest known depth and the noise, and receives both bounds. The rows
-    behind it are depths, points and the nearest points on the surface. Items below 0 are boxes, and others are rows of
-    ``pool``. ``seeds`` are points of the guest, some of which are sampled first. See `flat_neighbours` for ``flat``.
+    The first row of the results contains the greatest known depth and the noise, and receives both bounds. The rows
+    behind it are depths, points and the nearest points on the surface. Some of the guest's vertices are tested first.
     """
-    h = Host(bh, lh, ch, flat, planes, stack, keys, results)
-    look_first(m, seeds, int(min(budget, SEEDS)), h)
-    enclose(m, tolerance, budget, h, bg, lg, cg, Waiting(heap, items, pool))
+    look_first(g, int(min(budget, SEEDS)), h)
+    enclose(g, tolerance, budget, h, w)
 
 
 class Inner(NamedTuple):
@@ -365,39 +518,26 @@ def inner(
     budget: int,
     known_depth: float,
 ) -> Inner:
-    """Enclose how deep the surface of a guest lies inside a closed host, m being the guest's pose in the host's frame.
+    """Return bounds of the depth of a guest's surface inside a closed host, with the guest at pose row m in its frame.
 
-    Parameters
-    ----------
-    host, guest : Mesh
-    m : (13,) float
-        A pose row.
-    noise : float
-        Bound of the error of a place.
-    tolerance : float
-        Relative width of the bounds that is enough.
-    budget : int
-        Points that are looked at, at most: the bounds hold with however few.
-    known_depth : float
-        A depth that is known from elsewhere: what is no deeper is not looked at.
+    ``noise`` bounds the error of a position. ``tolerance`` is a sufficient relative width of the bounds. At most about
+    ``budget`` points are tested. A depth that does not exceed ``known_depth`` is not searched.
     """
     results = np.zeros((ROWS + 1, COLUMNS))
     results[0, LOWER], results[0, NOISE], results[0, ENOUGH] = known_depth, noise, inf
-    trees = *tree_of(host.skin).arrays, *tree_of(guest).arrays
-    pose = tuple(m[:12].tolist())
-    search(
-        pose, tolerance, float(budget), *trees, seeds_of(guest), flat_of(host), planes_of(host.skin),
-        traversal_stack(), np.empty(STACK), *room_for(budget), results,
-    )  # fmt: skip
+    tree = tree_of(host.skin).arrays
+    h = Host(tree, flat_of(host), planes_of(host.skin), traversal_stack(), np.empty(STACK), results)
+    g = Guest(tuple(m[:12].tolist()), tree_of(guest).arrays, seeds_of(guest))
+    search(g, tolerance, float(budget), h, waiting_for(budget))
     rows = results[1 : 1 + int(results[0, COUNT])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
     return Inner(float(results[0, LOWER]), float(results[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
 
 
-def room_for(budget: int) -> tuple[Array, Ints, Array]:
+def waiting_for(budget: int) -> Waiting:
     """Return the scratch of `search` for a budget of points."""
     size = budget + 64
-    return np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL))
+    return Waiting(np.empty(size), np.empty(size, dtype=np.int64), np.empty((size + PIECES, POOL)))
 
 
 def seeds_of(guest: Mesh) -> Array:
@@ -410,153 +550,107 @@ def thinned(points: Array) -> Array:
     return points[:: max(1, -(-len(points) // SAMPLED))].copy()
 
 
-POOL = 14  #: floats of a triangle that waits, of the plane that it is to be cut along, and how deep its middle is
-DEEP = 13
-PIECES = 3  #: that a triangle is cut into, at most
-_SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
-_FINER = 0.25  #: size of a face that is crossed, in units of the triangle's, that is worth to be cut along
+# flat faces and convex hosts ----------------------------------------------------------------------------------------
 
 
-@inlined
-def middle(t: Triangle) -> tuple[Vec3, float]:
-    """Return the centre of a triangle, and the distance of its farthest corner."""
-    f = 1.0 / 3.0
-    c = (
-        f * (t[0][0] + t[1][0] + t[2][0]), f * (t[0][1] + t[1][1] + t[2][1]), f * (t[0][2] + t[1][2] + t[2][2]),
-    )  # fmt: skip
-    x, y, z = sub(t[0], c), sub(t[1], c), sub(t[2], c)
-    return c, sqrt(max(dot(x, x), dot(y, y), dot(z, z)))
+def flat_of(host: Mesh) -> Ints:
+    """Return `flat_neighbours` of the closed surface of a mesh."""
+    skin, tree = host.skin, tree_of(host.skin)
+    return skin._cached("flat neighbours", lambda: flat_neighbours(tree.corners, skin._places[skin.faces[tree.order]]))
 
 
-@inlined
-def _plane_of(t: Triangle) -> Plane:
-    """Return the plane of a triangle, zeros if it is degenerate."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
-    length = sqrt(dot(n, n))
-    if not length > NO_LENGTH:
-        return NO_PLANE
-    x, y, z = n[0] / length, n[1] / length, n[2] / length
-    return x, y, z, x * t[0][0] + y * t[0][1] + z * t[0][2]
+def flat_neighbours(corners: Array, places: Ints) -> Ints:
+    """Return for each triangle, (m, 9), those that form a flat, convex quadrilateral with it, (m, 3); -1 for none.
 
-
-@kernel
-def outside_of(face: Triangle, t: Triangle, c: Vec3, radius: float, d: float, noise: float) -> Plane:
-    """Return the plane of a face that a triangle crosses, shifted a little outwards; d is negative if c is outside.
-
-    The result is zeros if the face is much smaller than the triangle.
+    ``places``, (m, 3), are the numbers of the corners' places, see `merged_places`.
     """
-    _, size = middle(face)
-    x, y, z, far = _plane_of(face)
-    if size < _FINER * radius:
-        return NO_PLANE
-    # where a triangle is cut bounds nothing: the noise keeps the cut off the face, where pieces would touch it
-    above = x * c[0] + y * c[1] + z * c[2] > far
-    return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
+    flat = np.full(places.shape, -1, dtype=np.int64)
+    ends = places, np.roll(places, -1, axis=1)
+    edge = (np.minimum(*ends) * (places.max(initial=0) + 1) + np.maximum(*ends)).ravel()
+    pair_up(corners, edge, np.argsort(edge, kind="stable"), ROUNDING * float(np.abs(corners).max(initial=0.0)), flat)
+    return flat
+
+
+@entry
+def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints2) -> None:
+    """Write `flat_neighbours` from the edges of all triangles and the order of these edges."""
+    for k in range(len(order) - 1):
+        if edge[order[k]] != edge[order[k + 1]]:
+            continue
+        f, i, g, j = order[k] // 3, order[k] % 3, order[k + 1] // 3, order[k + 1] % 3
+        p, q = corners[f], corners[g]
+        a, b, c = vec_at(p, 3 * i), vec_at(p, 3 * ((i + 1) % 3)), vec_at(p, 3 * ((i + 2) % 3))
+        d = vec_at(q, 3 * ((j + 2) % 3))
+        n = cross(sub(b, a), sub(c, a))
+        size = noise * sqrt(dot(n, n))
+        if (
+            size > 0.0
+            and abs(dot(sub(d, a), n)) <= size
+            and dot(cross(sub(b, a), sub(d, a)), n) <= 0.0  # one on either side of the edge
+            and dot(cross(sub(a, c), sub(d, a)), n) >= 0.0
+            and dot(cross(sub(b, d), sub(c, b)), n) >= 0.0
+        ):
+            if flat[f, i] < 0:  # of three at one edge it has the one before it
+                flat[f, i] = g
+            flat[g, j] = f
+
+
+def planes_of(skin: Mesh) -> Array:
+    """Return the planes of the faces of a convex mesh in the order of its tree, (k, 5), otherwise no rows."""
+    return skin._cached("planes within", lambda: _find_planes(skin))
+
+
+def _find_planes(skin: Mesh) -> Array:
+    tree = tree_of(skin)
+    slack = skin._convex_slack if len(tree.order) <= _MOST else inf
+    if not slack <= _SLACK * tree.reach:
+        return NO_PLANES
+    normals = skin._outward(tree.order)
+    if not normals.any(axis=1).all():
+        return NO_PLANES
+    heights = np.einsum("ikj,ij->ik", tree.corners.reshape(-1, 3, 3), normals)  # a needle's normal is off by rounding
+    low = heights.min(axis=1)
+    return np.ascontiguousarray(np.column_stack([normals, low, slack + heights.max(axis=1) - low]))
 
 
 @kernel
-def between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros if there is none."""
-    x, y, z, far = _plane_of(face_a)
-    u, v, w, off = _plane_of(face_b)
-    if x * p[0] + y * p[1] + z * p[2] < far:
-        x, y, z, far = -x, -y, -z, -far
-    if u * q[0] + v * q[1] + w * q[2] < off:
-        u, v, w, off = -u, -v, -w, -off
-    x, y, z, far = x - u, y - v, z - w, far - off
-    length = sqrt(x * x + y * y + z * z)
-    if not length > 1e-6:
-        return NO_PLANE
-    return x / length, y / length, z / length, far / length
+def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
+    """Return the depth of a point, negative if it is at least as far outside, and the face above it.
 
-
-@inlined
-def _over(p: Vec3, plane: Plane) -> float:
-    return plane[0] * p[0] + plane[1] * p[1] + plane[2] * p[2] - plane[3]
-
-
-@inlined
-def cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Return whether a plane leaves some of a triangle on both sides."""
-    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
-    return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
+    A result below ``enough`` may exceed the depth.
+    """
+    least, face = inf, 0
+    for k in range(planes.shape[0]):
+        d = planes[k, _OFFSET] - dot(row3(planes, k), p)
+        if d < least:
+            least, face = d, k
+            if d < enough:
+                break
+    return least, face
 
 
 @kernel
-def _halve(t: Triangle) -> tuple[Triangle, Triangle]:
-    """Cut a triangle at the middle of its longest edge."""
-    best, k = -1.0, 0
-    for i in range(3):
-        e = sub(t[(i + 1) % 3], t[i])
-        if dot(e, e) > best:
-            best, k = dot(e, e), i
-    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
-    half = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
-    return (a, half, c), (half, b, c)
-
-
-@inlined
-def write(t: Triangle, pool: Array, row: int) -> None:
-    """Write the corners of a triangle into a row."""
-    for k in range(3):
-        pool[row, k], pool[row, 3 + k], pool[row, 6 + k] = t[0][k], t[1][k], t[2][k]
-
-
-@inlined
-def _crossing(a: Vec3, b: Vec3, x: float, y: float) -> Vec3:
-    """Return the point of an edge on a plane, whose ends are x above and y below it, or the other way round."""
-    f = x / (x - y)
-    return a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])
-
-
-@kernel
-def cut(pool: Array, item: int, row: int) -> int:
-    """Split a triangle along its plane, or in halves; write the pieces from a row on, and return their number."""
-    t = read(pool, item)
-    plane = (pool[item, 9], pool[item, 10], pool[item, 11], pool[item, 12])
-    if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
-        half_a, half_b = _halve(t)
-        write(half_a, pool, row)
-        write(half_b, pool, row + 1)
-        return 2
-    x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
-    k = 0 if (y > 0.0) == (z > 0.0) else (1 if (x > 0.0) == (z > 0.0) else 2)  # the corner that is alone on its side
-    if k == 1:
-        x, y, z = y, z, x
-    elif k == 2:
-        x, y, z = z, x, y
-    a, b, c = t[k], t[(k + 1) % 3], t[(k + 2) % 3]
-    p, q = _crossing(a, b, x, y), _crossing(a, c, x, z)
-    write((a, p, q), pool, row)
-    write((p, b, c), pool, row + 1)
-    write((p, c, q), pool, row + 2)
-    return PIECES
-
-
-@kernel
-def push(heap: Array, items: Ints, count: int, key: float, item: int) -> int:
-    """Insert an item into a heap with the greatest key first, and return its size."""
-    k = count
-    while k > 0 and heap[(k - 1) // 2] < key:
-        heap[k], items[k] = heap[(k - 1) // 2], items[(k - 1) // 2]
-        k = (k - 1) // 2
-    heap[k], items[k] = key, item
-    return count + 1
-
-
-@kernel
-def pop(heap: Array, items: Ints, count: int) -> int:
-    """Remove the first item of a heap, and return its size."""
-    count -= 1
-    key, item = heap[count], items[count]
-    k = 0
-    while 2 * k + 1 < count:
-        child = 2 * k + 1
-        if child + 1 < count and heap[child + 1] > heap[child]:
-            child += 1
-        if not heap[child] > key:
+def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
+    """Return an upper bound of a triangle's depth, negative if it is outside; below ``enough`` it is not the least."""
+    bound = inf
+    for k in range(planes.shape[0]):
+        n = row3(planes, k)
+        d = planes[k, _OFFSET] + planes[k, _MORE] - min(dot(n, t[0]), dot(n, t[1]), dot(n, t[2]))
+        bound = min(bound, d)
+        if bound < enough:
             break
-        heap[k], items[k] = heap[child], items[child]
-        k = child
-    heap[k], items[k] = key, item
-    return count
+    return bound
+
+
+@kernel
+def box_by_planes(planes: Array, m: Rigid, boxes: Array, i: int, c: Vec3) -> float:
+    """Return an upper bound of the depth of the content of a box at pose m with centre c."""
+    bound = inf
+    for k in range(planes.shape[0]):
+        n = row3(planes, k)
+        v = turn_back(m, n)
+        wide = 0.0
+        for axis in range(3):
+            wide += boxes[i, 3 + axis] * abs(dot(v, vec_at(boxes[i], 6 + 3 * axis)))
+        bound = min(bound, planes[k, _OFFSET] + planes[k, _MORE] - dot(n, c) + wide)
+    return bound

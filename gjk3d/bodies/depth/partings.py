@@ -1,7 +1,13 @@
 """Translations of B along a direction until it is free of A, and the obstacles that remain.
 
-Two meshes are tested by their triangles, see `exits`. For other bodies, the translation passes the deepest pair of
-parts along the direction, repeatedly, and the last free translation is then shortened by bisection.
+Two meshes are tested by their triangles. While B moves along a direction, two triangles intersect during one time
+interval. Projected along the direction, they intersect where their shadows overlap, and the times are the differences
+of their heights there. The extremes are at corners of one triangle over the other and at crossings of edges. Boxes
+intersect during one interval as well, so a traversal of both trees finds a pair that blocks a time. B then continues at
+the end of its interval, until no pair blocks.
+
+For other bodies, the translation passes the deepest pair of parts along the direction, repeatedly, and the last free
+translation is then shortened by bisection.
 """
 
 from __future__ import annotations
@@ -10,45 +16,110 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
-from gjk3d.bodies.depth.exits import Walk, parting
-from gjk3d.bodies.depth.two_surfaces import GivenRoom, Surface, look_at_points
+from gjk3d.bodies.depth.points import EXIT, PointScratch, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.mesh_trees import crossings, to_point
+from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, crossings, to_point
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import APART, HELD, PosedPair, TreeScratch, held, list_parts, meet, parts_at
-from gjk3d.bodies.triangles import read
-from gjk3d.geometry.vec3 import Rigid, Vec3, add, dot, neg, offset, place, row3, scale, sub, turn, turn_back
+from gjk3d.bodies.triangles import Triangle, placed_triangle, read, set_vec, vec_at
+from gjk3d.geometry.vec3 import (
+    NO_LENGTH,
+    Rigid,
+    Vec3,
+    add,
+    cross,
+    dot,
+    neg,
+    offset,
+    place,
+    row3,
+    scale,
+    sub,
+    turn,
+    turn_back,
+)
 from gjk3d.narrow.solve import FLOATS, SIGNED, quick_collide, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import farthest_point
-from gjk3d.typing import Array, Array2, Ints, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
-AGAIN = 64  #: vertices of each that are looked at where B was moved
-FEW = 64  #: columns of the ground, or faces that lie on each other, that are looked at where B was moved
+NEVER = 1e308
+AGAIN = 64  #: vertices of each body that are tested where B was moved
+FEW = 64  #: columns of a height field, or faces that lie on each other, that are tested where B was moved
+PLANES = 24  #: planes that separate pairs of parts, at most
+PLANE = 4  #: columns of one: its normal, and the pair
+SINGLE = 1
+N, POINT = 3, 6  #: columns of `gjk3d.narrow.solve`
+#: further columns; the lower bound of an unsolved pair is -inf, and its other columns are bounds
+_DISTANCE, _LOWER, _UPPER = 0, 1, 2
+_PAIR = 3
 _NEAR = 512  #: other parts
-_JUMPS = 8  #: times that a way out goes on after something was in it
+_JUMPS = 8  #: continuations of a translation that is blocked
 _HALVINGS = 8
-_SHARP = 1e-3  #: relative width to which a way out is halved
+_SHARP = 1e-3  #: relative width at which bisection ends
 _FACING = -0.999  #: cosine of the normals of faces that lie on each other
-_SINGLE = 1
+_SWEEPS = 64  #: over all walls
+_SETTLED = 1e-12  #: part of the vector by which a sweep that changes no more is the last
+_GRAZING = 0.05  #: least cosine between a direction and a normal that an overlap is divided by
+_SURELY = 64.0  #: greatest overlap of parts that only touch or slide, in units of the error
+_BLOCKING = 4  #: pairs that are tested whether they block a translation
+_COLLIDE = 1  #: a result of `quick_collide`
+
+
+class SearchScratch(NamedTuple):
+    """Scratch of the search for the least translation."""
+
+    points: PointScratch
+    near: Array2  #: points of either body that are near the other
+    inner: Array2  #: points of either body inside the other, see `look_at_points`
+    moved_inner: Array2  #: the same after B was moved
+    part_pairs: Ints2  #: pairs of parts, the first of which overlap for certain
+    pairs: Ints2  #: pairs of parts, or of triangles
+    spans: Array2  #: time intervals of these
+    depths: Array2  #: results of `solve_pair`
+    planes: Array2  #: planes of `leave_behind`
+    tried: Array2  #: directions
+    todo: Array2
+    exits: Array2  #: directions from inner points
+    walls: Array2  #: planes of `past_all`
+    wall: Array1  #: the last of these
+    nodes: Array2  #: branches, see `next_parting`
+    directions: Array2  #: candidates of one pair
 
 
 class Sides(NamedTuple):
-    """The data that is the same at all translations of B; see `innermost` for surfaces and room."""
+    """The data that is the same at all translations of B."""
 
-    faces: bool  #: whether both are meshes, which are asked by their triangles
+    faces: bool  #: whether both are meshes, which are tested by their triangles
     a: Surface
     b: Surface
-    outward_a: Array2  #: normals out of the solid that parts bound, one row of zeros where there are none
+    outward_a: Array2  #: normals out of the solid that parts bound, one row of zeros if there are none
     outward_b: Array2
+    pairs: Ints2
     w: TreeScratch
-    room: GivenRoom
-    points: Array2  #: what `look_at_points` finds where B was moved
-    pairs: Ints2  #: pairs of parts
-    spans: Array2  #: from when to when such pairs are in the way
-    planes: Array2  #: that part pairs, see `leave_behind`
-    depths: Array2  #: of pairs
+    r: SearchScratch
+
+
+class Sweep(NamedTuple):
+    """Two meshes, B at a pose in A's frame, and the direction of B."""
+
+    a: TriangleTree
+    b: TriangleTree
+    m: Rigid
+    d: Vec3  #: unit
+    u: Vec3  #: across
+    v: Vec3
+    noise: float
+
+
+class Walk(NamedTuple):
+    """Scratch of a sweep: blocking pairs of nodes with end times, and waiting pairs with intervals."""
+
+    stack: Ints2
+    highs: Array1
+    later: Ints2
+    spans: Array2
 
 
 @kernel
@@ -74,7 +145,7 @@ def listed(x: PosedPair, s: Sides, room: int) -> int:
 def may_collide(x: PosedPair, s: Sides) -> bool:
     """Return whether the two bodies may intersect; doubt counts as yes."""
     if s.faces:
-        return bool(listed(x, s, _SINGLE) > 0 or held(x, s.w) == HELD)
+        return bool(listed(x, s, SINGLE) > 0 or held(x, s.w) == HELD)
     return bool(meet(x, 0.0, s.w) != APART)
 
 
@@ -85,15 +156,281 @@ def outward_at(outward: Array, k: int) -> Vec3:
 
 
 @kernel
-def _out_of(x: PosedPair, s: Sides) -> float:
-    """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
-    p = (s.w.out[0, 6], s.w.out[0, 7], s.w.out[0, 8])
-    if s.w.flags[0, 0] == 0:
-        square, _, _ = to_point(p, 1e150, s.a[4], s.a[5], s.a[6], s.w.stack, s.w.keys)
+def past_all(walls: Array, count: int) -> Vec3:
+    """Return about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
+    x = y = z = 0.0
+    for k in range(count):
+        walls[k, 4] = 0.0
+    for _ in range(_SWEEPS if count > 1 else 1):
+        moved = 0.0
+        for k in range(count):
+            along = walls[k, 0] * x + walls[k, 1] * y + walls[k, 2] * z
+            step = max(-walls[k, 4], walls[k, 3] - along)
+            walls[k, 4] += step
+            moved = max(moved, abs(step))
+            x, y, z = x + step * walls[k, 0], y + step * walls[k, 1], z + step * walls[k, 2]
+        if moved <= _SETTLED * max(abs(x), abs(y), abs(z)):
+            break
+    return x, y, z
+
+
+# two meshes along a direction ---------------------------------------------------------------------------------------
+
+
+@inlined
+def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
+    """Return the shadow of a triangle with its heights."""
+    return (
+        (dot(t[0], u), dot(t[0], v), dot(t[0], d)),
+        (dot(t[1], u), dot(t[1], v), dot(t[1], d)),
+        (dot(t[2], u), dot(t[2], v), dot(t[2], d)),
+    )
+
+
+@inlined
+def _side(a: Vec3, b: Vec3, p: Vec3) -> float:
+    """Return twice the signed area of p and an edge in the shadow."""
+    return (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0])
+
+
+@inlined
+def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
+    """Return whether p is over a triangle, and its height above it."""
+    x, y, z = _side(t[1], t[2], p), _side(t[2], t[0], p), _side(t[0], t[1], p)
+    total = x + y + z
+    if total == 0.0 or min(x, y, z) < 0.0 < max(x, y, z):
+        return False, 0.0
+    return True, p[2] - (x * t[0][2] + y * t[1][2] + z * t[2][2]) / total
+
+
+@inlined
+def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
+    """Return whether the shadows of two edges cross, and the height of the first above the second."""
+    e0, e1, f0, f1 = b[0] - a[0], b[1] - a[1], q[0] - p[0], q[1] - p[1]
+    turn = e0 * f1 - e1 * f0
+    if turn == 0.0:
+        return False, 0.0
+    s = ((p[0] - a[0]) * f1 - (p[1] - a[1]) * f0) / turn
+    r = ((p[0] - a[0]) * e1 - (p[1] - a[1]) * e0) / turn
+    if not (0.0 <= s <= 1.0 and 0.0 <= r <= 1.0):
+        return False, 0.0
+    return True, a[2] + s * (b[2] - a[2]) - p[2] - r * (q[2] - p[2])
+
+
+@kernel
+def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
+    """Return whether two shadows are apart or only touch; triangles that slide along the direction block nothing."""
+    for k in range(6):
+        a, b = (s[k % 3], s[(k + 1) % 3]) if k < 3 else (t[k % 3], t[(k + 1) % 3])
+        x, y = a[1] - b[1], b[0] - a[0]
+        low_s, high_s = NEVER, -NEVER
+        low_t, high_t = NEVER, -NEVER
+        for i in range(3):
+            p, q = x * (s[i][0] - a[0]) + y * (s[i][1] - a[1]), x * (t[i][0] - a[0]) + y * (t[i][1] - a[1])
+            low_s, high_s, low_t, high_t = min(low_s, p), max(high_s, p), min(low_t, q), max(high_t, q)
+        if max(low_s - high_t, low_t - high_s) > -noise * sqrt(x * x + y * y):
+            return True
+    return False
+
+
+@kernel
+def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
+    """Return the interval in which two triangles intersect, and its last contact: a corner of s, of t, or two edges."""
+    low, high, last = NEVER, -NEVER, -1
+    for k in range(3):
+        over, height = _above(s[k], t)
+        if over:
+            low = min(low, height)
+            if height > high:
+                high, last = height, 0
+        over, height = _above(t[k], s)
+        if over:
+            low = min(low, -height)
+            if -height > high:
+                high, last = -height, 1
+    for i in range(3):
+        for j in range(3):
+            over, height = _over_edge(s[i], s[(i + 1) % 3], t[j], t[(j + 1) % 3])
+            if over:
+                low = min(low, height)
+                if height > high + 1e-12 * abs(high):  # a corner says more than edges that end in it
+                    high, last = height, 2 + 3 * i + j
+    return low, high, last
+
+
+@kernel
+def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
+    """Return the unit normal, along d, of the last contact of two triangles; d itself if there is none."""
+    if last == 0:
+        n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    elif last == 1:
+        n = cross(sub(s[1], s[0]), sub(s[2], s[0]))
     else:
-        p = turn_back(x.m, sub(p, offset(x.m)))
-        square, _, _ = to_point(p, 1e150, s.b[4], s.b[5], s.b[6], s.w.stack, s.w.keys)
-    return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding; the place there is tested
+        i, j = (last - 2) // 3, (last - 2) % 3
+        n = cross(sub(s[(i + 1) % 3], s[i]), sub(t[(j + 1) % 3], t[j]))
+    length = sqrt(dot(n, n))
+    if not length > NO_LENGTH:
+        return d
+    return scale((1.0 if dot(n, d) >= 0.0 else -1.0) / length, n)
+
+
+@kernel
+def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
+    """Return the end time of a blocking pair, otherwise the present time and the earliest time it may block."""
+    d, noise = sweep.d, sweep.noise
+    over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
+    first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
+    if first > time:
+        return time, first
+    if max(over[0][2], over[1][2], over[2][2]) - min(under[0][2], under[1][2], under[2][2]) + noise < time:
+        return time, NEVER
+    if _shadows_apart(over, under, 4.0 * noise):
+        return time, NEVER
+    low, high, last = _span(over, under)
+    if last < 0 or high + noise < time:
+        return time, NEVER
+    if low - noise > time:
+        return time, low - noise
+    n = _wall(s, t, d, last)
+    set_vec(wall, 0, n)
+    return high + noise + 2.0 * noise / max(dot(n, d), _GRAZING), NEVER
+
+
+@kernel
+def _box_span(sweep: Sweep, i: int, j: int) -> tuple[float, float]:
+    """Return the interval in which two boxes may intersect, by the axes of each."""
+    ba, bb, d = sweep.a.boxes, sweep.b.boxes, sweep.d
+    to = box_pose(sweep.m, ba, i, bb, j)
+    e = (dot(vec_at(ba[i], 6), d), dot(vec_at(ba[i], 9), d), dot(vec_at(ba[i], 12), d))
+    low, high = -NEVER, NEVER
+    for k in range(6):
+        if k < 3:
+            x, y, z = to[3 * k], to[3 * k + 1], to[3 * k + 2]
+            far, speed = to[9 + k], e[k]
+            half = ba[i, 3 + k] + abs(x) * bb[j, 3] + abs(y) * bb[j, 4] + abs(z) * bb[j, 5] + sweep.noise
+        else:
+            x, y, z = to[k - 3], to[k], to[k + 3]
+            far, speed = to[9] * x + to[10] * y + to[11] * z, e[0] * x + e[1] * y + e[2] * z
+            half = bb[j, k] + abs(x) * ba[i, 3] + abs(y) * ba[i, 4] + abs(z) * ba[i, 5] + sweep.noise
+        # the boxes do not move along this axis: they overlap on it always or never
+        if abs(speed) < 1e-12:
+            if abs(far) > half:
+                return NEVER, -NEVER
+            continue
+        first, second = (-half - far) / speed, (half - far) / speed
+        low, high = max(low, min(first, second)), min(high, max(first, second))
+    return low, high
+
+
+@kernel
+def _shadow_axes(d: Vec3) -> tuple[Vec3, Vec3]:
+    """Return two unit vectors perpendicular to a unit vector."""
+    x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
+    axis = (1.0, 0.0, 0.0) if x <= y and x <= z else ((0.0, 1.0, 0.0) if y <= z else (0.0, 0.0, 1.0))
+    n = cross(d, axis)
+    u = scale(1.0 / sqrt(dot(n, n)), n)
+    return u, cross(d, u)
+
+
+@kernel
+def _past_leaves(sweep: Sweep, i: int, j: int, time: float, wall: Array) -> tuple[float, float]:
+    """Return the result of `pass_triangle` for all triangles of two leaves."""
+    la, lb, soonest = sweep.a.links, sweep.b.links, NEVER
+    for q in range(lb[j, 1], lb[j, 1] + lb[j, 2]):
+        t = placed_triangle(sweep.m, sweep.b.corners, q)
+        for p in range(la[i, 1], la[i, 1] + la[i, 2]):
+            time, low = pass_triangle(sweep, read(sweep.a.corners, p), t, time, wall)
+            soonest = min(soonest, low)
+    return time, soonest
+
+
+@inlined
+def _push_pair(w: Walk, top: int, i: int, j: int, high: float) -> None:
+    w.stack[top, 0], w.stack[top, 1], w.highs[top] = i, j, high
+
+
+@kernel
+def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int:
+    """Store a pair that does not block yet; return the number of waiting pairs.
+
+    If the list is full, its first entry becomes the root pair with the earlier of both times.
+    """
+    if waiting < w.later.shape[0]:
+        w.later[waiting, 0], w.later[waiting, 1] = i, j
+        w.spans[waiting, 0], w.spans[waiting, 1] = low, high
+        return waiting + 1
+    w.later[0, 0], w.later[0, 1], w.spans[0, 0], w.spans[0, 1] = 0, 0, min(low, w.spans[0, 0]), NEVER
+    return waiting
+
+
+@kernel
+def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
+    """Move pairs that block by now from the waiting list to the stack; return the sizes of stack and list."""
+    waiting_count, top = 0, 0
+    for k in range(waiting):
+        low, high = w.spans[k, 0], w.spans[k, 1]
+        if high < time:
+            continue
+        if low <= time and top < w.stack.shape[0] // 2:
+            _push_pair(w, top, w.later[k, 0], w.later[k, 1], high)
+            top += 1
+            continue
+        w.later[waiting_count, 0], w.later[waiting_count, 1] = w.later[k, 0], w.later[k, 1]
+        w.spans[waiting_count, 0], w.spans[waiting_count, 1] = low, high
+        waiting_count += 1
+    return top, waiting_count
+
+
+@kernel
+def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
+    """Push the children of a pair of nodes, the pair that blocks longest on top; return the sizes as `_awake`."""
+    ba, bb, la, lb = sweep.a.boxes, sweep.b.boxes, sweep.a.links, sweep.b.links
+    larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
+    of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
+    for k in range(2):
+        p, q = (la[i, 0] + k, j) if of_a else (i, lb[j, 0] + k)
+        low, high = _box_span(sweep, p, q)
+        if low > high or high < time or low > most:
+            continue
+        if low > time:
+            waiting = _wait(w, waiting, p, q, low, high)
+            continue
+        _push_pair(w, top, p, q, high)
+        top += 1
+    if top == before + 2 and w.highs[before] > w.highs[before + 1]:
+        p, q, high = w.stack[before, 0], w.stack[before, 1], w.highs[before]
+        _push_pair(w, before, w.stack[before + 1, 0], w.stack[before + 1, 1], w.highs[before + 1])
+        _push_pair(w, before + 1, p, q, high)
+    return top, waiting
+
+
+@kernel
+def sweep_faces(x: PosedPair, d: Vec3, start: float, most: float, w: Walk, wall: Array) -> float:
+    """Return the translation of B along d, at least ``start``, at which the surfaces separate; NEVER beyond ``most``.
+
+    The result is not proven, since rounding may hide a pair. ``wall`` becomes the normal of the last obstacle, 0 for
+    none.
+    """
+    u, v = _shadow_axes(d)
+    sweep = Sweep(triangles_of(x.a), triangles_of(x.b), x.m, d, u, v, x.error)
+    time, top, waiting = start, plain(1), plain(0)
+    set_vec(wall, 0, (0.0, 0.0, 0.0))
+    _push_pair(w, 0, 0, 0, NEVER)
+    while top > 0:
+        top -= 1
+        i, j, high = w.stack[top, 0], w.stack[top, 1], w.highs[top]
+        if high >= time and (sweep.a.links[i, 0] >= 0 or sweep.b.links[j, 0] >= 0):
+            top, waiting = _open(sweep, w, i, j, time, most, top, waiting)
+        elif high >= time:
+            time, low = _past_leaves(sweep, i, j, time, wall)
+            if time > most:
+                return NEVER
+            if low <= most:
+                waiting = _wait(w, waiting, i, j, low, high)
+        # no pair blocks the present time: pairs whose interval has begun are tested next
+        if top == 0:
+            top, waiting = _awake(w, waiting, time)
+    return time
 
 
 @kernel
@@ -108,122 +445,7 @@ def _facing(x: PosedPair, s: Sides, count: int) -> Vec3:
     return scale(1.0 / length, n) if length > 0.0 else n
 
 
-@inlined
-def _set(wall: Array, n: Vec3) -> None:
-    wall[0], wall[1], wall[2] = n
-
-
-@kernel
-def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return the result of `past` for two meshes."""
-    t, more, shift = start, x.error, direction
-    tree_a, tree_b = (x.a.boxes, x.a.links, x.a.places), (x.b.boxes, x.b.links, x.b.places)
-    # the traversal of `exits` is not proven under rounding, so its result is tested and continued if needed
-    walk = Walk(s.w.stack, s.w.keys, s.pairs, s.spans)
-    for _ in range(_JUMPS):
-        t = parting(x.m, direction, t, most, x.error, tree_a, tree_b, walk, wall)
-        if not t < most:
-            return False, shift
-        shift = scale(t, direction)
-        moved = shifted(x, shift)
-        touching = listed(moved, s, FEW)
-        if touching > 0:  # faces that slide along each other, or rounding
-            shift = add(shift, scale(16.0 * x.error, _facing(x, s, touching)))
-            moved = shifted(x, shift)
-            if listed(moved, s, _SINGLE) > 0:
-                more *= 16.0  # of faces in one plane small gaps are hard to tell
-                t += more
-                continue
-        if held(moved, s.w) != HELD:
-            if wall[0] == 0.0 and wall[1] == 0.0 and wall[2] == 0.0:
-                _set(wall, direction)
-            return True, shift
-        t += _out_of(moved, s)
-    return False, shift
-
-
-@kernel
-def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return the result of `past` for bodies that are tested by their parts."""
-    t, blocked, free = start, start, most
-    endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
-    few = FEW if endless else _NEAR
-    _set(wall, direction)
-    for _ in range(_JUMPS):
-        if not t < most:
-            break
-        moved = shifted(x, scale(t, direction))
-        count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
-        # each of many thin columns moves B only a little, so bisection is faster
-        if count == FEW and endless:
-            blocked = t
-            break
-        if count > 0:
-            far = leave_behind(moved, s.pairs, count, direction, most - t, s.w, s.spans, s.planes, wall)
-        if far == 0.0 and held(moved, s.w) != HELD:
-            free = t
-            break
-        blocked = t
-        # past what blocks by more than `list_parts` leaves in doubt; what is free is tested, so it bounds nothing
-        t += far + 4.0 * x.error if far > 0.0 else _out_of(moved, s)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (blocked + free)
-        # below the error of places a half is no better; ``free`` was tested, so the error bounds nothing
-        if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
-            break
-        if may_collide(shifted(x, scale(middle, direction)), s):
-            blocked = middle
-        else:
-            free = middle
-    return free < most, scale(free, direction)
-
-
-@kernel
-def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return whether a separating translation of B along a unit vector was found, and that translation.
-
-    Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
-    obstacle.
-    """
-    return (
-        _past_faces(x, s, direction, start, most, wall) if s.faces else _past_parts(x, s, direction, start, most, wall)
-    )
-
-
-@kernel
-def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
-    """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
-
-    The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
-    """
-    moved = shifted(x, by)
-    for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.room, s.points)):
-        n = (s.points[k, 4], s.points[k, 5], s.points[k, 6])
-        length = sqrt(dot(n, n))
-        if length > 0.0:
-            n = scale(1.0 / length, n)
-            _set(wall, n)
-            return True, dot(n, by) + max(s.points[0, 0], 0.0)
-    if s.faces:
-        return False, 0.0
-    count = min(list_parts(moved, 0.0, False, s.w, s.pairs[:_NEAR]), _NEAR)
-    best, _ = find_deepest(moved, s.pairs, count, direction, s.w, s.depths)
-    if best < 0:
-        return False, 0.0
-    n = (s.depths[best, 3], s.depths[best, 4], s.depths[best, 5])
-    _set(wall, n)
-    return True, dot(n, by) - s.depths[best, 1]
-
-
-#: columns of `gjk3d.narrow.solve`; the lower bound of an unsolved pair is -inf, and its other columns are bounds
-_DISTANCE, _LOWER, _UPPER, _N = 0, 1, 2, 3
-_GRAZING = 0.05  #: least cosine between a way out and a normal that an overlap is divided by
-PLANES = 24  #: that part pairs, at most
-PLANE = 4  #: columns of one: its normal, and the pair
-_PAIR = 3
-_SURELY = 64.0  #: times the error of places, by which parts that only touch or slide overlap less
-_BLOCKING = 4  #: pairs that are asked whether they block a way
-_COLLIDE = 1  #: what `quick_collide` says
+# pairs of parts -----------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -262,7 +484,7 @@ def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, 
         overlap = top_along(x, pairs[k, 0], n, w) - bottom
         if overlap < -depths[k, _UPPER]:
             depths[k, _DISTANCE] = depths[k, _UPPER] = -overlap
-            depths[k, _N], depths[k, _N + 1], depths[k, _N + 2] = n
+            set_vec(depths[k], N, n)
 
 
 @kernel
@@ -272,7 +494,7 @@ def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) ->
     solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
         out[i] = w.out[0, i]
-    return (out[_N], out[_N + 1], out[_N + 2])
+    return vec_at(out, N)
 
 
 @kernel
@@ -397,8 +619,7 @@ def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: Tr
 
 
 @inlined
-def _was_asked(planes: Array, used: int, k: int) -> bool:
-    """Return whether one of the planes belongs to pair k."""
+def _has_plane(planes: Array, used: int, k: int) -> bool:
     for i in range(1, used):  # noqa: SIM110, a generator does not compile
         if planes[i, _PAIR] == k:
             return True
@@ -407,24 +628,25 @@ def _was_asked(planes: Array, used: int, k: int) -> bool:
 
 @kernel
 def leave_behind(
-    x: PosedPair, pairs: Ints, count: int, direction: Vec3, most: float, w: TreeScratch, spans: Array, planes: Array,
-    wall: Array,
+    x: PosedPair, pairs: Ints, count: int, direction: Vec3, most: float, w: TreeScratch, r: SearchScratch, wall: Array
 ) -> float:  # fmt: skip
     """Return how far B moves along a direction to separate all pairs, 0 if none overlap; the wall is the last normal.
 
     A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that takes longest
     is solved for its own plane, until the last pair has its own, or takes at least ``most``.
     """
-    planes[0, 0], planes[0, 1], planes[0, 2] = direction
+    spans, planes = r.spans, r.planes
+    set_vec(planes[0], 0, direction)
     for k in range(count):
         spans[k, 0] = inf
     _shorten(x, pairs, count, direction, 1.0, w, spans, 0)
     k = _longest(spans, count)
     for used in range(1, planes.shape[0]):
-        if not spans[k, 0] > 0.0 or _was_asked(planes, used, k):
+        if not spans[k, 0] > 0.0 or _has_plane(planes, used, k):
             break
         n = solve_pair(x, pairs, k, w, w.out[0])
-        planes[used, 0], planes[used, 1], planes[used, 2], planes[used, _PAIR] = n[0], n[1], n[2], float(k)
+        set_vec(planes[used], 0, n)
+        planes[used, _PAIR] = float(k)
         # overlap / cosine is the translation along the direction; nearly perpendicular normals would make it unbounded
         if dot(n, direction) > _GRAZING:
             _shorten(x, pairs, count, n, dot(n, direction), w, spans, used)
@@ -433,5 +655,119 @@ def leave_behind(
         if spans[k, 0] >= most:
             break
         k = _longest(spans, count)
-    wall[0], wall[1], wall[2] = row3(planes, int(spans[k, 1]))
+    set_vec(wall, 0, row3(planes, int(spans[k, 1])))
     return max(float(spans[k, 0]), 0.0)
+
+
+# the least free translation along a direction -----------------------------------------------------------------------
+
+
+@kernel
+def _out_of(x: PosedPair, s: Sides) -> float:
+    """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
+    p, skin = vec_at(s.w.out[0], POINT), s.a.skin
+    if s.w.flags[0, 0] != 0:
+        p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin
+    square, _, _ = to_point(p, 1e150, skin.boxes, skin.links, skin.corners, s.w.stack, s.w.keys)
+    return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding; the place there is tested
+
+
+@kernel
+def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return the result of `past` for two meshes."""
+    t, more, shift = start, x.error, direction
+    # the sweep is not proven under rounding, so its result is tested and continued if needed
+    walk = Walk(s.w.stack, s.w.keys, s.pairs, s.r.spans)
+    for _ in range(_JUMPS):
+        t = sweep_faces(x, direction, t, most, walk, wall)
+        if not t < most:
+            return False, shift
+        shift = scale(t, direction)
+        moved = shifted(x, shift)
+        touching = listed(moved, s, FEW)
+        if touching > 0:  # faces that slide along each other, or rounding
+            shift = add(shift, scale(16.0 * x.error, _facing(x, s, touching)))
+            moved = shifted(x, shift)
+            if listed(moved, s, SINGLE) > 0:
+                more *= 16.0  # of faces in one plane small gaps are hard to tell
+                t += more
+                continue
+        if held(moved, s.w) != HELD:
+            if wall[0] == 0.0 and wall[1] == 0.0 and wall[2] == 0.0:
+                set_vec(wall, 0, direction)
+            return True, shift
+        t += _out_of(moved, s)
+    return False, shift
+
+
+@kernel
+def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return the result of `past` for bodies that are tested by their parts."""
+    t, blocked, free = start, start, most
+    endless = x.a.kind == PRISMS and x.a.floats[ENDLESS] > -inf
+    few = FEW if endless else _NEAR
+    set_vec(wall, 0, direction)
+    for _ in range(_JUMPS):
+        if not t < most:
+            break
+        moved = shifted(x, scale(t, direction))
+        count, far = min(list_parts(moved, 0.0, endless, s.w, s.pairs[:few]), few), 0.0
+        # each of many thin columns moves B only a little, so bisection is faster
+        if count == FEW and endless:
+            blocked = t
+            break
+        if count > 0:
+            far = leave_behind(moved, s.pairs, count, direction, most - t, s.w, s.r, wall)
+        if far == 0.0 and held(moved, s.w) != HELD:
+            free = t
+            break
+        blocked = t
+        # past what blocks by more than `list_parts` leaves in doubt; what is free is tested, so it bounds nothing
+        t += far + 4.0 * x.error if far > 0.0 else _out_of(moved, s)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (blocked + free)
+        # below the error of places a half is no better; ``free`` was tested, so the error bounds nothing
+        if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
+            break
+        if may_collide(shifted(x, scale(middle, direction)), s):
+            blocked = middle
+        else:
+            free = middle
+    return free < most, scale(free, direction)
+
+
+@kernel
+def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
+    """Return whether a separating translation of B along a unit vector was found, and that translation.
+
+    Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
+    obstacle.
+    """
+    return (
+        _past_faces(x, s, direction, start, most, wall) if s.faces else _past_parts(x, s, direction, start, most, wall)
+    )
+
+
+@kernel
+def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
+    """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
+
+    The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
+    """
+    moved, points, depths = shifted(x, by), s.r.moved_inner, s.r.depths
+    for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.r.points, points)):
+        n = vec_at(points[k], EXIT)
+        length = sqrt(dot(n, n))
+        if length > 0.0:
+            n = scale(1.0 / length, n)
+            set_vec(wall, 0, n)
+            return True, dot(n, by) + max(points[0, 0], 0.0)
+    if s.faces:
+        return False, 0.0
+    count = min(list_parts(moved, 0.0, False, s.w, s.pairs[:_NEAR]), _NEAR)
+    best, _ = find_deepest(moved, s.pairs, count, direction, s.w, depths)
+    if best < 0:
+        return False, 0.0
+    n = vec_at(depths[best], N)
+    set_vec(wall, 0, n)
+    return True, dot(n, by) - depths[best, _LOWER]

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth.depth import depth, skin_of
 from gjk3d.bodies.depth.inside import Inner, inner, thinned
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
 from gjk3d.bodies.raycast import holds

@@ -207,7 +207,7 @@ class Clash:
         """The method and the quality of the distance as a short text."""
         if self.kind == "unchecked":
             return "-"
-        kind = "depth at most" if self.distance_kind == "bound" else self.distance_kind
+        kind = "range" if self.distance_kind == "bound" else self.distance_kind
         return ", ".join(word for word in (self.method, "" if self.distance is None else kind) if word)
 
     @property

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_pair import MeshPair
 from gjk3d.bodies.raycast import holds, inside_of
 from gjk3d.bodies.solids import arrays_of
 from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts

@@ -29,6 +29,7 @@ from gjk3d.clash.report.report import Report
 from gjk3d.clash.report.text import document, legal
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
+from gjk3d.wording import format_vector
 
 _HEIGHT = 0.45  #: the slope of the camera above the horizon
 _ROOM = 1.3  #: the size of the picture relative to the sphere that must be visible
@@ -293,18 +294,21 @@ def _lines(text: str) -> str:
 def _words(clash: Clash, report: Report, issue: Issue) -> str:
     unit, factor = report.reading
     clash = converted(clash, factor, report.unit)
+    error = wording.noise(clash, report)
     length = f" {unit}" if unit else ""
     lines = [f"A: {legal(clash.a)}"]
     if clash.b:
         lines.append(f"B: {legal(clash.b)}")
     if clash.penetration is not None:
-        lines.append(f"penetration: {wording.inside(clash, unit=unit)} at the deepest known point")
+        lines.append(f"penetration: {wording.inside(clash, unit, error)} at the deepest known point")
     if clash.distance is not None:
-        lines.append(f"distance: {wording.distance(clash, unit=unit)} ({clash.evidence})")
+        measured = wording.depth(clash, unit, error)
+        text = f"depth: {measured}" if measured else f"gap: {wording.distance(clash, unit, error)}"
+        lines.append(f"{text} ({clash.evidence})")
     if when := wording.when(clash, report):
         lines.append(f"in motion: {legal(when)}")
     if clash.mtv is not None:
-        lines.append(f"separating translation of B: ({', '.join(f'{x:.6g}' for x in clash.mtv)}){length}")
+        lines.append(f"separating translation of B: {format_vector(clash.mtv)}{length}")
     volume = wording.shared_volume(clash)
     if volume:
         lines.append(f"overlap volume: {volume}{length}{'³' if unit else ''}")

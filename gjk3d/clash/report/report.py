@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gjk3d import __version__
 from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, Vector, record, vectors
 from gjk3d.shown import shown
 from gjk3d.units import reading
@@ -186,7 +187,7 @@ class Report:
     >>> report.counts["hard"], report.statuses["new"], report.total, report.failures(("hard",))
     (1, 2, 2, 1)
     >>> report.limits
-    'clearance 2.5 mm, tolerance up to 2.75e-06 mm, findings are gaps below clearance - tolerance'
+    'clearance 2.5 mm, tolerance ≤ 2.75e-06 mm, findings are gaps below clearance - tolerance'
     >>> report.reading
     ('mm', 1.0)
     >>> report.unchecked, list(report.groups)
@@ -267,7 +268,7 @@ class Report:
     @property
     def limits(self) -> str:
         """The clearance, the tolerance and the limit of reported gaps as text, in the unit of `reading`."""
-        most = "up to " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
+        most = "≤ " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
         unit, factor = self.reading
         gap, play = with_unit(f"{factor * self.clearance:.6g}", unit), with_unit(f"{factor * self.tolerance:.3g}", unit)
         finding = ", findings are gaps below clearance - tolerance" if self.clearance else ""
@@ -371,4 +372,4 @@ class Report:
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that can change a result."""
-    return {name: version(name) for name in ("gjk3d", "numpy", "scipy", "llvmlite", "trimesh")}
+    return {"gjk3d": __version__, **{name: version(name) for name in ("numpy", "scipy", "llvmlite", "trimesh")}}

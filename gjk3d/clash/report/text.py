@@ -15,7 +15,7 @@ from gjk3d.clash.detection.clashes import KINDS, Clash
 from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report
-from gjk3d.clash.report.wording import brief, inside
+from gjk3d.clash.report.wording import gap_or_depth, inside
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -115,19 +115,20 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if rows:
         lines += [
             "",
-            f"| # | kind | status | A | B | penetration{unit} | distance{unit} | volume{unit}{cubed} | decided by |"
+            f"| # | kind | status | A | B | penetration{unit} | gap or depth{unit} | volume{unit}{cubed} | decided by |"
             f"{when}",
             f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows[:top]):
+        error = wording.noise(clash, report)
         cells = (
             clash.severity,
             clash.kind,
             clash.status,
             _escaped(clash.a),
             _escaped(clash.b),
-            inside(clash),
-            brief(clash),
+            inside(clash, error=error),
+            gap_or_depth(clash, error=error),
             wording.shared_volume(clash),
             clash.evidence,
             *([_escaped(wording.when(clash, report))] if when else []),
@@ -312,12 +313,13 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
 
 
 def _case_words(clash: Clash, report: Report) -> str:
-    unit = report.reading[0]
+    unit, noise = report.reading[0], wording.noise(clash, report)
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:
-        text += f", penetration {inside(clash, unit=unit)}"
+        text += f", penetration {inside(clash, unit, noise)}"
     if clash.distance is not None:
-        text += f", distance {wording.distance(clash, unit=unit)} ({clash.evidence})"
+        kind = "" if clash.depth else "gap "
+        text += f", {kind}{gap_or_depth(clash, unit, noise)} ({clash.evidence})"
     if words := wording.when(clash, report):
         text += f", {words}"
     return f"{text}: {clash.note}" if clash.note else text

@@ -9,7 +9,9 @@ from pathlib import PurePath
 
 from gjk3d import wording
 from gjk3d.clash.detection.clashes import Clash
-from gjk3d.clash.report.report import Report
+from gjk3d.clash.report.report import BY_DEFAULT, Report
+
+DIGITS = 6  #: greatest number of digits of a length
 
 
 def bounds(clash: Clash) -> tuple[float, float] | None:
@@ -24,49 +26,52 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
     return nextafter(distance - error, -inf), nextafter(distance + error, inf)
 
 
-def distance(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the signed distance as text: a number, "between .. and ..", or "about ..". Empty if unknown."""
-    return _format(clash, clash.distance, wording.told, digits, unit)
+def noise(clash: Clash, report: Report) -> float:
+    """Return the error of the lengths of a finding that follows from the numbers of its files."""
+    by_default = report.settings.get("tolerance_from") == BY_DEFAULT
+    return clash.tolerance or 0.0 if by_default else 0.0
 
 
-def depth(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the depth as text: a number, "at most ..", "between ..", or "about ..". Empty without an overlap."""
-    return _format(clash, clash.depth or None, wording.depth, digits, unit)
+def distance(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return the signed distance as text: a number, a range, or "about ..". Empty if unknown."""
+    return _format(clash, clash.distance, wording.format_bounds, unit, error)
 
 
-def _format(clash: Clash, value: float | None, proven: Callable[..., str], digits: int, unit: str | None) -> str:
+def depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return the depth as text: a number, a range, "≤ ..", or "about ..". Empty without an overlap."""
+    return _format(clash, clash.depth or None, wording.format_depth, unit, error)
+
+
+def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit: str | None, error: float) -> str:
     if value is None:
         return ""
     interval = bounds(clash)
-    return (
-        proven(*interval, digits, unit)
-        if interval
-        else f"about {wording.with_unit(wording.number(value, digits), unit)}"
-    )
+    if interval and (error == 0.0 or clash.distance_kind == "bound"):
+        return proven(*interval, DIGITS, unit, error=error)
+    precision = max(error, clash.error_bound or 0.0)
+    text = wording.with_unit(wording.number(wording.snapped(value, precision), DIGITS), unit)
+    return text if interval else f"about {text}"
 
 
-def brief(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the signed distance as a number for a table that also has a column with `Clash.evidence`.
-
-    A bound is rounded outward, to the deepest possible overlap.
-    """
-    if clash.distance is None:
-        return ""
-    rounded = wording.below if clash.distance_kind == "bound" else wording.number
-    return wording.with_unit(rounded(clash.distance, digits), unit)
+def gap_or_depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return the gap of two parts, or the depth of their overlap after the word "depth". Empty if unknown."""
+    deep = depth(clash, unit, error)
+    return f"depth {deep}" if deep else distance(clash, unit, error)
 
 
-def way_out(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
+def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
     """Return the length of the separating translation of B. A bound is rounded up."""
     rounded = wording.above if clash.distance_kind == "bound" else wording.number
-    return wording.with_unit(rounded(clash.depth or 0.0, digits), unit)
+    return wording.with_unit(rounded(wording.snapped(clash.depth or 0.0, error), DIGITS), unit)
 
 
-def inside(clash: Clash, digits: int = 6, unit: str | None = None) -> str:
-    """Return the penetration as text, rounded down. Empty if unknown."""
+def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return the penetration, the depth of the deepest known point, as a lower bound. Empty if unknown."""
     if clash.penetration is None:
         return ""
-    return wording.with_unit(wording.below(clash.penetration, digits), unit)
+    if clash.penetration == 0.0:
+        return wording.with_unit("0", unit)
+    return wording.format_bounds(clash.penetration, inf, DIGITS, unit, error=error)
 
 
 def shared_volume(clash: Clash) -> str:
@@ -100,7 +105,7 @@ def when(clash: Clash, report: Report) -> str:
     if clash.least is None:
         return f"at {at}"
     nearest = "equally near throughout" if steady else f"nearest at {at}"
-    return f"{nearest}, {wording.told(*clash.least, 5, report.reading[0])}"
+    return f"{nearest}, {wording.format_bounds(*clash.least, 5, report.reading[0], error=noise(clash, report))}"
 
 
 def _span(after: float, before: float, extremes: Collection[float]) -> str:

@@ -73,7 +73,7 @@
     const { told } = row, [part, count] = data.causes[row.cause] || [];
     return [
       ["penetration", told.inside && `${told.inside}${unit} at the deepest known point`],
-      ["distance", told.distance],
+      ["gap", told.distance],
       ["depth", told.depth],
       ["separation of B", row.mtv && `${vector(row.mtv)}, length ${told.way}`],
       ["overlap volume", told.volume && `${told.volume}${unit && unit + "³"}`],
@@ -83,7 +83,7 @@
       ["point on A", row.point_a && vector(row.point_a)],
       ["point on B", row.point_b && vector(row.point_b)],
       ["normal", row.normal && `${vector(row.normal)}, from A to B`],
-      ["error", told.error && `at most ${told.error}`],
+      ["error", told.error && `≤ ${told.error}`],
       ["hulls", told.hulls && `${told.hulls} closer than the parts`],
       ["group", row.group],
       ["cause", count && `${visible(data.parts[part].name)} is in ${count} findings`],

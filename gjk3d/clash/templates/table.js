@@ -56,7 +56,7 @@ const clashTable = (function () {
     make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
     make("td", { class: "right inside" }, told.inside),
     make("td", { class: "right far", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
-      row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, (depth )?/, ""))),
+      row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, /, ""))),
     make("td", { class: "right volume" }, told.volume),
     make("td", { class: "when", title: told.when }, make("small", {}, told.when || (row.whole && "–"))),
     make("td", { class: "group" }, row.group && pathName(row.group)));

@@ -94,7 +94,7 @@ def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) ->
             options[name] = getattr(values, name)
             typed += _typed(name, options[name], parameter.default)
     if not values.output.quiet:
-        note(shlex.join(["gjk3d", "robot", command.__name__, *typed]), "use instead")
+        note(shlex.join(["gjk3d", "robot", command.__name__, *typed]), "deprecated since 0.1.0, use instead")
     return command(*words, **options)
 
 

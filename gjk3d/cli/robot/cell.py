@@ -171,37 +171,6 @@ _NAMES = ("in collision", "closest", "outside its limits", "joint", "parent", "c
 _SPARE = ("outside its limits", "geometry", "type")
 
 
-def document(cell: Cell, **results: Any) -> Document:
-    """Return a document of the robot, its surroundings, the results and the versions."""
-    from gjk3d.clash.detection.assembly import sha256
-    from gjk3d.clash.report import versions
-
-    of_links, around = cell.pair_counts()
-    robot, srdf = cell.robot, cell.model.srdf
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "command": "robot",
-        "robot": {"name": robot.name, "path": str(cell.urdf), "sha256": sha256(cell.urdf), "joints": cell.columns},
-        "srdf": None if srdf is None else {"path": str(srdf), "sha256": sha256(srdf)},
-        "scene": [{"path": str(path), "sha256": sha256(path)} for path in cell.around.scene],
-        "objects": [{"name": thing.name, "file": str(thing.source), "geometry": thing.way} for thing in cell.things],
-        "geometry": cell.model.geometry,
-        "unit": "m",
-        "margin": cell.margin,
-        "pairs": {"of_links": of_links, "with_objects": around},
-        **results,
-        "versions": versions(),
-    }
-
-
-def title(cell: Cell) -> str:
-    """Return the first line of a result."""
-    things = f", {count(len(cell.things), 'object')} around it" if cell.things else ""
-    margin = f", margin {number(cell.margin)} m" if cell.margin else ""
-    numbers = count(cell.robot.dof, "joint coordinate")
-    return f"{safe(cell.robot.name)}: {numbers}, {sum(cell.pair_counts())} pairs{things}{margin}"
-
-
 def pair_words(pair: Pair | None) -> str:
     """Return the two names of a pair."""
     return "-" if pair is None else f"{safe(pair[0])}, {safe(pair[1])}"
@@ -215,33 +184,6 @@ def new_table(*titles: str) -> Table:
 def write_csv(rows: Iterable[Iterable[Any]]) -> None:
     """Print rows as CSV."""
     csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
-
-
-def notes(cell: Cell, texts: Iterable[str], hit: bool = False) -> None:
-    """Print notes on problems, and on the error if hulls or convex parts replace meshes."""
-    for text in texts:
-        note(text)
-    robot = cell.robot
-    kinds = {geometry.way for geometry in robot.geometries} | {
-        kind for thing in cell.things for kind in thing.way.split(" and ")
-    }
-    if hit and kinds & {"bodies", "hull"}:
-        what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"
-        note(f"meshes are replaced by {what}, so a collision may be a collision of hulls only (try --geometry mesh)")
-    if "parts" in kinds:
-        error = max((geometry.error for geometry in robot.geometries if geometry.error), default=0.0)
-        note(
-            f"meshes are replaced by convex parts with an error of up to {above(error, 3)} m,"
-            " so a shallow contact may be missed"
-        )
-
-
-def save_picture(cell: Cell, q: NDArray[np.float64], names: str, target: Path, quiet: bool) -> None:
-    """Draw a configuration."""
-    from gjk3d.viz import show
-
-    show(cell.pictured(), q=q, path=target, names=names)
-    wrote(target, quiet)
 
 
 def wrote(target: Path, quiet: bool) -> None:
@@ -440,3 +382,61 @@ class Cell:
             for thing in self.things
         }
         return Checker(self.robot, around, touching={*self.still, *self.touching}, margin=self.margin)
+
+    def document(self, **results: Any) -> Document:
+        """Return a document of the robot, its surroundings, the results and the versions."""
+        from gjk3d.clash.detection.assembly import sha256
+        from gjk3d.clash.report import versions
+
+        of_links, around = self.pair_counts()
+        robot, srdf = self.robot, self.model.srdf
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "command": "robot",
+            "robot": {"name": robot.name, "path": str(self.urdf), "sha256": sha256(self.urdf), "joints": self.columns},
+            "srdf": None if srdf is None else {"path": str(srdf), "sha256": sha256(srdf)},
+            "scene": [{"path": str(path), "sha256": sha256(path)} for path in self.around.scene],
+            "objects": [
+                {"name": thing.name, "file": str(thing.source), "geometry": thing.way} for thing in self.things
+            ],
+            "geometry": self.model.geometry,
+            "unit": "m",
+            "margin": self.margin,
+            "pairs": {"of_links": of_links, "with_objects": around},
+            **results,
+            "versions": versions(),
+        }
+
+    def title(self) -> str:
+        """Return the first line of a result."""
+        things = f", {count(len(self.things), 'object')} around it" if self.things else ""
+        margin = f", margin {number(self.margin)} m" if self.margin else ""
+        numbers = count(self.robot.dof, "joint coordinate")
+        return f"{safe(self.robot.name)}: {numbers}, {count(sum(self.pair_counts()), 'pair')}{things}{margin}"
+
+    def notes(self, texts: Iterable[str], hit: bool = False) -> None:
+        """Print notes on problems, and on the error if hulls or convex parts replace meshes."""
+        for text in texts:
+            note(text)
+        robot = self.robot
+        kinds = {geometry.way for geometry in robot.geometries} | {
+            kind for thing in self.things for kind in thing.way.split(" and ")
+        }
+        if hit and kinds & {"bodies", "hull"}:
+            what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"
+            note(
+                f"meshes are replaced by {what}, so a collision may be a collision of hulls only (try --geometry mesh)"
+            )
+        if "parts" in kinds:
+            error = max((geometry.error for geometry in robot.geometries if geometry.error), default=0.0)
+            note(
+                f"meshes are replaced by convex parts with an error of up to {above(error, 3)} m,"
+                " so a shallow contact may be missed"
+            )
+
+    def save_picture(self, q: NDArray[np.float64], names: str, target: Path, quiet: bool) -> None:
+        """Draw a configuration."""
+        from gjk3d.viz import show
+
+        show(self.pictured(), q=q, path=target, names=names)
+        wrote(target, quiet)

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from cyclopts import Parameter
 
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
@@ -15,29 +17,26 @@ from gjk3d.cli.robot.cell import (
     MODEL,
     NO_SURROUNDINGS,
     RUN,
+    Cell,
     Document,
     Flag,
     Model,
+    Pair,
     Run,
     Surroundings,
     at_least,
-    document,
     new_table,
-    notes,
     pair_words,
-    save_picture,
-    title,
     write_csv,
 )
 from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.terminal import Bar, Table, print_line, print_omitted, print_table, write_json
-from gjk3d.wording import count, told
+from gjk3d.wording import count, format_bounds
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.cli.robot.cell import Cell, Pair
     from gjk3d.robot import Robot, RobotCollision
 
 _AT_ONCE = 512  #: the number of configurations between two tests for Ctrl-C
@@ -53,7 +52,7 @@ def check(
     seed: int = 0,
     clearance: Flag = False,
     top: int = 20,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
@@ -85,15 +84,13 @@ def check(
     at_least(random=random, seed=seed, top=top)
     output.check()
     check_output(picture, "--picture", IMAGES, model.files(urdf, configurations, *around.scene))
-    from gjk3d.cli.robot.cell import Cell
-
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs)
         result = _run(cell, _read(cell.robot, configurations, random, seed), clearance, bar)
     if not output.quiet:
         outside = outside_limits(cell.robot, [row.q for row in result.rows])
-        notes(cell, outside, hit=result.complete and result.hits > 0)
+        cell.notes(outside, hit=result.complete and result.hits > 0)
     if output.json:
         source = {"random": random, "seed": seed} if configurations is None else {"file": configurations}
         write_json(_document(cell, result, source))
@@ -103,7 +100,7 @@ def check(
         _print(cell, result, configurations is not None, top)
     if picture is not None and result.rows:
         row = _worst(cell, result)
-        save_picture(cell, row.q, f"{cell.robot.name}, row {row.number}", picture, output.quiet)
+        cell.save_picture(row.q, f"{cell.robot.name}, row {row.number + 1} of {result.total}", picture, output.quiet)
     return int(result.hits > 0) if result.complete else INTERRUPTED
 
 
@@ -219,8 +216,7 @@ def _document(cell: Cell, result: Rows, source: Document) -> Document:
         }
         for row in result.rows
     ]
-    return document(
-        cell,
+    return cell.document(
         asked={**source, "configurations": result.total},
         complete=result.complete,
         free=len(rows) - result.hits,
@@ -244,7 +240,7 @@ def _write_csv(cell: Cell, result: Rows) -> None:
 
 def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     tested = len(result.rows)
-    print_line(title(cell))
+    print_line(cell.title())
     part = "" if result.complete else f" (of {result.total}: interrupted)"
     counts = f"{tested - result.hits} free, {result.hits} in collision"
     print_line(f"{count(tested, 'configuration')}{part}: {counts}")
@@ -253,8 +249,8 @@ def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     ]
     if near:
         least, number = min(near, key=lambda candidate: candidate[0].distance)
-        gap = told(least.lower, least.upper, unit="m")
-        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number}")
+        gap = format_bounds(least.lower, least.upper, unit="m")
+        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number + 1} of {result.total}")
     if one_by_one and tested:
         print_line()
         print_table(_table(result.rows[:top], bool(near)))
@@ -272,10 +268,11 @@ def _table(rows: list[Row], near: bool) -> Table:
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        cells = [str(row.number), "free" if row.free else "HIT", _collisions_text(row)]
+        cells = [str(row.number + 1), "free" if row.free else "HIT", _collisions_text(row)]
         if near:
             nearest = row.nearest
-            cells += ["-", "-"] if nearest is None else [told(nearest.lower, nearest.upper), pair_words(nearest.pair)]
+            gap = "-" if nearest is None else format_bounds(nearest.lower, nearest.upper)
+            cells += [gap, "-" if nearest is None else pair_words(nearest.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table
 

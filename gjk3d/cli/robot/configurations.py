@@ -72,7 +72,9 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     late = np.flatnonzero(~(np.diff(times) > 0.0))
     if len(late):
         k = int(late[0])
-        raise ParseError(f"{text}: t is {times[k]:g} in row {k} and {times[k + 1]:g} in the next, expected ascending")
+        raise ParseError(
+            f"{text}: t is {times[k]:g} in row {k + 1} and {times[k + 1]:g} in the next, expected ascending"
+        )
     return Trajectory(path, times)
 
 
@@ -175,7 +177,7 @@ def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
     first = int(outside[0])
     return [
         f"{name}{len(outside)} of {len(q)} configurations are outside of the joint limits, which are not enforced. "
-        f"In row {first}, {beyond_limits(robot, q[first])[0]} (angles are in radians)."
+        f"In row {first + 1}, {beyond_limits(robot, q[first])[0]} (angles are in radians)."
     ]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from gjk3d.cli.arguments import check_output
 from gjk3d.cli.robot.cell import (
@@ -12,16 +14,15 @@ from gjk3d.cli.robot.cell import (
     NO_SURROUNDINGS,
     OUTPUT,
     SCHEMA_VERSION,
+    Cell,
     Document,
     Model,
     Output,
+    Pair,
     Surroundings,
     at_least,
-    document,
     new_table,
-    notes,
     pair_words,
-    save_picture,
 )
 from gjk3d.cli.terminal import Bar, note, print_line, print_omitted, print_table, safe, write_json
 from gjk3d.wording import count, number
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.cli.robot.cell import Cell, Pair
     from gjk3d.robot import Robot
 
 
@@ -42,7 +42,7 @@ def info(
     urdf: Path,
     /,
     *,
-    picture: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
@@ -59,19 +59,17 @@ def info(
         Draw the robot with all joints at 0 to a .png, .jpg or .html file.
     """
     check_output(picture, "--picture", IMAGES, model.files(urdf, *around.scene))
-    from gjk3d.cli.robot.cell import Cell
-
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around)
     if not output.quiet:
-        notes(cell, _oddities(cell))
+        cell.notes(_oddities(cell))
     if output.json:
-        write_json(document(cell, **_overview(cell.robot)))
+        write_json(cell.document(**_overview(cell.robot)))
     else:
         _print(cell)
     if picture is not None:
-        save_picture(cell, _zero(cell.robot), cell.robot.name, picture, output.quiet)
+        cell.save_picture(_zero(cell.robot), cell.robot.name, picture, output.quiet)
     return 0
 
 
@@ -250,7 +248,7 @@ def pairs(
     urdf: Path,
     /,
     *,
-    acm: Path | None = None,
+    acm: Annotated[Path | None, Parameter(name=["--acm", "--output", "-o"])] = None,
     samples: int = 10_000,
     seed: int = 0,
     top: int = 20,

@@ -18,15 +18,14 @@ from gjk3d.cli.robot.cell import (
     NO_SURROUNDINGS,
     OUTPUT,
     RUN,
+    Cell,
     Flag,
     Model,
     Output,
+    Pair,
     Run,
     Surroundings,
-    document,
-    notes,
     pair_words,
-    title,
     write_csv,
     wrote,
 )
@@ -37,8 +36,6 @@ from gjk3d.wording import above, below, count, number
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from gjk3d.cli.robot.cell import Cell, Pair
 
 
 _ANIMATIONS = (".gif", ".html", ".htm")
@@ -79,8 +76,8 @@ def path(
     /,
     *,
     look: Sampling = SAMPLED,
-    picture: Path | None = None,
-    animation: Path | None = None,
+    picture: Annotated[Path | None, Parameter(name=["--picture", "--image"])] = None,
+    animation: Annotated[Path | None, Parameter(name=["--animation", "--gif"])] = None,
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
@@ -105,8 +102,6 @@ def path(
     output.check()
     check_output(picture, "--picture", IMAGES, inputs)
     check_output(animation, "--animation", _ANIMATIONS, inputs)
-    from gjk3d.cli.robot.cell import Cell
-
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, output.jobs, "bodies" if look.certify else "mesh")
@@ -117,11 +112,11 @@ def path(
             )
         result = _check(cell, points, look, bar)
     if not output.quiet:
-        notes(cell, outside_limits(cell.robot, points), hit=result.complete and result.status != "FREE")
+        cell.notes(outside_limits(cell.robot, points), hit=result.complete and result.status != "FREE")
     if output.json:
         q = None if result.q is None else result.q.tolist()
         values = {**result._asdict(), "q": q, "free": result.status == "FREE"}
-        write_json(document(cell, asked={"path": waypoints, **asdict(look)}, **values))
+        write_json(cell.document(asked={"path": waypoints, **asdict(look)}, **values))
     elif output.csv:
         _write_csv(cell, result)
     else:
@@ -178,7 +173,7 @@ def _write_csv(cell: Cell, result: PathResult) -> None:
 
 
 def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
-    print_line(title(cell))
+    print_line(cell.title())
     print_line(source)
     if not result.complete:
         print_line(f"interrupted: {result.looked_at} of {result.edges} edges are free, the others were not checked")
@@ -186,7 +181,8 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     if result.edge is None:
         print_line("FREE, proven all the way" if certify else "FREE at every sample")
         return
-    where = f"edge {result.edge}, from row {result.edge} to row {result.edge + 1}"
+    rows = f"from row {result.edge + 1} to row {result.edge + 2} of {result.edges + 1}"
+    where = f"edge {result.edge + 1} of {result.edges}, {rows}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to decide"}[result.status]
     print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
@@ -215,7 +211,7 @@ def safety(
     urdf: Path,
     /,
     *waypoints: Annotated[str, Parameter(negative=())],
-    report: Path | None = None,
+    report: Annotated[Path | None, Parameter(name=["--report", "--html"])] = None,
     speed: float | None = None,
     tolerance: float = 1e-4,
     model: Model = MODEL,
@@ -246,8 +242,6 @@ def safety(
         raise UsageError(f"--speed {speed:g}: expected a number above 0")
     inputs = model.files(urdf, *waypoints, *around.scene)
     check_output(report, "--report", _PAGES, inputs)
-    from gjk3d.cli.robot.cell import Cell
-
     with Bar(show=not output.quiet) as bar:
         bar("reading")
         cell = Cell(urdf, model, around, scene_geometry="bodies")
@@ -260,15 +254,15 @@ def safety(
             for name, trajectory in programme.items()
             for words in outside_limits(cell.robot, trajectory.at(trajectory.times), f"{name}: ")
         ]
-        notes(cell, outside, hit=bool(result.rows))
+        cell.notes(outside, hit=bool(result.rows))
     if output.json:
         write_json(
-            document(
-                cell, asked={"paths": list(waypoints), "speed": speed, "tolerance": tolerance}, report=result.to_dict()
+            cell.document(
+                asked={"paths": list(waypoints), "speed": speed, "tolerance": tolerance}, report=result.to_dict()
             )
         )
     else:
-        print_line(title(cell))
+        print_line(cell.title())
         print_line(result.to_text().rstrip())
     if report is not None:
         result.to_html(report)

@@ -18,7 +18,7 @@ from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
-from gjk3d.wording import above, told, with_unit
+from gjk3d.wording import above, format_bounds, with_unit
 
 #: up to this distance, in sizes of the pair, the origin is on a face
 _ON = 1e-9
@@ -190,7 +190,7 @@ class Narrator:
         return {"lower": lower, "upper": upper, "bounds": text}
 
     def _format(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:
-        return told(lower, upper, digits, self.unit, least=least, rounding=self.rounding)
+        return format_bounds(lower, upper, digits, self.unit, least=least, rounding=self.rounding)
 
     def _short(self, x: float) -> str:
         return self._format(x, x, 4)

@@ -33,7 +33,7 @@ from gjk3d.viz.drawing import MODEL, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, side_view
 from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
-from gjk3d.wording import above, depth, number
+from gjk3d.wording import above, format_depth, number
 
 #: Colour of the overlap volume.
 _COMMON_COLOR = "#D6408F"
@@ -63,7 +63,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
         add_common(drawing, list(layout.bodies), convex, layout.radius)
     add_witness(drawing, x, layout.radius, (style.color(0, COLORS), style.color(1, COLORS)))
     if x.depth > 0.0:
-        bounds_text = depth(x.lower, x.upper, 3, unit)
+        bounds_text = format_depth(x.lower, x.upper, 3, unit)
         label_depth(drawing, x.point_b, x.depth * x.normal, bounds_text)
     return drawing
 
@@ -203,7 +203,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
         drawing.rods(start, start + x.gap * n, 0.012 * size, SEPARATION)
     drawing.words = [
         f"{axis_words(x)} along this axis",
-        f"{_OF[int(x.kind)]}, error at most {above(x.error, 2)}",
+        f"{_OF[int(x.kind)]}, error ≤ {above(x.error, 2)}",
     ]
     drawing.view = side_view(n)
     return drawing

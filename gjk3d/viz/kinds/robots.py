@@ -19,7 +19,7 @@ from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import count, depth, number, told
+from gjk3d.wording import count, format_bounds, format_depth, format_vector
 
 #: Colours of links in turn, obstacles, colliding links and the path of a link.
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
@@ -67,7 +67,7 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
     name, (center, radius) = style.name(0, robot.name or "robot"), drawing.ball
     drawing.words = [f"{name}: {count(len(robot.links), 'link')}, {count(len(robot.joint_names), 'joint')}"]
     if len(rows) == 1 and 0 < robot.dof <= _MOST_NUMBERS:
-        drawing.words[0] += f", at ({', '.join(number(value, 3) for value in rows[0])})"
+        drawing.words[0] += f", at {format_vector(rows[0], 3)}"
     drawing.key(name, style.color(0, LINKS))
     if isinstance(x, Checker) and x.objects:
         add_things(drawing, x, hit)
@@ -108,11 +108,11 @@ def words_for(state: State) -> str:
         left, shown = len(lines) - told_of, ", ".join(lines[:told_of])
         more = f" and {count(left, 'pair')} more" if left else ""
         if state.lower > 0.0:
-            return f"Too close: {shown}{more}, least gap {told(state.lower, state.upper, 4, _UNIT)}"
-        return f"Collision: {shown}{more}, greatest depth {depth(state.lower, state.upper, 4, _UNIT)}"
+            return f"Too close: {shown}{more}, least gap {format_bounds(state.lower, state.upper, 4, _UNIT)}"
+        return f"Collision: {shown}{more}, greatest depth {format_depth(state.lower, state.upper, 4, _UNIT)}"
     if state.closest is None:
         return "Free: no pair is checked"
-    gap = told(state.lower, state.upper, 4, _UNIT)
+    gap = format_bounds(state.lower, state.upper, 4, _UNIT)
     return f"Free: closest are {state.closest[0]} and {state.closest[1]}, {gap} apart"
 
 

@@ -261,8 +261,8 @@ def _add_finding(
         drawing.lines(box_lines(points), INK, width=2.0, key="box around the overlap volume")
     unit, factor = x.reading
     read = converted(row, factor, x.unit)
-    _add_signs(drawing, row, radius, wording.depth(read, 3, unit))
-    drawing.words = [f"{k + 1} of {len(rows)}: {_headline(read, unit)}", f"{row.a}  –  {row.b}"]
+    _add_signs(drawing, row, radius, wording.depth(read, unit, wording.noise(read, x)))
+    drawing.words = [f"{k + 1} of {len(rows)}: {_headline(read, unit, wording.noise(read, x))}", f"{row.a}  –  {row.b}"]
     return drawing
 
 
@@ -293,12 +293,12 @@ def _add_signs(drawing: Drawing, row: Clash, size: float, depth: str) -> None:
         )
 
 
-def _headline(row: Clash, unit: str | None) -> str:
+def _headline(row: Clash, unit: str | None, error: float) -> str:
     what = _WORDS.get(row.kind, row.kind)
     if row.kind == "hard" and row.depth:
-        return f"{what} by {wording.depth(row, unit=unit)}"
+        return f"{what} by {wording.depth(row, unit, error)}"
     if row.kind == "clearance" and row.distance is not None:
-        return f"{what}, {wording.distance(row, unit=unit)} apart"
+        return f"{what}, {wording.distance(row, unit, error)} apart"
     return what
 
 

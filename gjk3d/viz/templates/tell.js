@@ -15,9 +15,9 @@ const gjk3dTell = (function () {
   }
   function bare(low, high, digits) {
     if (number(low, digits) === number(high, digits)) return long(number(low, digits));
-    if (low === -Infinity) return long(`at most ${outward(high, digits, 1)}`);
+    if (low === -Infinity) return long(`≤ ${outward(high, digits, 1)}`);
     const kept = low < 0 && high > 0 ? Math.min(digits, 3) : digits;
-    return long(`between ${outward(low, kept, -1)} and ${outward(high, kept, 1)}`);
+    return long(`${outward(low, kept, -1)} to ${outward(high, kept, 1)}`);
   }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;

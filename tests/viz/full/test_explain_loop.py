@@ -11,7 +11,7 @@ from browser import Browser, program
 import gjk3d as gk
 from gjk3d.query.difference import Difference
 from gjk3d.viz.explanation.stage import given_to
-from gjk3d.wording import told
+from gjk3d.wording import format_bounds
 from tests.viz import sentences
 
 RUN = """pairs.map(([a, b]) => {
@@ -94,9 +94,9 @@ def test_the_page_writes_bounds_as_python_does_rounded_outward(browser):
     ]
     asked = json.dumps([{"lower": low, "upper": high} for low, high in bounds])
     page = json.loads(browser.evaluate(f"JSON.stringify({asked}.map(gjk3dTell.bounds))"))
-    assert page == [f"distance {told(low, high, 3 if low < 0 < high else 5)}" for low, high in bounds]
+    assert page == [f"distance {format_bounds(low, high, 3 if low < 0 < high else 5)}" for low, high in bounds]
     for text, (low, high) in zip(page, bounds, strict=True):
-        if "between" in text:
+        if " to " in text:
             below, above = map(float, re.findall(r"-?[\d.]+(?:e[-+]\d+)?", text))
             assert below <= low <= high <= above
 

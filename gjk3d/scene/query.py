@@ -9,6 +9,7 @@ poses of these two in one call.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from math import inf
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from gjk3d.convex.rows import Rows, Wanted, empty_answers
 from gjk3d.engine.dispatch import find
 from gjk3d.engine.pairs import PairDistance, pair_distance
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.manifold import POINT
 from gjk3d.poses import ROUNDING, matrices
 from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
 from gjk3d.results import Status
@@ -41,17 +41,90 @@ def heights(boxes: Array, normal: Array, offset: float) -> Array:
     return above
 
 
-class Candidates:
-    """The pairs to solve, of one scene, of one object and its scene, or of two scenes."""
+def _may_pair(bits_a: Ints, bits_b: Ints) -> NDArray[np.bool_]:
+    compatible: NDArray[np.bool_] = ((bits_a[:, 0] & bits_b[:, 1]) != 0) & ((bits_b[:, 0] & bits_a[:, 1]) != 0)
+    return compatible
 
-    def __init__(self, mine: Objects, theirs: Objects | None, only: int | None) -> None:
-        self.mine, self.only = mine, only
-        self.within_one = theirs is None
-        self.theirs = mine if theirs is None else theirs
+
+_OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
+
+
+class Answers:
+    """The results of pairs, in the rows of `gjk3d.narrow.solve`."""
+
+    __slots__ = ("flags", "out", "pairs")
+
+    def __init__(self, pairs: Ints, out: Array, flags: Ints) -> None:
+        self.pairs, self.out, self.flags = pairs, out, flags
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, which: NDArray[np.bool_] | Ints) -> Answers:
+        return Answers(self.pairs[which], self.out[which], self.flags[which])
+
+    @staticmethod
+    def joined(parts: list[Answers]) -> Answers:
+        """Return several results joined in order."""
+        none = Answers(
+            np.zeros((0, 2), dtype=np.int64), np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
+        )
+        if len(parts) == 1:
+            return parts[0]
+        parts = [none, *parts]
+        return Answers(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("pairs", "out", "flags")))
+
+
+class PairPoses:
+    """Two poses for each pair, converted to matrices on access; it replaces an (m, 2, 4, 4) array."""
+
+    __slots__ = ("_at", "_rows")
+    ndim = 4
+
+    def __init__(self, rows: Array, at: Ints) -> None:
+        self._rows, self._at = rows, at
+
+    def __getitem__(self, index: Any) -> Any:
+        at = self._at[index]
+        if at.ndim == 2:
+            return PairPoses(self._rows, at)
+        return matrices(self._rows[at])
+
+
+_MOST_CACHED = 8  #: results of `SceneQuery.by_bodies`
+
+
+class BodyPairs(NamedTuple):
+    """Pairs of one body and convex shapes of a shelf, see `gjk3d.bodies.contact.contact_points_beside`."""
+
+    body: Any
+    shelf: Any
+    members: Ints
+    at: Ints  #: pose rows of the body and of the shape
+    swapped: NDArray[np.bool_]  #: whether the shape is A of the pair
+    which: Ints
+
+
+class SceneQuery:
+    """The candidate pairs of one scene, of one object and its scene, or of two scenes, and their narrow phase."""
+
+    def __init__(self, mine: Objects, theirs: Objects | None, only: int | None, workers: int) -> None:
         mine.settle()
+        self.mine, self.only, self.workers = mine, only, workers
+        self.within_one = theirs is None
+        self.theirs, self.bits, self.which_b = mine, mine.bits, mine.which
+        self.store, self.rows, self.boxes = mine.pairs, mine.rows, mine.tree.boxes
+        self.shift = 0  #: first pose row of the second scene
         if theirs is not None:
             theirs.settle()
-        self.bits = mine.bits if theirs is None else mine.translated(theirs)
+            self.theirs, self.bits, self.shift = theirs, mine.translated(theirs), len(mine.rows)
+            self.store, self.which_b = mine.joined(theirs), theirs.which + len(mine.pairs)
+            self.rows = np.concatenate([mine.rows, theirs.rows])
+        self.which_a = mine.which
+        self.ranks = self.ranks_b = mine.ranks  #: of the names, by slot
+        if theirs is not None:
+            self.ranks_b = theirs.ranks
+        self.some_mixed = True in self.store.mixed
 
     def blocks(self, within: float, block_size: int = 65536) -> Iterator[Ints]:
         """Yield pairs of slots, each pair once. Within one scene the names of a pair are in order."""
@@ -61,11 +134,15 @@ class Candidates:
                 if self.mine.allowed:
                     low, high = pairs.min(axis=1), pairs.max(axis=1)
                     pairs = pairs[~np.isin((low << 31) | high, self.mine.keys)]
-                ranks = self.mine.ranks
+                ranks = self.ranks
                 swapped = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
                 pairs = np.where(swapped[:, None], pairs[:, ::-1], pairs)
             for start in range(0, len(pairs), block_size):  # the objects on a plane come in one block
                 yield pairs[start : start + block_size]
+
+    def pairs(self, within: float) -> Ints:
+        """Return all pairs of slots as one array."""
+        return np.concatenate([np.zeros((0, 2), dtype=np.int64), *self.blocks(within)])
 
     def _raw(self, within: float, block_size: int) -> Iterator[Ints]:
         mine, theirs = self.mine, self.theirs
@@ -150,129 +227,51 @@ class Candidates:
         """Approximate number of objects."""
         return len(self.mine.tree) + (0 if self.within_one else len(self.theirs.tree))
 
+    # --- the narrow phase -------------------------------------------------------------------------------------------
 
-def _may_pair(bits_a: Ints, bits_b: Ints) -> NDArray[np.bool_]:
-    compatible: NDArray[np.bool_] = ((bits_a[:, 0] & bits_b[:, 1]) != 0) & ((bits_b[:, 0] & bits_a[:, 1]) != 0)
-    return compatible
-
-
-_OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
-
-
-class Answers:
-    """The results of pairs, in the rows of `gjk3d.narrow.solve`."""
-
-    __slots__ = ("flags", "out", "pairs")
-
-    def __init__(self, pairs: Ints, out: Array, flags: Ints) -> None:
-        self.pairs, self.out, self.flags = pairs, out, flags
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def __getitem__(self, which: NDArray[np.bool_] | Ints) -> Answers:
-        return Answers(self.pairs[which], self.out[which], self.flags[which])
-
-    @staticmethod
-    def joined(parts: list[Answers]) -> Answers:
-        """Return several results joined in order."""
-        none = Answers(
-            np.zeros((0, 2), dtype=np.int64), np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
-        )
-        if len(parts) == 1:
-            return parts[0]
-        parts = [none, *parts]
-        return Answers(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("pairs", "out", "flags")))
-
-
-class PairPoses:
-    """Two poses for each pair, converted to matrices on access; it replaces an (m, 2, 4, 4) array."""
-
-    __slots__ = ("_at", "_rows")
-    ndim = 4
-
-    def __init__(self, rows: Array, at: Ints) -> None:
-        self._rows, self._at = rows, at
-
-    def __getitem__(self, index: Any) -> Any:
-        at = self._at[index]
-        if at.ndim == 2:
-            return PairPoses(self._rows, at)
-        return matrices(self._rows[at])
-
-
-_MOST_CACHED = 8  #: results of `Narrow.by_bodies`
-
-
-class BodyPairs(NamedTuple):
-    """Pairs of one body and convex shapes of a shelf, see `gjk3d.bodies.contact.contact_points_beside`."""
-
-    body: Any
-    shelf: Any
-    members: Ints
-    at: Ints  #: pose rows of the body and of the shape
-    swapped: NDArray[np.bool_]  #: whether the shape is A of the pair
-    which: Ints
-
-
-class Narrow:
-    """The narrow phase of a query, for pairs of slots."""
-
-    def __init__(self, candidates: Candidates, workers: int) -> None:
-        mine, theirs = candidates.mine, candidates.theirs
-        self.workers = workers
-        self.which_a, self.which_b = mine.which, theirs.which
-        self.shift = 0  #: first pose row of the second scene
-        self.pairs, self.rows, self.boxes = mine.pairs, mine.rows, mine.tree.boxes
-        if not candidates.within_one:
-            self.pairs = mine.joined(theirs)
-            self.shift = len(mine.rows)
-            self.rows = np.concatenate([mine.rows, theirs.rows])
-            self.which_b = theirs.which + len(mine.pairs)
-        self.some_mixed = bool(self.pairs.mixed.any())
-
-    def shapes(self, pairs: Ints) -> Ints:
+    def numbers(self, pairs: Ints) -> Ints:
         """Return the numbers of the shapes of pairs of slots."""
-        shapes = np.empty((len(pairs), 2), dtype=np.int64)
-        shapes[:, 0], shapes[:, 1] = self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]
-        return shapes
+        numbers = np.empty((len(pairs), 2), dtype=np.int64)
+        numbers[:, 0], numbers[:, 1] = self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]
+        return numbers
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
-        shapes = self.shapes(pairs)
-        return shapes, self.pairs.table(shapes, pairs + (0, self.shift))
+        numbers = self.numbers(pairs)
+        return numbers, self.store.table(numbers, pairs + (0, self.shift))
 
-    def mixed(self, pairs: Ints) -> NDArray[np.bool_]:
-        """Return which pairs contain a non-convex body."""
+    def by_kind(self, pairs: Ints) -> tuple[Ints | slice, Ints]:
+        """Return the indices of the convex pairs, and of those that contain a non-convex body."""
         if not self.some_mixed:
-            return np.zeros(len(pairs), dtype=bool)
-        mixed = self.pairs.mixed
-        return np.asarray(mixed[self.which_a[pairs[:, 0]]] | mixed[self.which_b[pairs[:, 1]]])
+            return slice(None), np.arange(0)
+        mixed = self.store.mixed
+        mask = mixed[self.which_a[pairs[:, 0]]] | mixed[self.which_b[pairs[:, 1]]]
+        return (~mask).nonzero()[0], mask.nonzero()[0]
 
     # --- yes or no -----------------------------------------------------------------------------------------------
 
     def collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         """Return which pairs collide, see `gjk3d.collide`."""
-        mixed = self.mixed(pairs)
-        if not mixed.any():
+        convex, mixed = self.by_kind(pairs)
+        if not len(mixed):
             return self._convex_collide(pairs, margin)
         answer = np.empty(len(pairs), dtype=bool)
-        if not mixed.all():
-            answer[~mixed] = self._convex_collide(pairs[~mixed], margin)
-        for some, hits in self._mixed_collide(pairs, mixed.nonzero()[0], margin):
+        if len(mixed) < len(pairs):
+            answer[convex] = self._convex_collide(pairs[convex], margin)
+        for some, hits in self._mixed_collide(pairs, mixed, margin):
             answer[some] = hits
         return answer
 
     def any_collides(self, pairs: Ints, margin: float) -> bool:
         """Return whether any pair collides. Pairs with non-convex bodies take longer and come last."""
-        mixed = self.mixed(pairs)
-        if self._convex_collide(pairs[~mixed], margin).any():
+        convex, mixed = self.by_kind(pairs)
+        if self._convex_collide(pairs[convex], margin).any():
             return True
-        return any(bool(hits.any()) for _, hits in self._mixed_collide(pairs, np.flatnonzero(mixed), margin))
+        return any(bool(hits.any()) for _, hits in self._mixed_collide(pairs, mixed, margin))
 
     def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
-        shapes, table = self.table(pairs)
-        return self.pairs.collide(shapes, table, self.rows, margin, self.workers)
+        numbers, table = self.table(pairs)
+        return self.store.collide(numbers, table, self.rows, margin, self.workers)
 
     def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
         """Yield the results of groups of pairs."""
@@ -291,17 +290,17 @@ class Narrow:
 
     def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
         """Return the pairs that remain, and the pairs of two meshes with separated oriented boxes."""
-        from gjk3d.bodies.mesh_pair import root_of, roots_apart  # loaded where there is a mesh or the like
+        from gjk3d.bodies.parts import root_of_object, roots_apart  # loaded where there is a mesh or the like
 
-        shapes = self.shapes(pairs[which])
+        shapes = self.numbers(pairs[which])
         numbers, at = np.unique(shapes, return_inverse=True)
-        bodies: list[Any] = [self.pairs.shapes[number] for number in numbers.tolist()]
+        bodies: list[Any] = [self.store.shapes[number] for number in numbers.tolist()]
         meshes = np.array([body._kind == Kind.MESH for body in bodies], dtype=bool)
         at = at.reshape(-1, 2)
         of_meshes = meshes[at].all(axis=1)
         if not of_meshes.any():
             return which, which[:0]
-        roots = np.stack([root_of(body) for body in bodies if body._kind == Kind.MESH])
+        roots = np.stack([root_of_object(body) for body in bodies if body._kind == Kind.MESH])
         separated = np.zeros(len(which), dtype=np.int64)
         flags = np.empty(int(of_meshes.sum()), dtype=np.int64)
         where = pairs[which[of_meshes]] + (0, self.shift)
@@ -312,7 +311,7 @@ class Narrow:
     def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield two shapes, the pairs of these two shapes, and their poses."""
         shapes, table = self.table(pairs)
-        return self.pairs.by_shapes(shapes, table, self.rows, which)
+        return self.store.by_shapes(shapes, table, self.rows, which)
 
     def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[BodyPairs], Ints]:
         """Return the pairs of each body with convex shapes, and the pairs that remain.
@@ -320,7 +319,7 @@ class Narrow:
         The pairs of two bodies, with half-spaces, and with users' functions remain. The last results are cached, since
         the near pairs often stay the same in the next step.
         """
-        shapes, cache = self.shapes(pairs[which]), self.pairs.cached.setdefault("body pairs", {})
+        shapes, cache = self.numbers(pairs[which]), self.store.cached.setdefault("body pairs", {})
         key = shapes.tobytes(), pairs[which].tobytes(), which.tobytes(), self.shift
         if key not in cache:
             if len(cache) >= _MOST_CACHED:
@@ -336,7 +335,7 @@ class Narrow:
     def _by_bodies(self, pairs: Ints, which: Ints, shapes: Ints) -> tuple[list[BodyPairs], Ints]:
         from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
 
-        solids = self.pairs
+        solids = self.store
         convex = ~solids.singly
         solvable = convex[shapes].any(axis=1)
         for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
@@ -374,18 +373,20 @@ class Narrow:
         With mode UNSIGNED overlapping pairs with bodies have distance 0 if `depth_comes_later`. With ``overlapping``
         all pairs are known to overlap, so these are not solved.
         """
-        mixed = self.mixed(pairs)
-        if not mixed.any():
+        convex, mixed = self.by_kind(pairs)
+        if not len(mixed):
             return self._convex_distances(pairs, max_distance)
         answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
-        if not mixed.all():
-            convex = self._convex_distances(pairs[~mixed], max_distance)
-            answers.out[~mixed], answers.flags[~mixed] = convex.out, convex.flags
+        if len(mixed) < len(pairs):
+            solved = self._convex_distances(pairs[convex], max_distance)
+            answers.out[convex], answers.flags[convex] = solved.out, solved.flags
         if mode == narrow.UNSIGNED and overlapping:
-            at_once = mixed & ~self.pairs.planes[self.shapes(pairs)].any(axis=1)
+            at_once, mixed = mixed, mixed[:0]
+            if self.mine.planes or self.theirs.planes:
+                on_plane = self.store.planes[self.numbers(pairs[at_once])].any(axis=1)
+                at_once, mixed = at_once[~on_plane], at_once[on_plane]
             answers.out[at_once], answers.flags[at_once] = 0.0, _OVERLAPPING
-            mixed &= ~at_once
-        for a, b, some, rows in self.by_shapes(pairs, mixed.nonzero()[0]) if mixed.any() else ():
+        for a, b, some, rows in self.by_shapes(pairs, mixed) if len(mixed) else ():
             pair_mode = mode if depth_comes_later(a, b) else narrow.SIGNED
             answers.out[some], answers.flags[some] = _solved(a, b, rows, pair_mode, max_distance)
         return answers
@@ -393,7 +394,7 @@ class Narrow:
     def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
         shapes, table = self.table(pairs)
         wanted = Wanted(narrow.SIGNED, max_distance)
-        return Answers(pairs, *self.pairs.solve(shapes, table, self.rows, wanted, self.workers))
+        return Answers(pairs, *self.store.solve(shapes, table, self.rows, wanted, self.workers))
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances of the pairs that are not proven to be farther apart, see `distances`.
@@ -409,12 +410,13 @@ class Narrow:
         """Return lower bounds on the signed distances of pairs with bodies, by their boxes."""
         from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
-        return least_possible(self.pairs.shapes, self.shapes(pairs), self.rows, pairs + (0, self.shift))
+        return least_possible(self.store.shapes, self.numbers(pairs), self.rows, pairs + (0, self.shift))
 
     def settled(self, answers: Answers, within: float) -> Answers:
         """Return results whose bits do not depend on the search radius of a pair."""
         # a depth does not depend on the radius
-        again = np.flatnonzero(self.mixed(answers.pairs) & (answers.out[:, 1] > 0.0))
+        mixed = self.by_kind(answers.pairs)[1]
+        again = mixed[answers.out[mixed, 1] > 0.0]
         if len(again):
             fresh = self.distances(answers.pairs[again], max(within, 0.0))
             answers.out[again], answers.flags[again] = fresh.out, fresh.flags
@@ -425,7 +427,7 @@ class Narrow:
         pairs = answers.pairs
         poses: Any = PairPoses(self.rows.copy(), pairs + (0, self.shift))
         query = (narrow.SIGNED, max_distance, None, False)
-        return pair_distance(answers.out, answers.flags, self.shapes(pairs), self.pairs.shapes, poses, query)
+        return pair_distance(answers.out, answers.flags, self.numbers(pairs), self.store.shapes, poses, query)
 
 
 def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
@@ -437,7 +439,7 @@ def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple
 _FIRST = 256  #: pairs in the first block
 
 
-def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: float) -> Answers:
+def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
     """Return the nearest pairs up to a distance. If the last ones tie, more than ``count`` pairs are returned.
 
     Pairs are solved in the order of the gaps between their boxes. The search radius grows from 0, which finds all
@@ -447,41 +449,41 @@ def nearest(candidates: Candidates, narrow: Narrow, count: int | None, within: f
     limit = wider(within)
     radius, before = limit if count is None else 0.0, -1.0
     # of objects spread evenly some pairs are nearer than this
-    step = candidates.size / (3.0 * max(candidates.count, 1) ** (1.0 / 3.0)) / 8.0
+    step = query.size / (3.0 * max(query.count, 1) ** (1.0 / 3.0)) / 8.0
     while True:
-        pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *candidates.blocks(radius)])
-        gaps = candidates.gaps(pairs)
+        pairs = query.pairs(radius)
+        gaps = query.gaps(pairs)
         fresh = (gaps > before) & (gaps <= radius)
         pairs, gaps = pairs[fresh], gaps[fresh]
-        mixed = narrow.mixed(pairs)
-        best, worst = _solve_by_gap(pairs[~mixed], gaps[~mixed], narrow, count, best, worst)
-        best, worst = _solve_mixed(pairs[mixed], narrow, count, best, worst)
+        convex, mixed = query.by_kind(pairs)
+        best, worst = _solve_by_gap(pairs[convex], gaps[convex], query, count, best, worst)
+        best, worst = _solve_mixed(pairs[mixed], query, count, best, worst)
         enough = count is not None and len(best) >= count
         if (enough and worst <= radius) or radius >= limit:
             return best
         before = radius
         radius = wider(worst) if enough else max(2.0 * radius, step)
-        if not 0.0 < radius <= candidates.size and not enough:
+        if not 0.0 < radius <= query.size and not enough:
             radius = inf
         radius = min(radius, limit)
 
 
 def _solve_by_gap(
-    pairs: Ints, gaps: Array, narrow: Narrow, count: int | None, best: Answers, worst: float
+    pairs: Ints, gaps: Array, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
     """Solve pairs, the nearest boxes first; return the nearest pairs so far, and the distance of the last one."""
     order = np.argsort(gaps, kind="stable")
     start, size = 0, max(_FIRST, len(order) if count is None else count)
     while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
         some = order[start : start + size]
-        best, worst = _nearest_of(best, narrow.distances_within(pairs[some], worst), count, worst)
+        best, worst = _nearest_of(best, query.distances_within(pairs[some], worst), count, worst)
         start += size
         size *= 2
     return best, worst
 
 
 def _solve_mixed(
-    pairs: Ints, narrow: Narrow, count: int | None, best: Answers, worst: float
+    pairs: Ints, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:  # fmt: skip
     """Solve pairs with bodies one by one, each within the distance that the previous ones left.
 
@@ -489,20 +491,20 @@ def _solve_mixed(
     """
     if not len(pairs):
         return best, worst
-    least = narrow.least_possible(pairs)
+    least = query.least_possible(pairs)
     if count is None:
-        return _nearest_of(best, narrow.distances_within(pairs[least <= worst], worst), count, worst)
+        return _nearest_of(best, query.distances_within(pairs[least <= worst], worst), count, worst)
     for k in np.argsort(least, kind="stable"):
         if least[k] > worst:
             break
-        best, worst = _nearest_of(best, narrow.distances_within(pairs[k : k + 1], worst), count, worst)
+        best, worst = _nearest_of(best, query.distances_within(pairs[k : k + 1], worst), count, worst)
     return best, worst
 
 
-def nearest_cached(solved: Answers, mixed: Ints, narrow: Narrow, count: int, within: float) -> Answers:
+def nearest_cached(solved: Answers, mixed: Ints, query: SceneQuery, count: int, within: float) -> Answers:
     """Return the nearest pairs of solved ones and of unsolved ones with bodies, up to a distance."""
     best, worst = _nearest_of(Answers.joined([]), solved, count, within)
-    return _solve_mixed(mixed, narrow, count, best, worst)[0]
+    return _solve_mixed(mixed, query, count, best, worst)[0]
 
 
 def _nearest_of(best: Answers, fresh: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
@@ -515,60 +517,56 @@ def _nearest_of(best: Answers, fresh: Answers, count: int | None, worst: float) 
     return best, worst
 
 
-def patches(narrow: Narrow, answers: Answers, within: float, most: int | None) -> Contact:
+def patches(query: SceneQuery, answers: Answers, within: float, most: int | None) -> Contact:
     """Return the contact patches of pairs within a distance. Depths of bodies are computed when they are read."""
-    mixed = narrow.mixed(answers.pairs)
-    if not mixed.any():
-        shapes, table = narrow.table(answers.pairs)
-        return Contact(
-            narrow.result(answers, within),
-            *narrow.pairs.patches(shapes, table, narrow.rows, answers.out, within, most, narrow.workers),
-        )
+    convex, mixed = query.by_kind(answers.pairs)
+
+    def of_convex(which: Any) -> tuple[Array, Ints]:
+        numbers, table = query.table(answers.pairs[which])
+        return query.store.patches(numbers, table, query.rows, answers.out[which], within, most, query.workers)
+
+    if not len(mixed):
+        return Contact(query.result(answers, within), *of_convex(convex))
     from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
 
-    result = _unread(narrow, answers, mixed & (answers.out[:, 1] <= 0.0), within)
-    convex = (~mixed).nonzero()[0]
-    out, flat, counts = answers.out[convex], np.empty((0, most or 0, POINT)), convex
-    if len(convex):
-        shapes, table = narrow.table(answers.pairs[convex])
-        flat, counts = narrow.pairs.patches(shapes, table, narrow.rows, out, within, most, narrow.workers)
-    body_pairs, left = narrow.by_bodies(answers.pairs, mixed.nonzero()[0])
+    result = _unread(query, answers, mixed[answers.out[mixed, 1] <= 0.0], within)
+    flat, counts = of_convex(convex)
+    body_pairs, left = query.by_bodies(answers.pairs, mixed)
     touches = [
         touching._replace(which=x.which[touching.which])
         for x in body_pairs
         for touching in contact_points_beside(
-            x.body, x.shelf, x.members, narrow.rows_of(x), answers.out[x.which], x.swapped, within, most
+            x.body, x.shelf, x.members, query.rows_of(x), answers.out[x.which], x.swapped, within, most
         )
     ]
     touches += [
         touching._replace(which=which[touching.which])
-        for a, b, which, rows in (narrow.by_shapes(answers.pairs, left) if len(left) else ())
+        for a, b, which, rows in (query.by_shapes(answers.pairs, left) if len(left) else ())
         for touching in contact_points(a, b, rows, answers.out[which], within, most)
     ]
     columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in touches)])
     points, count, normals = pad_points(touches, len(answers), columns)
-    if len(convex):
+    if len(counts):
         points[convex, : flat.shape[1]], count[convex] = flat, counts
         which, column = (np.arange(columns) < counts[:, None]).nonzero()
-        normals[convex[which], column] = out[which, 3:6]
+        rows = np.arange(len(answers))[convex][which]
+        normals[rows, column] = answers.out[rows, 3:6]
     return Contact(result, points, count, normals)
 
 
-def _unread(narrow: Narrow, answers: Answers, deep: NDArray[np.bool_], within: float) -> LazyDistance:
+def _unread(query: SceneQuery, answers: Answers, deep: Ints, within: float) -> LazyDistance:
     """Return the distances of pairs. Those of ``deep`` pairs are computed when they are read."""
-    snapshot: Narrow = object.__new__(Narrow)  # the objects and poses at the time of the query
-    snapshot.__dict__.update(narrow.__dict__)
-    snapshot.rows, snapshot.which_a, snapshot.which_b = narrow.rows.copy(), narrow.which_a.copy(), narrow.which_b.copy()
+    snapshot = copy(query)  # the objects and poses at the time of the query
+    snapshot.rows, snapshot.which_a, snapshot.which_b = query.rows.copy(), query.which_a.copy(), query.which_b.copy()
 
     def find(index: int | None) -> Any:
-        which = np.flatnonzero(deep) if index is None else np.arange(len(deep))[[index]]
-        some = answers if index is None else answers[which]
-        unsolved = which if index is None else np.flatnonzero(deep[which])
-        out, flags = some.out.copy(), some.flags.copy()
+        which = np.arange(len(answers)) if index is None else np.arange(len(answers))[[index]]
+        unsolved = np.flatnonzero(np.isin(which, deep))
+        pairs, out, flags = answers.pairs[which], answers.out[which], answers.flags[which]
         if len(unsolved):
-            fresh = snapshot.distances(some.pairs[unsolved], within)
+            fresh = snapshot.distances(pairs[unsolved], within)
             out[unsolved], flags[unsolved] = fresh.out, fresh.flags
-        result = snapshot.result(Answers(some.pairs, out, flags), within)
+        result = snapshot.result(Answers(pairs, out, flags), within)
         return result if index is None else result[0]
 
     return find

@@ -7,30 +7,53 @@ and `Pairs` solves these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies import tree_collision
 from gjk3d.bodies.base import Parts
+from gjk3d.bodies.bvh import traversal_stack
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_trees import STACK, crossings, cuts, most_through, nearest_triangles
 from gjk3d.bodies.part_tree import ORDERED
+from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.raycast import inside_of
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.tree_collision import (
+    APART,
+    DEEP,
+    DOUBT,
+    HELD,
+    MEET,
+    PoseRows,
+    TreePair,
+    held_at,
+    meet_rows,
+    meeting_parts,
+    solve_parts,
+    tree_scratch,
+)
+from gjk3d.bodies.tree_distance import SHORT, TIGHT_POLYTOPE
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.batch import NO_POSE, PackedShapes
 from gjk3d.convex.rows import Wanted, empty_answers
 from gjk3d.convex.solve import convex_handlers
+from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PAIR
-from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back
+from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back, relative
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
 _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call of the kernels, and in the largest call
-_ROOM = 256  #: pairs that fit into the first list
+_ROOM, _MORE_ROOM = 256, 1024  #: pairs of parts and of triangles that fit into the first list
+MOST_PAIRS = 2**26  #: greatest number of listed pairs of intersecting faces, which take a gigabyte
+_LOOKED_AT = 4096  #: greatest number of pairs of intersecting faces for the middle of their segments
+_BLOCK = 16  #: poses of one call of `meet_many` that looks for any intersection
+HOLDS = 5  #: in addition to the codes of `tree_collision`: the first mesh contains the second
 _EX = np.array([1.0, 0.0, 0.0])
 
 
@@ -96,28 +119,15 @@ class BodyPair:
         return IDENTITY, row
 
     @property
-    def _trees(self) -> tree_collision.TreePair:
-        return tree_collision.TreePair(self.a.given, self.b.given, ORDERED)
+    def _trees(self) -> TreePair:
+        return TreePair(self.a.given, self.b.given, ORDERED)
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
     def _listed(self, within: float, exact: bool, most: int | None = None) -> Ints:
-        room, (rows_a, rows_b) = min(_ROOM, most or _ROOM), self.rows
-        while True:
-            pairs = np.empty((room, 2), dtype=np.int64)
-            count = tree_collision.meeting_parts(
-                self.a.given,
-                self.b.given,
-                rows_a[0],
-                rows_b[0],
-                float(within),
-                exact,
-                tree_collision.tree_scratch(),
-                pairs,
-            )
-            if count <= room or room == most:
-                return pairs[: min(count, room)]
-            room = min(8 * room, most or 8 * room)
+        rows_a, rows_b = self.rows
+        trees = self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, tree_scratch()
+        return _grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
         """Return the pairs whose boxes are within a distance, up to the size of the leaves."""
@@ -126,10 +136,6 @@ class BodyPair:
     def gaps(self, pairs: Ints) -> Array:
         """Return lower bounds of the distances of pairs."""
         return box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m))
-
-    def placed(self, which_a: Ints, which_b: Ints) -> Array:
-        """Return the pose rows of some parts of a, followed by those of some parts of b."""
-        return np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
 
     def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
@@ -142,7 +148,8 @@ class BodyPair:
         )  # fmt: skip
         starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
-        return batch, local, _table(starts, local), self.placed(which_a, which_b)
+        rows = np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
+        return batch, local, _table(starts, local), rows
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
         """Return the result rows of the kernels for pairs of parts, and their flags."""
@@ -150,9 +157,7 @@ class BodyPair:
         if self.in_kernels:
             rows_a, rows_b = self.rows
             pairs = np.ascontiguousarray(pairs)
-            tree_collision.solve_parts(
-                self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, tree_collision.tree_scratch(), out, flags
-            )
+            solve_parts(self.a.given, self.b.given, rows_a[0], rows_b[0], pairs, mode, tree_scratch(), out, flags)
         self.solve_again(pairs, mode, out, flags, most)
         return out, flags
 
@@ -176,31 +181,24 @@ class BodyPair:
 
     # --- results -------------------------------------------------------------------------------------------------
 
-    def pieces(self, margin: float = 0.0) -> Iterator[tuple[Ints, Bools]]:
-        """Yield blocks of candidates, and which of them are within a margin of at least 0."""
-        block, start, size = self.candidates(margin), 0, _FIRST
-        while start < len(block):
-            some = block[start : start + size]
-            yield some, self.hits(some, margin)
-            start, size = start + size, min(4 * size, _MOST_EACH)
-
     def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
         """Return at most ``most`` pairs of parts that touch, overlap, or are within a margin."""
         if self.in_kernels:
             return self._listed(margin, True, most)
-        pairs = [some[hit] for some, hit in self.pieces(margin)]
-        return np.concatenate(pairs)[:most] if pairs else np.zeros((0, 2), dtype=np.int64)
+        left, size = self.candidates(margin), _FIRST
+        pairs = [left[:0]]
+        while len(left) and (most is None or sum(map(len, pairs)) < most):
+            some, left = left[:size], left[size:]
+            pairs.append(some[self.hits(some, margin)])
+            size = min(4 * size, _MOST_EACH)
+        return np.concatenate(pairs)[:most]
 
     def held(self) -> HeldPoint | None:
         """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
-            (rows_a, rows_b), scratch = self.rows, tree_collision.tree_scratch()
-            code = tree_collision.held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
-            return (
-                HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy())
-                if code == tree_collision.HELD
-                else None
-            )
+            (rows_a, rows_b), scratch = self.rows, tree_scratch()
+            code = held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
+            return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == HELD else None
         # functions of users cannot run in the kernel, so one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
             solids = host.solids
@@ -216,19 +214,17 @@ class BodyPair:
 
     def meet(self, margin: float = 0.0) -> bool:
         """Return whether the bodies touch, overlap, or are within a margin of at least 0."""
-        code = tree_collision.DOUBT
+        code = DOUBT
         if self.in_kernels:
             answer = np.empty(1, dtype=np.int64)
-            rows = tree_collision.PoseRows(*self.rows, 0, 1)
-            code = tree_collision.meet_rows(
-                self._trees, NO_POSE, NO_POSE, rows, float(margin), tree_collision.tree_scratch(), answer
-            )
-        if code == tree_collision.DOUBT and self.in_kernels and margin > 0.0:
+            rows = PoseRows(*self.rows, 0, 1)
+            code = meet_rows(self._trees, NO_POSE, NO_POSE, rows, float(margin), tree_scratch(), answer)
+        if code == DOUBT and self.in_kernels and margin > 0.0:
             return self.nearest().lower <= margin or self.held() is not None
-        if code != tree_collision.DOUBT:
+        if code != DOUBT:
             # a body below the bottom of the columns is inside an unbounded field, or counts as inside
-            return code in (tree_collision.MEET, tree_collision.HELD, tree_collision.DEEP)
-        return any(bool(hit.any()) for _, hit in self.pieces(margin)) or self.held() is not None
+            return code in (MEET, HELD, DEEP)
+        return len(self.meeting(margin, 1)) > 0 or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
         """Return the distance of two separated bodies. Beyond ``most`` the bounds are coarse."""
@@ -236,7 +232,7 @@ class BodyPair:
             parts, (out, flags) = np.zeros((1, 2), dtype=np.int64), empty_answers(1)
             distance_rows(
                 self._trees, distance_query(False, BOUNDS, float(most)), NO_POSE, NO_POSE,
-                tree_collision.PoseRows(*self.rows, 0, 1), tree_collision.tree_scratch(), out,
+                PoseRows(*self.rows, 0, 1), tree_scratch(), out,
                 Reports(np.empty(1, dtype=np.int64), flags, parts),
             )  # fmt: skip
             if not flags[0, 3]:
@@ -277,11 +273,11 @@ class BodyPair:
         inner = self.held()
         if inner is not None:
             return inner.point, _EX
-        pairs = next((some[hit] for some, hit in self.pieces() if hit.any()), None)
-        if pairs is None:
+        pairs = self.meeting(0.0, 1)
+        if not len(pairs):
             row = self.nearest().row
             return row[6:9], row[3:6]
-        return self.common_point_of(pairs[0]), self.solve(pairs[:1], narrow.SIGNED)[0][0, 3:6]
+        return self.common_point_of(pairs[0]), self.solve(pairs, narrow.SIGNED)[0][0, 3:6]
 
     def common_point_of(self, pair: Ints) -> Array:
         """Return a common point of two intersecting parts."""
@@ -318,3 +314,137 @@ def _curved(parts: Parts, which: Ints) -> Bools:
     packed = parts.pack(which)
     curved: Bools = packed.ints[packed.starts[:, 0] + layout.POLYTOPE] == 0
     return curved
+
+
+def _grown(list_pairs: Callable[[Ints], int], room: int, most: int | None) -> Ints:
+    """Return the pairs that a kernel lists, at most ``most``; the array grows until it has room for all."""
+    room = min(room, most or room)
+    while True:
+        pairs = np.empty((room, 2), dtype=np.int64)
+        count = list_pairs(pairs)
+        if count <= room or room == most:
+            return pairs[: min(count, room)]
+        if room >= MOST_PAIRS:
+            raise too_many()
+        room = min(8 * room, most or MOST_PAIRS)
+
+
+def too_many() -> UnsupportedPair:
+    """Return the error for more pairs of intersecting faces than can be listed."""
+    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces intersect. Remove coincident faces of the meshes")
+
+
+class MeshPair(BodyPair):
+    """Two meshes, whose intersecting and nearest triangles are computed by the kernels for two trees."""
+
+    a: Triangles
+    b: Triangles
+    tight_depth = 1e-12, 8.0
+
+    @classmethod
+    def of(cls, a: Mesh, b: Mesh, m: Array) -> MeshPair:
+        """Return a pair of meshes, where m is the pose of b in a's frame."""
+        first, second = a._as_parts(), b._as_parts()
+        assert isinstance(first, Triangles)
+        assert isinstance(second, Triangles)
+        return cls(first, second, m)
+
+    def _crossing(self, most: int | None = None) -> Ints:
+        """Return the pairs of triangles that touch or cross, at most ``most``."""
+        trees = tuple(self.m.tolist()), self.error, self.a.tree.arrays, self.b.tree.arrays, traversal_stack()
+        return _grown(lambda pairs: crossings(*trees, pairs), _MORE_ROOM, most)
+
+    def surfaces_meet(self) -> bool:
+        """Return whether the surfaces touch or cross, up to rounding."""
+        return len(self._crossing(1)) > 0
+
+    def meeting(self, margin: float = 0.0, most: int | None = None) -> Ints:
+        """Return the pairs of triangles that touch or cross, in the order of their faces, at most ``most``.
+
+        The margin is ignored.
+        """
+        pairs = self._crossing(most)
+        return pairs[np.lexsort((self.b.tree.order[pairs[:, 1]], self.a.tree.order[pairs[:, 0]]))]
+
+    def meeting_faces(self, most: int | None = None) -> Ints:
+        """Return the pairs of faces that touch or cross, in the order of their numbers, (k, 2), at most ``most``."""
+        pairs = self.meeting(0.0, most)
+        return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
+
+    def cut(self, most: int | None = None) -> Array:
+        """Return the segments in which faces intersect, (k, 2, 3), for at most ``most`` pairs."""
+        pairs = self._crossing(most)
+        out = np.empty((len(pairs), 6))
+        count = cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
+        return out[:count].reshape(-1, 2, 3)
+
+    def through(self, most: int | None = None) -> float:
+        """Return the greatest depth of faces in each other, 0 for a touch, for at most ``most`` pairs.
+
+        After any smaller motion, the surfaces still cross.
+        """
+        pairs = self._crossing(most)
+        reach = most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
+        return float(max(0.0, reach - self.error))
+
+    def gap(self, most: float = inf) -> Nearest | None:
+        """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
+        seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(STACK)
+        trees = self.a.tree.arrays, self.b.tree.arrays
+        limit = min(most * (1.0 + 1e-12), 1e150)
+        if not nearest_triangles(tuple(self.m.tolist()), limit, *trees, traversal_stack(), keys, seed, out):
+            return None
+        lower, upper = max(0.0, float(out[0]) - self.error), float(out[1]) + self.error
+        between = out[5:8] - out[2:5]
+        length = float(np.linalg.norm(between))
+        if self.error > SHORT * length:
+            between = self.solve(seed[None], narrow.UNSIGNED)[0][0, 3:6]
+        normal = between / np.linalg.norm(between)
+        row = np.concatenate([[length, lower, upper], normal, out[2:8]])
+        return Nearest(lower, upper, row, (int(seed[0]), int(seed[1])))
+
+    def nearest(self, most: float = inf) -> Nearest:
+        """See `BodyPair`."""
+        gap = self.gap(most)
+        if gap is None:
+            gap = self.gap()
+            assert gap is not None
+            return gap._replace(too_far=gap.lower > most)
+        if gap.upper - gap.lower > TIGHT_POLYTOPE * self.error / ROUNDING:
+            # rounding rotates the segment between very near points of needles, so GJK is more exact
+            thorough = super().nearest(most)
+            best = thorough if thorough.upper < gap.upper else gap
+            gap = best._replace(lower=max(gap.lower, thorough.lower))
+        return gap
+
+    def faces_of(self, nearest: Nearest) -> tuple[int, int]:
+        """Return the faces of the nearest points."""
+        return int(self.a.tree.order[nearest.parts[0]]), int(self.b.tree.order[nearest.parts[1]])
+
+    # --- in overlap ----------------------------------------------------------------------------------------------
+
+    def place(self, hulls: Array | None) -> Array:
+        """See `BodyPair`."""
+        segments = self.cut(_LOOKED_AT)
+        if len(segments):
+            middle: Array = segments.mean(axis=(0, 1))
+            return middle
+        return super().place(hulls)
+
+
+def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
+    """Return the code of two meshes at each pair of poses: MEET, HELD (b contains a), HOLDS (a contains b), or APART.
+
+    With ``first`` the codes are complete only up to the first block with an intersection of surfaces.
+    """
+    codes, block = np.full(len(rows_a), APART), _BLOCK if first else max(len(rows_a), 1)
+    trees = TreePair(a._as_parts().given, b._as_parts().given, ORDERED)
+    for start in range(0, len(rows_a), block):
+        some = PoseRows(rows_a, rows_b, start, min(start + block, len(rows_a)))
+        meet_rows(trees, NO_POSE, NO_POSE, some, 0.0, tree_scratch(), codes)
+        if first and (codes[start : some.stop] == MEET).any():
+            return codes
+    for k in np.flatnonzero(codes == HELD).tolist():
+        inner = MeshPair.of(a, b, relative(rows_a[k], rows_b[k])).held()
+        codes[k] = HOLDS if inner is not None and inner.by == 1 else HELD
+    return codes

@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
+#: as compact as possible, for trees whose boxes only discard candidates
+Floats32 = NDArray[np.float32]
+Ints32 = NDArray[np.int32]
 
 #: with the number of dimensions: kernels are compiled for exactly these types
 Array1 = Annotated[Array, 1]
@@ -40,7 +43,11 @@ Array3 = Annotated[Array, 3]
 Array4 = Annotated[Array, 4]
 Ints1 = Annotated[Ints, 1]
 Ints2 = Annotated[Ints, 2]
+Bools1 = Annotated[Bools, 1]
 Bools2 = Annotated[Bools, 2]
+Floats32_1 = Annotated[Floats32, 1]
+Floats32_3 = Annotated[Floats32, 3]
+Ints32_2 = Annotated[Ints32, 2]
 Bits3 = Annotated[Bits, 3]
 
 Real = np.floating[Any] | np.integer[Any]

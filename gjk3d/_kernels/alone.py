@@ -273,7 +273,7 @@ def _steps(code: Any) -> list[str]:
 
 
 #: modules that decide the bitcode of every kernel, and the wrappers that are cached with it
-_COMPILING = ("alone", "callback", "calls.assembly", "calls.objects", "signatures", "views")
+_COMPILING = ("alone", "callback", "calls.assembly", "calls.objects", "signatures", "vectors", "views")
 
 
 @cache

@@ -104,7 +104,7 @@ class Late:
         return _code[self.name](*plain)
 
 
-_DTYPES = {dtype: dtype for dtype in map(np.dtype, (np.float64, np.int64, np.uint8, np.bool_))}
+_DTYPES = {dtype: dtype for dtype in map(np.dtype, (np.float64, np.int64, np.float32, np.int32, np.uint8, np.bool_))}
 _NUMBERS: dict[str, type] = {"float": float, "int": int, "bool": bool}
 
 

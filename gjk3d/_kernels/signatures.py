@@ -10,10 +10,13 @@ from typing import Annotated, Any
 
 from numba import types
 
-from gjk3d.typing import Array, Bits, Bools, Ints
+from gjk3d.typing import Array, Bits, Bools, Floats32, Ints, Ints32
 
 _PLAIN = {float: types.float64, int: types.int64, bool: types.boolean, type(None): types.none}
-_ITEMS = {Array: types.float64, Ints: types.int64, Bools: types.boolean, Bits: types.uint8}
+_ITEMS = {
+    Array: types.float64, Ints: types.int64, Floats32: types.float32, Ints32: types.int32, Bools: types.boolean,
+    Bits: types.uint8,
+}  # fmt: skip
 
 
 def numba_type(hint: Any) -> Any:
@@ -59,7 +62,7 @@ def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
         raise TypeError(f"{function.__module__}.{function.__qualname__} takes {reason}") from None
 
 
-_SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), types.uint8)}
+_SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), *_ITEMS.values())}
 
 
 def to_json(kind: Any) -> Any:

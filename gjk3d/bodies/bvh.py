@@ -370,13 +370,13 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
     """Return the tree of the same faces with other vertices, which has new boxes and the same nodes."""
-    corners = _gathered(vertices, faces)[0][tree.order]
+    corners = gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
 
 def built(vertices: Array, faces: Ints) -> Tree:
     """Return a tree over triangles."""
-    corners, spans = _gathered(vertices, faces)
+    corners, spans = gathered(vertices, faces)
     order, links = parted(spans, LEAF)
     corners = corners[order]
     return Tree(_fitted(corners, links), links, corners, order, _reach(vertices))
@@ -420,7 +420,8 @@ def _fitted(corners: Array, links: Ints) -> Array:
     return boxes
 
 
-def _gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
+def gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
+    """Return nine floats for each triangle, and its box as lowest and highest corner."""
     corners, spans = np.empty((len(faces), 9)), np.empty((len(faces), 6))
     # writable, since read-only arrays would compile everything again
     points, triangles = vertices.view(), faces.view()

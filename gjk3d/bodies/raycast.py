@@ -19,14 +19,15 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import STACK, TriangleTree
+from gjk3d.bodies.mesh_rays import Hits, Rays, block_of_thread, first_hits
 from gjk3d.bodies.parts import PlacedParts, TreeParts
-from gjk3d.bodies.triangles import Triangle, nearest_on, read
+from gjk3d.bodies.triangles import read
+from gjk3d.bodies.wide_tree import stack_of_thread, wide_tree_of
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.poses import IDENTITY, ROUNDING, moved_back
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Bools, Ints, Ints1, Ints2
 
 _NEVER = 1e308
 _UNCLEAR = -(2**40)
@@ -34,7 +35,7 @@ _TRIES = 6
 NO, YES, UNCLEAR = range(3)
 
 CastPart = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
-Hits = tuple[Array, Array, Bools]  #: distance (infinite for a miss), normal, whether the ray begins inside
+LocalHits = tuple[Array, Array, Bools]  #: distance (infinite for a miss), normal, whether the ray begins inside
 
 
 @kernel
@@ -55,81 +56,6 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
             near, far = max(near, min(t0, t1)), min(far, max(t0, t1))
     # these two cover only the rounding of the quotients, since the half extents include the noise
     return near if near <= far * (1.0 + 1e-12) + noise else _NEVER
-
-
-@kernel
-def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray in the plane of a triangle to the triangle."""
-    away, _ = nearest_on(p, t)
-    if away <= noise * noise:
-        return 0.0
-    best = _NEVER
-    for k in range(3):
-        a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
-        e = sub(b, a)
-        along, step = dot(a, d), dot(e, d)
-        across = (a[0] - along * d[0], a[1] - along * d[1], a[2] - along * d[2])
-        turned = (e[0] - step * d[0], e[1] - step * d[1], e[2] - step * d[2])
-        long = dot(turned, turned)
-        at = 1.0 if step < 0.0 else 0.0  # the nearer end of an edge along the ray
-        if long > noise * noise:
-            at = min(max(-dot(across, turned) / long, 0.0), 1.0)
-        off = (across[0] + at * turned[0], across[1] + at * turned[1], across[2] + at * turned[2])
-        ahead = along + at * step
-        if dot(off, off) <= noise * noise and 0.0 <= ahead < best:
-            best = ahead
-    return best
-
-
-@kernel
-def _onto(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray to a triangle, whose rim is widened by rounding, very large for a miss."""
-    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    # twice the projected area between the ray and each edge, with an error below noise times the edges
-    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
-    long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
-    if min(u, v, w) < -long and max(u, v, w) > long:
-        return _NEVER
-    total = u + v + w
-    if abs(total) <= 4.0 * long:
-        return _edge_on(p, d, t, noise)
-    ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
-    # limited by its corners, since the quotient is inexact for a small projected area
-    ahead = min(max(ahead, min(dot(a, d), dot(b, d), dot(c, d))), max(dot(a, d), dot(b, d), dot(c, d)))
-    return max(ahead, 0.0) if ahead >= -noise else _NEVER
-
-
-@entry
-def first_triangles(
-    starts: Array2, directions: Array2, far: float, noises: Array1, tree: TriangleTree, stack: Ints2, keys: Array1,
-    distances: Array1, which: Ints1,
-) -> None:  # fmt: skip
-    """Write the distance of each ray to the first triangle, and its number in the tree, -1 for a miss."""
-    boxes, links = tree.boxes, tree.links
-    for k in range(starts.shape[0]):
-        p, d = (starts[k, 0], starts[k, 1], starts[k, 2]), (directions[k, 0], directions[k, 1], directions[k, 2])
-        noise = noises[k]
-        best, hit = min(far, 0.1 * _NEVER), -1
-        stack[0, 0], keys[0] = 0, _entry(p, d, boxes, 0, noise)
-        top = 1
-        while top > 0:
-            top -= 1
-            # boxes are visited in the order of entry, so a hit prunes those behind it
-            if keys[top] > best + noise:
-                continue
-            i = stack[top, 0]
-            if links[i, 0] < 0:
-                for t in range(links[i, 1], links[i, 1] + links[i, 2]):
-                    ahead = _onto(p, d, read(tree.corners, t), noise)
-                    if ahead < best or (ahead == best and hit < 0):
-                        best, hit = ahead, t
-                continue
-            d0, d1 = _entry(p, d, boxes, links[i, 0], noise), _entry(p, d, boxes, links[i, 0] + 1, noise)
-            first = 1 if d0 <= d1 else 0  # the nearer box is first
-            stack[top, 0], keys[top] = links[i, 0] + first, d1 if first == 1 else d0
-            stack[top + 1, 0], keys[top + 1] = links[i, 0] + 1 - first, d0 if first == 1 else d1
-            top += 2
-        distances[k], which[k] = best, hit
 
 
 @kernel
@@ -253,7 +179,7 @@ def inside_of(mesh: Mesh, points: Array) -> Bools:
 
 
 def _cast(
-    local_hits: Callable[..., Hits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
+    local_hits: Callable[..., LocalHits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
     codes: Ints, cast_part: CastPart,
 ) -> None:  # fmt: skip
     """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
@@ -263,11 +189,8 @@ def _cast(
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
-    inverses = turns.transpose(0, 2, 1)
-    local_starts = np.ascontiguousarray(
-        (inverses @ np.broadcast_to(starts - poses[:, 9:12], (count, 3))[..., None])[..., 0]
-    )
-    directions = np.ascontiguousarray((inverses @ np.broadcast_to(units, (count, 3))[..., None])[..., 0])
+    local_starts = _turned_back(poses, starts - poses[:, 9:12], count)
+    directions = _turned_back(poses, units, count)
     distances, normals, within = local_hits(body, local_starts, directions, most, cast_part)
     hit = within | ((distances < np.inf) & (distances <= most))
     out[:, 0] = np.where(within, 0.0, np.where(hit, distances, np.inf))
@@ -275,24 +198,30 @@ def _cast(
     codes[:] = np.where(within, INSIDE, np.where(hit, HIT, MISS))
 
 
-def _on_triangles(mesh: Mesh, starts: Array, directions: Array, most: float, _: CastPart) -> Hits:
-    """Return the hits on triangles, with normals against the ray."""
-    count, tree = len(starts), tree_of(mesh)
-    noises = ROUNDING * (tree.reach + np.abs(starts).max(axis=1, initial=0.0))
-    distances, which = np.empty(count), np.empty(count, dtype=np.int64)
-    first_triangles(starts, directions, most, noises, tree.arrays, traversal_stack(), np.empty(STACK), distances, which)
-    within = (which >= 0) & (distances <= 2.0 * noises)
+def _turned_back(poses: Array, vectors: Array, count: int) -> Array:
+    """Return vectors of the world in the frames of pose rows; one pose or vector may be for all."""
+    inverses = poses[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1)
+    return np.ascontiguousarray(np.broadcast_to((inverses @ vectors[..., None])[..., 0], (count, 3)))
+
+
+def cast_on_mesh(
+    mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, _: CastPart
+) -> None:
+    """Write the hits on triangles, with normals against the ray; see `_cast`."""
+    count = len(out)
+    flags = np.empty(count, dtype=bool), np.empty(count, dtype=bool)
+    hits = Hits(np.empty((count, 7)), *flags, np.empty(count, dtype=np.int64))
+    rays = Rays(starts, units, poses, np.full(1, min(most, 0.1 * _NEVER)))
+    first_hits(rays, 0, count, wide_tree_of(mesh), stack_of_thread(), block_of_thread(), hits)
+    within = hits.inside
     if mesh.is_solid:
-        within |= inside_of(mesh, starts)
-    v = tree.corners[np.maximum(which, 0)].reshape(-1, 3, 3)
-    normals = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    normals = np.divide(normals, length, out=-directions, where=length > 0.0)
-    normals[np.einsum("ij,ij->i", normals, directions) > 0.0] *= -1.0
-    return np.where(which >= 0, distances, np.inf), normals, within
+        within = within | inside_of(mesh, _turned_back(poses, starts - poses[:, 9:12], count))
+    out[:, 0] = np.where(within, 0.0, hits.numbers[:, 0])
+    out[:, 1:] = np.where(within[:, None], -units, hits.numbers[:, 4:]) + 0.0
+    codes[:] = np.where(within, INSIDE, np.where(hits.hit, HIT, MISS))
 
 
-def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_part: CastPart) -> Hits:
+def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_part: CastPart) -> LocalHits:
     parts = body._as_parts()
     assert isinstance(parts, TreeParts)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
@@ -334,7 +263,7 @@ def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any)
 # --- height fields: the surface, and the four walls below the rim -----------------------------------------------------
 
 
-def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, cast_part: CastPart) -> Hits:
+def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, cast_part: CastPart) -> LocalHits:
     count = len(starts)
     ground = cast_part(field._skin, np.repeat(IDENTITY, count, axis=0), starts, directions, np.inf)
     distances, normals = ground.distance.copy(), np.where(ground.hit[:, None], ground.normal, -directions)
@@ -379,5 +308,9 @@ def _height(field: HeightField, places: Array) -> Array:
     return heights
 
 
-cast_on_mesh, cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_triangles, _on_ground, _on_parts))
-cast_on_ground = partial(_cast, lambda field, *rays: _on_triangles(field._skin, *rays))  #: with a bottom
+cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_ground, _on_parts))
+
+
+def cast_on_ground(field: HeightField, *rays: Any) -> None:
+    """Write the hits on a height field with a bottom."""
+    cast_on_mesh(field._skin, *rays)

@@ -52,7 +52,7 @@ import numpy as np
 #: constants that `install` fills in: addresses of objects and of a function of numpy, and the offset of a tuple's items
 CONSTANTS = (
     "ndarray", "float64", "int64", "uint8", "bool_", "float", "int", "tuple", "bool", "None", "SystemError", "False",
-    "True", "bytes", "PyArray_New", "tuple items", "list",
+    "True", "bytes", "PyArray_New", "tuple items", "list", "float32", "int32",
 )  # fmt: skip
 
 TYPE = 8

@@ -16,8 +16,11 @@ from gjk3d._kernels.calls import CONSTANTS, DATA, DESCR, FLAGS, NDIM, PLAIN, SHA
 
 WORDS = 16  #: words of memory that each builtin has of its own
 CONSTANTS_AT = "gjk3d_constants_"  #: prefix of the symbol of the function that returns the address of an object's words
-_NUMBERS = {"float64": "double", "int64": "i64", "uint8": "i8", "bool": "i8"}
-_DESCR = {"float64": "float64", "int64": "int64", "uint8": "uint8", "bool": "bool_"}
+#: LLVM's type and the bytes of the items of arrays
+_ITEMS = {
+    "float64": ("double", 8), "int64": ("i64", 8), "float32": ("float", 4), "int32": ("i32", 4), "uint8": ("i8", 1),
+    "bool": ("i8", 1),
+}  # fmt: skip
 
 _ENTRIES = """
 declare i8* @PyFloat_FromDouble(double)
@@ -394,18 +397,17 @@ def _argument(text: _Text, thing: str, kind: Any) -> list[str]:
 
 def _array(text: _Text, thing: str, kind: Any) -> list[str]:
     """Return the fields of numba's array: no owner, size, data, shape, strides."""
-    number = _NUMBERS[str(kind.dtype)]
+    number, item = _ITEMS[str(kind.dtype)]
     text.need_type(thing, "ndarray")
     text.need(text.value(f"icmp eq i32 {text.field(thing, NDIM, 'i32')}, {kind.ndim}"))
     descr = text.field(thing, DESCR, "i8*")
-    text.need(text.value(f"icmp eq i8* {descr}, {text.constant(_DESCR[str(kind.dtype)])}"))
+    text.need(text.value(f"icmp eq i8* {descr}, {text.constant(str(kind.dtype).replace('bool', 'bool_'))}"))
     flags = text.value(f"and i32 {text.field(thing, FLAGS, 'i32')}, {PLAIN}")
     text.need(text.value(f"icmp eq i32 {flags}, {PLAIN}"))
     data = text.value(f"bitcast i8* {text.field(thing, DATA, 'i8*')} to {number}*")
     dimensions = text.field(thing, SHAPE, "i64*")
     places = [text.value(f"getelementptr i64, i64* {dimensions}, i64 {k}") for k in range(kind.ndim)]
     shape = [text.value(f"load i64, i64* {place}") for place in places]
-    item = 8 if number in ("double", "i64") else 1
     strides, size = [str(item)], "1"
     for k in reversed(range(kind.ndim)):
         size = text.value(f"mul i64 {size}, {shape[k]}")

@@ -27,6 +27,7 @@ alive: list[Any] = []  #: objects that machine code uses by address until the pr
 _CONSTANTS: dict[str, Any] = {
     "ndarray": np.ndarray, "float64": np.dtype(np.float64), "int64": np.dtype(np.int64), "uint8": np.dtype(np.uint8),
     "bool_": np.dtype(np.bool_), "float": float, "int": int, "tuple": tuple, "list": list, "bool": bool, "None": None,
+    "float32": np.dtype(np.float32), "int32": np.dtype(np.int32),
     "SystemError": SystemError, "False": False, "True": True, "bytes": bytes,
 }  # fmt: skip
 

@@ -1,0 +1,330 @@
+"""Tests of eight boxes or eight triangles at once in float32, for trees whose nodes have eight children.
+
+Compiled kernels use LLVM's vectors, which LLVM splits on machines with narrower registers. Interpreted kernels use
+numpy. Each test is written once, on operations that both offer. No operation is fused with another, so the bits are
+equal on all machines. A test returns its result as bits of an integer, one for each box or triangle.
+
+The tests only discard candidates. Their callers add more than the rounding of float32 to the bounds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import MODE
+from gjk3d.typing import Floats32_1, Floats32_3
+
+Vec3 = tuple[float, float, float]
+
+LANES = 8  #: boxes of a node, triangles of a leaf
+CLEAR = 256.0  #: ratio of the projected area of a triangle to its rounding from which a distance has two digits
+_BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
+
+
+class Slabs(NamedTuple):
+    """A ray for tests of boxes: the origin is moved by the padding of the boxes."""
+
+    #: rows of the planes through which the ray enters: 0 or 3, 1 or 4, 2 or 5
+    row_x: int
+    row_y: int
+    row_z: int
+    #: the origin for the planes through which the ray enters
+    near_x: float
+    near_y: float
+    near_z: float
+    #: the origin for the planes through which the ray leaves
+    far_x: float
+    far_y: float
+    far_z: float
+    #: the reciprocal of the direction
+    inverse_x: float
+    inverse_y: float
+    inverse_z: float
+
+
+class Line(NamedTuple):
+    """A line for tests of triangles, in the frame of a leaf: it is sheared onto the axis along which it is steepest."""
+
+    #: numbers of the axes, the steepest last
+    axis_x: int
+    axis_y: int
+    axis_z: int
+    #: a point of the line by these axes
+    x: float
+    y: float
+    z: float
+    #: the direction along the first two axes relative to that along the last, and the reciprocal of the last
+    shear_x: float
+    shear_y: float
+    inverse_z: float
+
+
+def _boxes_on_ray(f: Any, boxes: Any, node: Any, ray: Any, most: Any, out: Any) -> Any:
+    enter, leave = f.all(0.0), f.all(most)
+    for k in range(3):
+        origin, end, inverse = f.all(ray[3 + k]), f.all(ray[6 + k]), f.all(ray[9 + k])
+        near, far = f.row(boxes, node, _BOX, ray[k]), f.row(boxes, node, _BOX, f.less(3 + 2 * k, ray[k]))
+        enter = f.greater(f.times(f.minus(near, origin), inverse), enter)
+        leave = f.lesser(f.times(f.minus(far, end), inverse), leave)
+    f.write(out, enter)
+    return f.bits(f.at_most(enter, leave))
+
+
+def _boxes_near(f: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
+    total = f.all(0.0)
+    for k in range(3):
+        at, low, high = f.all(point[k]), f.row(boxes, node, _BOX, k), f.row(boxes, node, _BOX, 3 + k)
+        off = f.greater(f.greater(f.minus(low, at), f.minus(at, high)), f.all(0.0))
+        total = f.plus(total, f.times(off, off))
+    f.write(out, total)
+    return f.bits(f.at_most(total, f.all(most)))
+
+
+def _corners(f: Any, corners: Any, leaf: Any, origin: Any) -> Any:
+    """Return the corners of the triangles of a leaf relative to a point."""
+    at = [f.all(x) for x in origin]
+    return [[f.minus(f.row(corners, leaf, _TRIANGLE, 3 * q + k), at[k]) for k in range(3)] for q in range(3)]
+
+
+def _dot(f: Any, a: Any, b: Any) -> Any:
+    return f.plus(f.plus(f.times(a[0], b[0]), f.times(a[1], b[1])), f.times(a[2], b[2]))
+
+
+def _cross(f: Any, a: Any, b: Any) -> Any:
+    return [f.minus(f.times(a[i], b[j]), f.times(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
+
+
+def _sub(f: Any, a: Any, b: Any) -> Any:
+    return [f.minus(x, y) for x, y in zip(a, b, strict=True)]
+
+
+def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
+    # after the shear the line is the last axis, so a triangle on it has the origin inside in two dimensions (Woop,
+    # Benthin, Wald, Watertight ray/triangle intersection, 2013)
+    at, shear_x, shear_y = [f.all(x) for x in line[3:6]], f.all(line[6]), f.all(line[7])
+    a, b, c = corner = [
+        [f.minus(f.row(corners, leaf, _TRIANGLE, f.more(3 * q, line[k])), at[k]) for k in range(3)] for q in range(3)
+    ]
+    flat = [(f.minus(x, f.times(shear_x, z)), f.minus(y, f.times(shear_y, z))) for x, y, z in corner]
+    pairs = (flat[1], flat[2]), (flat[2], flat[0]), (flat[0], flat[1])
+    areas = [f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in pairs]
+    u, v, w = areas
+    rim, zero = f.all(rim), f.all(0.0)
+    least, greatest = f.lesser(f.lesser(u, v), w), f.greater(f.greater(u, v), w)
+    meets = f.either(f.at_most(f.minus(zero, rim), least), f.at_most(greatest, rim))
+    bits = f.bits(meets)
+
+    def distances() -> Any:
+        total = f.plus(f.plus(u, v), w)
+        f.write(out, f.times(f.over(_dot(f, areas, (a[2], b[2], c[2])), total), f.all(line[8])))
+        steep = f.at_most(f.times(f.all(CLEAR), rim), f.greater(total, f.minus(zero, total)))
+        return f.join(f.bits(f.both(meets, steep)), bits)
+
+    return f.when_any(bits, distances)
+
+
+def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any) -> Any:
+    a, b, c = corner = _corners(f, corners, leaf, point)
+    edges = _sub(f, b, a), _sub(f, c, b), _sub(f, a, c)
+    n = _cross(f, edges[0], edges[1])
+    zero, one, tiny = f.all(0.0), f.all(1.0), f.all(1e-30)
+    nearest, sides = f.all(3e38), []
+    for p, e in zip(corner, edges, strict=True):
+        at = f.over(f.minus(zero, _dot(f, p, e)), f.greater(_dot(f, e, e), tiny))
+        at = f.lesser(f.greater(at, zero), one)
+        foot = [f.plus(x, f.times(at, y)) for x, y in zip(p, e, strict=True)]
+        nearest = f.lesser(_dot(f, foot, foot), nearest)
+        sides.append(f.at_most(zero, _dot(f, _cross(f, p, e), n)))
+    height = _dot(f, n, a)
+    plane = f.over(f.times(height, height), f.greater(_dot(f, n, n), tiny))
+    over = f.both(f.both(sides[0], sides[1]), sides[2])
+    nearest = f.choose(over, f.lesser(plane, nearest), nearest)
+    return f.bits(f.at_most(nearest, f.all(most)))
+
+
+if TYPE_CHECKING:
+
+    def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
+        """Return which boxes of a node a ray enters within a distance, and write the distances of entry."""
+
+    def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
+        """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
+
+    def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
+        """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
+
+        ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
+        projected area is more than `CLEAR` times as large.
+        """
+
+    def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float) -> int:
+        """Return which triangles of a leaf are within a squared distance of a point."""
+
+    def lowest_bit(bits: int) -> int:
+        """Return the number of the lowest bit that is set."""
+
+elif MODE in ("alone", "jit"):
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    _FLOAT, _INT = ir.FloatType(), ir.IntType(64)
+    _VECTOR = ir.VectorType(_FLOAT, LANES)
+
+    class _Written:
+        """The operations, which write LLVM's instructions."""
+
+        def __init__(self, builder: Any) -> None:
+            self.builder = builder
+            self.plus, self.minus, self.times, self.over = builder.fadd, builder.fsub, builder.fmul, builder.fdiv
+            self.both, self.either, self.choose = builder.and_, builder.or_, builder.select
+
+        def all(self, value: Any) -> Any:
+            if isinstance(value, float):
+                return ir.Constant(_VECTOR, [value] * LANES)
+            undefined, first = ir.Constant(_VECTOR, ir.Undefined), ir.Constant(ir.IntType(32), 0)
+            one = self.builder.insert_element(undefined, self.builder.fptrunc(value, _FLOAT), first)
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+            return self.builder.shuffle_vector(one, undefined, zeros)
+
+        def less(self, a: int, b: Any) -> Any:
+            return self.builder.sub(_INT(a), b)
+
+        def more(self, a: int, b: Any) -> Any:
+            return self.builder.add(_INT(a), b)
+
+        def row(self, data: Any, item: Any, rows: int, row: Any) -> Any:
+            first = self.builder.add(self.builder.mul(item, _INT(rows)), _INT(row) if isinstance(row, int) else row)
+            place = self.builder.gep(data, [self.builder.mul(first, _INT(LANES))])
+            return self.builder.load(self.builder.bitcast(place, _VECTOR.as_pointer()), align=4)
+
+        def write(self, data: Any, vector: Any) -> None:
+            self.builder.store(vector, self.builder.bitcast(data, _VECTOR.as_pointer()), align=4)
+
+        def at_most(self, a: Any, b: Any) -> Any:
+            return self.builder.fcmp_ordered("<=", a, b)
+
+        def lesser(self, a: Any, b: Any) -> Any:
+            return self.choose(self.builder.fcmp_ordered("<", a, b), a, b)
+
+        def greater(self, a: Any, b: Any) -> Any:
+            return self.choose(self.builder.fcmp_ordered(">", a, b), a, b)
+
+        def bits(self, flags: Any) -> Any:
+            return self.builder.zext(self.builder.bitcast(flags, ir.IntType(LANES)), _INT)
+
+        def when_any(self, bits: Any, write: Any) -> Any:
+            builder, before = self.builder, self.builder.block
+            with builder.if_then(builder.icmp_unsigned("!=", bits, _INT(0))):
+                more = write()
+                inside = builder.block
+            result = builder.phi(_INT)
+            result.add_incoming(bits, before)
+            result.add_incoming(more, inside)
+            return result
+
+        def join(self, high: Any, low: Any) -> Any:
+            return self.builder.or_(self.builder.shl(high, _INT(LANES)), low)
+
+    def _written(test: Any) -> Any:
+        """Return the code of an intrinsic."""
+
+        def value(context: Any, builder: Any, kind: Any, given: Any) -> Any:
+            if isinstance(kind, types.Array):
+                return context.make_array(kind)(context, builder, given).data
+            if isinstance(kind, types.BaseTuple):
+                return [builder.extract_value(given, k) for k in range(len(kind))]
+            return given
+
+        def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            values = (value(context, builder, *each) for each in zip(signature.args, given, strict=True))
+            return test(_Written(builder), *values)
+
+        return write
+
+    @intrinsic
+    def boxes_on_ray(context: Any, boxes: Any, node: Any, ray: Any, most: Any, out: Any) -> Any:
+        return types.int64(boxes, types.int64, ray, types.float64, out), _written(_boxes_on_ray)
+
+    @intrinsic
+    def boxes_near(context: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
+        return types.int64(boxes, types.int64, point, types.float64, out), _written(_boxes_near)
+
+    @intrinsic
+    def triangles_on_line(context: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
+        return types.int64(corners, types.int64, line, types.float64, out), _written(_triangles_on_line)
+
+    @intrinsic
+    def triangles_near(context: Any, corners: Any, leaf: Any, point: Any, most: Any) -> Any:
+        return types.int64(corners, types.int64, point, types.float64), _written(_triangles_near)
+
+    @intrinsic
+    def lowest_bit(context: Any, bits: Any) -> Any:
+        def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            return builder.cttz(given[0], ir.IntType(1)(1))
+
+        return types.int64(types.int64), write
+
+else:
+
+    class _Computed:
+        """The operations, which numpy computes."""
+
+        plus, minus, times, over = np.add, np.subtract, np.multiply, np.divide
+        both, either, choose = np.logical_and, np.logical_or, np.where
+        at_most = np.less_equal
+
+        @staticmethod
+        def all(value: float) -> Any:
+            return np.full(LANES, value, np.float32)
+
+        @staticmethod
+        def less(a: int, b: int) -> int:
+            return a - b
+
+        @staticmethod
+        def more(a: int, b: int) -> int:
+            return a + b
+
+        @staticmethod
+        def row(data: Any, item: int, rows: int, row: int) -> Any:
+            return data[item, row]
+
+        @staticmethod
+        def write(data: Any, vector: Any) -> None:
+            data[:] = vector
+
+        @staticmethod
+        def lesser(a: Any, b: Any) -> Any:
+            return np.where(a < b, a, b)
+
+        @staticmethod
+        def greater(a: Any, b: Any) -> Any:
+            return np.where(a > b, a, b)
+
+        @staticmethod
+        def bits(flags: Any) -> int:
+            return int(np.packbits(flags, bitorder="little")[0])
+
+        @staticmethod
+        def when_any(bits: int, compute: Any) -> int:
+            return compute() if bits else 0
+
+        @staticmethod
+        def join(high: int, low: int) -> int:
+            return high << LANES | low
+
+    def _computed(test: Any) -> Any:
+        def call(*given: Any) -> int:
+            with np.errstate(all="ignore"):
+                return int(test(_Computed, *given))
+
+        return call
+
+    boxes_on_ray, boxes_near = _computed(_boxes_on_ray), _computed(_boxes_near)
+    triangles_on_line, triangles_near = _computed(_triangles_on_line), _computed(_triangles_near)
+
+    def lowest_bit(bits: int) -> int:
+        return (int(bits) & -int(bits)).bit_length() - 1

@@ -1,0 +1,378 @@
+"""Rays against the triangles of a mesh, by its `WideTree`.
+
+A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
+depend on the distance of its origin. The triangles see the ray itself.
+"""
+
+from __future__ import annotations
+
+from math import copysign, inf, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d._kernels.vectors import CLEAR, Line, Slabs, boxes_on_ray, lowest_bit, triangles_on_line
+from gjk3d.bodies.triangles import Triangle, nearest_on
+from gjk3d.bodies.wide_tree import WideStack, WideTree
+from gjk3d.geometry.vec3 import Vec3, add, cross, dot, scale, sub, turn, turn_back
+from gjk3d.narrow.workspace import per_thread
+from gjk3d.poses import ROUNDING
+from gjk3d.typing import Array, Array1, Array2, Bools1, Ints1
+
+#: Padding of boxes in units of the tree, whose coordinates are at most 1. In float32, with u = 2^-24, a box
+#: is rounded by u, the origin and its shift by 2 u, a difference of two coordinates by 2 u, and the reciprocal, the
+#: difference and their product by 3 u of a difference of at most 2: 11 u = 7e-7 together.
+_PADDING = 1e-6
+_STEEPEST = 1e30  #: greatest reciprocal of a direction: in the box a ray drifts by 4e-30 along such an axis
+_NEVER = 1e308
+
+
+#: Rounding of twice the area of a line and an edge in float32, relative to the square of the radius r of a leaf.
+#: Sheared corners are at most 3.5 r from the line and off by 14 u r. So the two products are off by 4 x 3.5 x 14 u r^2
+#: and rounded by 37 u r^2: 233 u = 1.4e-5 together.
+_RIM = 1.6e-5
+_FAR_ABOVE = 1024.0  #: an area this many times its rounding has digits enough for the distance of a hit
+
+
+class Ray(NamedTuple):
+    """A ray in the frame of a mesh, for tests of boxes and triangles."""
+
+    origin: Vec3
+    direction: Vec3  #: a unit vector
+    noise: float  #: more than the rounding of the distance between the ray and an edge
+    begin: float  #: distance from the origin at which the ray is followed
+    begin_at: Vec3  #: the point there, in units of the tree
+    error: float  #: more than the rounding of this point, in units of the tree
+    slabs: Slabs
+    shear: Line  #: of which the point is not used
+
+
+@inlined
+def _reciprocal(x: float) -> float:
+    if abs(x) * _STEEPEST < 1.0:
+        return _STEEPEST if x >= 0.0 else -_STEEPEST
+    return 1.0 / x
+
+
+@inlined
+def ray_on(p: Vec3, d: Vec3, t: WideTree) -> Ray:
+    """Return a ray for tests; `begin` is negative for a ray that misses the box of all triangles."""
+    size = abs(p[0]) + abs(p[1]) + abs(p[2])
+    noise = ROUNDING * (t.reach + size)
+    around = t.reach + 4.0 * noise
+    x, y, z = _reciprocal(d[0]), _reciprocal(d[1]), _reciprocal(d[2])
+    enter, leave = 0.0, _NEVER
+    for at, inverse in ((p[0], x), (p[1], y), (p[2], z)):
+        a, b = (-around - at) * inverse, (around - at) * inverse
+        enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
+    rounding = 1e-14 * (size + enter)
+    begin = enter if enter <= leave + rounding and enter < 1e300 else -1.0
+    error = min((noise + rounding) * t.scale, 1e9)
+    o = ((p[0] + enter * d[0]) * t.scale, (p[1] + enter * d[1]) * t.scale, (p[2] + enter * d[2]) * t.scale)
+    padding = _PADDING + error
+    nx, ny, nz = copysign(padding, x), copysign(padding, y), copysign(padding, z)
+    slabs = Slabs(
+        0 if x > 0.0 else 3, 1 if y > 0.0 else 4, 2 if z > 0.0 else 5,
+        o[0] + nx, o[1] + ny, o[2] + nz, o[0] - nx, o[1] - ny, o[2] - nz, x, y, z,
+    )  # fmt: skip
+    i, j, k, inverse = 0, 1, 2, z
+    if abs(d[0]) >= abs(d[1]) and abs(d[0]) >= abs(d[2]):
+        i, j, k, inverse = 1, 2, 0, x
+    elif abs(d[1]) >= abs(d[2]):
+        i, j, k, inverse = 2, 0, 1, y
+    shear = Line(i, j, k, 0.0, 0.0, 0.0, d[i] * inverse, d[j] * inverse, inverse)
+    return Ray(p, d, noise, begin, o, error, slabs, shear)
+
+
+@inlined
+def triangle_at(t: WideTree, face: int) -> Triangle:
+    """Return a triangle of the mesh."""
+    v, a, b, c = t.vertices, t.faces[face, 0], t.faces[face, 1], t.faces[face, 2]
+    return (v[a, 0], v[a, 1], v[a, 2]), (v[b, 0], v[b, 1], v[b, 2]), (v[c, 0], v[c, 1], v[c, 2])
+
+
+class LeafHits(NamedTuple):
+    """Triangles of a leaf that the line of a ray may meet."""
+
+    bits: int
+    along: float  #: distance from the point where the ray is followed, to which those in `WideStack.distances` add
+    slack: float  #: more than the error of such a distance, for triangles with a bit 8 higher
+
+
+@inlined
+def _leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
+    f, o, d = t.frames[leaf], ray.begin_at, ray.direction
+    x, y, z = o[0] - f[0], o[1] - f[1], o[2] - f[2]
+    along = x * d[0] + y * d[1] + z * d[2]
+    # the point of the line that is nearest to the centre
+    x, y, z = x - along * d[0], y - along * d[1], z - along * d[2]
+    radius = f[3] + ray.error + 1e-15 * (1.0 + abs(along))
+    if x * x + y * y + z * z > 1.000001 * radius * radius:
+        return LeafHits(plain(0), 0.0, 0.0)
+    rim = (_RIM * radius + 32.0 * (radius - f[3])) * radius
+    s, near = ray.shear, (x, y, z)
+    line = Line(
+        s.axis_x, s.axis_y, s.axis_z, near[s.axis_x], near[s.axis_y], near[s.axis_z], s.shear_x, s.shear_y, s.inverse_z
+    )
+    bits = triangles_on_line(t.corners, leaf, line, rim, w.distances)
+    # three areas are off by the rim at most, and the distances of the corners by less than the radius
+    return LeafHits(bits, -along, 10.0 / CLEAR * radius)
+
+
+@kernel
+def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
+    """Return the distance along a ray in the plane of a triangle to the triangle."""
+    away, _ = nearest_on(p, t)
+    if away <= noise * noise:
+        return 0.0
+    best = _NEVER
+    for k in range(3):
+        a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
+        e = sub(b, a)
+        along, step = dot(a, d), dot(e, d)
+        across = (a[0] - along * d[0], a[1] - along * d[1], a[2] - along * d[2])
+        turned = (e[0] - step * d[0], e[1] - step * d[1], e[2] - step * d[2])
+        long = dot(turned, turned)
+        at = 1.0 if step < 0.0 else 0.0  # the nearer end of an edge along the ray
+        if long > noise * noise:
+            at = min(max(-dot(across, turned) / long, 0.0), 1.0)
+        off = (across[0] + at * turned[0], across[1] + at * turned[1], across[2] + at * turned[2])
+        ahead = along + at * step
+        if dot(off, off) <= noise * noise and 0.0 <= ahead < best:
+            best = ahead
+    return best
+
+
+@inlined
+def _areas(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+    """Return twice the projected areas of a line through the origin and each edge."""
+    return (dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b)))
+
+
+@inlined
+def _extent(a: Vec3, b: Vec3, c: Vec3) -> float:
+    return float(
+        abs(a[0]) + abs(a[1]) + abs(a[2]) + abs(b[0]) + abs(b[1]) + abs(b[2]) + abs(c[0]) + abs(c[1]) + abs(c[2])
+    )
+
+
+@kernel
+def _to_plane(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return the distance along a ray from 0 to the plane of a triangle, limited by those of its corners."""
+    n = cross(sub(b, a), sub(c, a))
+    x, y, z = dot(a, d), dot(b, d), dot(c, d)
+    return min(max(dot(n, a) / dot(n, d), min(x, y, z)), max(x, y, z))
+
+
+@kernel
+def to_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
+    """Return the distance along a ray to a triangle, whose rim is widened by rounding, very large for a miss."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    u, v, w = _areas(d, a, b, c)
+    rim = noise * _extent(a, b, c)
+    low, high = min(u, v, w), max(u, v, w)
+    if low < -rim and high > rim:
+        return _NEVER
+    if low > _FAR_ABOVE * rim or high < -_FAR_ABOVE * rim:
+        ahead = _to_plane(d, a, b, c)
+    else:
+        ahead = _closely(p, d, noise, t, dot(a, d))
+    return max(ahead, 0.0) if ahead >= -noise else _NEVER
+
+
+@kernel
+def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle, along: float) -> float:
+    """Return the distance along a ray that passes an edge of a triangle closely, with areas seen from a near point."""
+    near = add(p, scale(along, d))
+    a, b, c = sub(t[0], near), sub(t[1], near), sub(t[2], near)
+    u, v, w = _areas(d, a, b, c)
+    rim = noise * _extent(a, b, c)
+    if min(u, v, w) < -rim and max(u, v, w) > rim:
+        return _NEVER
+    if abs(u + v + w) <= 4.0 * rim:
+        return _edge_on(p, d, t, 16.0 * noise)
+    return along + _to_plane(d, a, b, c)
+
+
+@inlined
+def _descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
+    """Push the entered children of a node but the nearest; return the size of the stack and the nearest."""
+    lane = lowest_bit(bits)
+    bits &= bits - 1
+    nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top
+    while bits != 0:
+        lane = lowest_bit(bits)
+        bits &= bits - 1
+        child, entered = plain(t.children[node, lane]), w.entries[lane]
+        if entered < key:
+            child, entered, nearest, key = nearest, key, child, entered
+        place = top  # farther children are below nearer ones
+        while place > base and w.keys[place - 1] < entered:
+            w.keys[place], w.nodes[place] = w.keys[place - 1], w.nodes[place - 1]
+            place -= 1
+        w.keys[place], w.nodes[place] = entered, child
+        top += 1
+    return top, nearest
+
+
+class Found(NamedTuple):
+    """The first triangle so far, and bounds of its distance in units of the tree, from where the ray is followed."""
+
+    face: int  #: -1 for none
+    lower: float
+    upper: float
+    exact: float  #: distance from the origin, negative if it was not computed
+
+
+@inlined
+def _exactly(ray: Ray, face: int, t: WideTree) -> Found:
+    """Return a triangle with its exact distance."""
+    exact = to_triangle(ray.origin, ray.direction, ray.noise, triangle_at(t, face))
+    at = (exact - ray.begin) * t.scale
+    return Found(face, at, at, exact)
+
+
+@inlined
+def _search(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> Found:
+    """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ."""
+    end = (far - ray.begin) * t.scale
+    hit, lower, upper, known, node, top = -1, end, end, far, 0, 0
+    padding = _PADDING + ray.error
+    limit = upper * 1.000001 + padding
+    while True:
+        if node < 0:
+            leaf = -2 - node
+            bits, along, slack = _leaf_hits(ray, leaf, t, w)
+            while bits & 255 != 0:
+                lane = lowest_bit(bits)
+                clear = not exact and (bits >> lane) & 256 != 0
+                bits &= ~(1 << lane)
+                face, at = plain(t.numbers[leaf, lane]), along + w.distances[lane]
+                if clear and (at - slack > upper or at + slack < 0.0):
+                    continue
+                if clear and at + slack < lower:
+                    hit, lower, upper, known = face, at - slack, at + slack, -1.0
+                    continue
+                # their bounds overlap, so the exact distances decide
+                if known < 0.0:
+                    hit, lower, upper, known = _exactly(ray, hit, t)
+                new = _exactly(ray, face, t)
+                if new.exact < known or (new.exact == known and (hit < 0 or face < hit)):
+                    hit, lower, upper, known = new
+            limit = upper * 1.000001 + padding
+        else:
+            bits = boxes_on_ray(t.boxes, node, ray.slabs, limit, w.entries)
+            if bits != 0:
+                top, node = _descend(w, top, bits, node, t)
+                continue
+        while top > 0 and w.keys[top - 1] > limit:
+            top -= 1
+        if top == 0:
+            return Found(hit, lower, upper, known)
+        top -= 1
+        node = w.nodes[top]
+
+
+@inlined
+def _normal(t: Triangle, d: Vec3) -> Vec3:
+    """Return the unit normal of a triangle against a ray, the reversed ray for a triangle without area."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return (-d[0], -d[1], -d[2])
+    return scale(-1.0 / length if dot(n, d) > 0.0 else 1.0 / length, n)
+
+
+class Rays(NamedTuple):
+    """Rays in the world, and the pose of the mesh; an array with one row is for all rays."""
+
+    origins: Array2
+    directions: Array2
+    poses: Array2
+    limits: Array1  #: greatest distances
+
+
+class Hits(NamedTuple):
+    """Results of rays by row."""
+
+    numbers: Array2  #: (n, 7): distance, point and normal
+    hit: Bools1
+    inside: Bools1
+    faces: Ints1
+
+
+@kernel
+def _row(array: Array, k: int) -> int:
+    return k if array.shape[0] > 1 else 0
+
+
+class Block(NamedTuple):
+    """Scratch for some rays: their first triangles are read together, so that the reads do not wait for each other."""
+
+    numbers: Array2  #: (`BLOCK`, 17): the ray in the frame of the mesh, its limit and noise, and the triangle
+    known: Array1  #: (`BLOCK`,) `Found.exact`
+
+
+BLOCK = 64
+
+
+def new_block() -> Block:
+    """Return scratch for rays."""
+    return Block(np.empty((BLOCK, 17)), np.empty(BLOCK))
+
+
+block_of_thread = per_thread(new_block)
+
+
+@single_entry
+def first_hits(rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, block: Block, out: Hits) -> None:
+    """Write the first hits of rays."""
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for k in range(begin, end):
+            i, j, m = _row(rays.origins, k), _row(rays.directions, k), rays.poses[_row(rays.poses, k)]
+            o, u = rays.origins[i], rays.directions[j]
+            p, d = turn_back(m, (o[0] - m[9], o[1] - m[10], o[2] - m[11])), turn_back(m, (u[0], u[1], u[2]))
+            far = rays.limits[_row(rays.limits, k)]
+            ray = ray_on(p, d, t)
+            found = _search(ray, far, False, t, w) if ray.begin >= 0.0 else Found(plain(-1), 0.0, 0.0, far)
+            out.faces[k], block.known[k - begin] = found.face, found.exact
+            row = block.numbers[k - begin]
+            row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = *p, *d, far, ray.noise
+        for k in range(begin, end):
+            if out.faces[k] >= 0:
+                row = block.numbers[k - begin]
+                for q in range(3):
+                    vertex = t.vertices[t.faces[out.faces[k], q]]
+                    row[8 + 3 * q], row[9 + 3 * q], row[10 + 3 * q] = vertex[0], vertex[1], vertex[2]
+        for k in range(begin, end):
+            _finish(rays, k, block.numbers[k - begin], block.known[k - begin], t, w, out)
+
+
+@inlined
+def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideStack, out: Hits) -> None:
+    """Write the result of a ray."""
+    p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
+    triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
+    face, distance = plain(out.faces[k]), known
+    if face >= 0 and known < 0.0:
+        distance = to_triangle(p, d, noise, triangle)
+        if not distance <= far:
+            # the rounding of float32 took it for a hit, and others were discarded
+            found = _search(ray_on(p, d, t), far, True, t, w)
+            face, distance = found.face, found.exact
+            if face >= 0:
+                triangle = triangle_at(t, face)
+    o, u = rays.origins[_row(rays.origins, k)], rays.directions[_row(rays.directions, k)]
+    n, inside = (-u[0], -u[1], -u[2]), face >= 0 and distance <= 2.0 * noise
+    if face >= 0 and not inside:
+        n = turn(rays.poses[_row(rays.poses, k)], _normal(triangle, d))
+    if inside:
+        distance = 0.0
+    out.hit[k], out.inside[k], out.faces[k] = face >= 0, inside, face
+    written = out.numbers[k]
+    written[0] = distance if face >= 0 else inf
+    for c in range(3):
+        written[1 + c] = o[c] + distance * u[c] if face >= 0 else nan
+        written[4 + c] = n[c] if face >= 0 else nan

@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2033, 14),
-    "_kernels": (3695, 17),
-    "bodies": (15367, 42),
+    "gjk3d": (2039, 14),
+    "_kernels": (4021, 18),
+    "bodies": (15846, 44),
     "broad": (751, 4),
     "clash": (9192, 33),
     "cli": (4003, 18),

@@ -15,7 +15,8 @@ from gjk3d.frozen import Frozen
 
 GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "meshes.md").read_text(encoding="utf-8")
 TOLD = re.search(
-    r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Contacts and depth take (\d+)",
+    r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Contacts and depth take (\d+)"
+    r" bytes more for each triangle, and rays (\d+)",
     " ".join(GUIDE.split()),
 )
 
@@ -56,7 +57,7 @@ def bumpy(n: int) -> gk.Mesh:
 
 def test_the_guide_tells_what_a_triangle_and_a_point_take() -> None:
     assert TOLD is not None
-    triangle, point, contact = map(int, TOLD.groups())
+    triangle, point, contact, ray = map(int, TOLD.groups())
     mesh, ball = bumpy(200), gk.Sphere(0.1)
     for ask in (gk.collide, gk.signed_distance):
         ask(mesh, ball)
@@ -64,6 +65,9 @@ def test_the_guide_tells_what_a_triangle_and_a_point_take() -> None:
     assert bare / len(mesh.faces) == pytest.approx(triangle, rel=0.05)
     assert gk.contact(mesh, gk.Sphere(2.5)).count > 0
     assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(contact, rel=0.05)
+    bare = taken(mesh)
+    assert gk.raycast(mesh, (3, 0, 5), (0, 0, -1)).hit
+    assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(ray, rel=0.05)
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(40_000, 3)), 0.01)
     for ask in (gk.collide, gk.signed_distance):
         ask(cloud, ball)

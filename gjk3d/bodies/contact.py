@@ -30,7 +30,7 @@ from gjk3d.bodies.contact_pairs import (
 )
 from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
-from gjk3d.bodies.depth.depth import depths
+from gjk3d.bodies.depth.depth import depths_at
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
@@ -255,7 +255,7 @@ class ContactPlan:
         # upper bound of the number of points: only the first `MOST` pairs of a row have more than one
         points = borrow("points", int((np.minimum(many, MOST) * manifold.most + many).sum()), WIDTH)
         if any(trees.mapped) and trees.kind != PARTS:  # kernels cannot search for a separating translation
-            most_deep = depths(x.ours, x.shapes.parts[0], relatives(rows.a, rows.b))[:, MOST_DEPTH].copy()
+            most_deep = depths_at(x.ours, x.shapes.parts[0], relatives(rows.a, rows.b))[:, MOST_DEPTH].copy()
         point_rows(trees, self._sides, within, rows, most_deep, listed, tree_scratch(), scratch, points, begins)
         if (begins[1:] == begins[:-1]).any():
             _measure_deep(x, begins, answers)

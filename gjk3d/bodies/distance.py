@@ -14,11 +14,11 @@ import numpy as np
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
 from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
-from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths
+from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import TIED, TURNED, Thing, in_order, order_of
+from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of
 from gjk3d.bodies.parts import matrices_apart, parts_of, root_of
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.touching_bodies import (
@@ -38,7 +38,6 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
-    are_meshes,
     meet_each,
     meet_rows,
     tree_scratch,
@@ -97,7 +96,8 @@ class TreeQueries:
 
     def __init__(self, a: Parts, b: Parts, order: int) -> None:
         self.trees, self._parts = TreePair(a.given, b.given, order), (ref(a), ref(b))
-        self._faces = bool(are_meshes(a.given, b.given))
+        # as `tree_collision.are_meshes`, which Python would interpret
+        self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
     @cached_property
     def _roots(self) -> Array:
@@ -323,9 +323,9 @@ def _depths(a: Body, b: Any, rows: Rows, order: int, which: Ints, fast: bool = F
             values = fast_depths(*both, m)
             unclear = np.isnan(values[:, 0])
             if unclear.any():
-                values[unclear] = depths(*both, m[unclear], rows.workers)
+                values[unclear] = depths_at(*both, m[unclear], rows.workers)
         else:
-            values = depths(*both, m, rows.workers)
+            values = depths_at(*both, m, rows.workers)
         yield _Deep(x.which, values, errors, x.rows_a, x.turned, tight)
 
 

@@ -34,13 +34,13 @@ def same(found: Any, expected: Any, which: Any = ...) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many depths are looked for."""
-    depths, counted = distance.depths, []
+    depths_at, counted = distance.depths_at, []
 
     def count(a: Any, b: Any, rows: Any, workers: int = 1) -> Any:
         counted.append(len(rows))
-        return depths(a, b, rows, workers)
+        return depths_at(a, b, rows, workers)
 
-    monkeypatch.setattr(distance, "depths", count)
+    monkeypatch.setattr(distance, "depths_at", count)
     return counted
 
 

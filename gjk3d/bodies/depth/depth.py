@@ -530,11 +530,11 @@ def depth_rows(
 
 def depth(x: BodyPair) -> Depth:
     """Return bounds of the depth of two intersecting bodies; infinite if no translation separates them."""
-    row = depths(x.a, x.b, x.rows[1])[0]
+    row = depths_at(x.a, x.b, x.rows[1])[0]
     return Depth(float(row[LEAST]), float(row[MOST]), row[NORMAL:PLACE], row[PLACE : PLACE + 3])
 
 
-def depths(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
+def depths_at(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
     """Return the depths of two bodies at poses of b in a's frame, (n, 8), in the columns of `search`."""
     out = np.empty((len(rows), STATE))
     hulls = outer_translations(a, b, rows, out)

@@ -17,10 +17,10 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2039, 14),
     "_kernels": (4021, 18),
-    "bodies": (15846, 44),
+    "bodies": (15845, 44),
     "broad": (751, 4),
-    "clash": (9192, 33),
-    "cli": (4003, 18),
+    "clash": (9191, 33),
+    "cli": (4002, 18),
     "compat": (1183, 5),
     "convex": (965, 7),
     "engine": (851, 6),
@@ -32,7 +32,7 @@ BUDGET = {
     "replay": (1076, 4),
     "robot": (12716, 35),
     "scene": (3073, 9),
-    "shapes": (3373, 13),
+    "shapes": (3378, 13),
     "viz": (5573, 23),
 }
 

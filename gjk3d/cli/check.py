@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 from cyclopts import Parameter
 
 from gjk3d.cli.arguments import (
@@ -172,7 +171,7 @@ def _document(
 def _print(models: list[Model], stated_unit: str | None, hulls: bool, result: Distance) -> None:
     from gjk3d.query.wording import verdict
 
-    size = max(float(np.ptp(model.mesh.bounds, axis=0).max()) for model in models)
+    size = max(float((high - low).max()) for low, high in (model.mesh.bounds for model in models))
     unit, factor = reading(safe(stated_unit) if stated_unit else None, size)
     lower, upper = factor * result.lower, factor * result.upper
     error = factor * max(model.mesh.rounding for model in models)
@@ -182,7 +181,7 @@ def _print(models: list[Model], stated_unit: str | None, hulls: bool, result: Di
     style = {"SEPARATED": "bold green", "BEYOND": "bold green", "OVERLAPPING": "bold red"}.get(status, "bold yellow")
 
     def place(values: Any) -> str:
-        return with_unit(format_vector(factor * np.asarray(values)), unit)
+        return with_unit(format_vector(factor * value for value in values), unit)
 
     if status == "OVERLAPPING":
         name, words = "depth", format_depth(lower, upper, unit=unit, error=error)

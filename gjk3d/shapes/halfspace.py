@@ -164,6 +164,11 @@ class Plane(Halfspace):
         return super().support(directions)
 
     @property
+    def bounds(self) -> Array:
+        """Raise UnboundedShapeError, so ``hasattr(shape, "bounds")`` is False."""
+        return super().bounds
+
+    @property
     def volume(self) -> float:
         """0."""
         return 0.0

@@ -135,9 +135,9 @@ def write_viewer(
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     more = ", where the search stopped" if result.upper == np.inf else ""
     more = ", negative in overlap" if result.lower < 0.0 else more
-    measured = ("Distance", format_bounds(result.lower, result.upper, 9, unit) + more)
+    measured = ("Distance", format_bounds(result.lower, result.upper, 12, unit) + more)
     if result.status == Status.OVERLAPPING and result.depth > 0.0:
-        measured = ("Depth", format_depth(result.lower, result.upper, 9, unit))
+        measured = ("Depth", format_depth(result.lower, result.upper, 12, unit))
     rows = [
         ("Status", result.status.name.lower()),
         measured,

@@ -202,7 +202,7 @@ def stages(racks: int) -> list[tuple[str, float]]:
         "depths": (decider, "depth"),
         "other decisions": (Decisions, "decide"),
         "findings placed": (run.Run, "_clashes"),
-        "findings ranked and grouped, parts listed": (run, "summary"),
+        "findings ranked and grouped, parts listed": (run, "_report"),
     }
     gk.clash.check(made(20), CLEARANCE)  # loads everything
     whole, spent = made(racks), Counter[str]()

@@ -42,10 +42,10 @@ def test_the_same_number_is_in_table_page_and_picture(tmp_path):
     page = Parsed(write_page(report, tmp_path / "a.html"))
     assert page.data["unit"] == "mm"
     row = page.rows[0]
-    assert (row["told brief"], row["told depth"], row["told volume"]) == ("-5", "5 mm", "2000")
-    assert "| -5 | 2000 |" in formats.to_markdown(report)
+    assert (row["told brief"], row["told depth"], row["told volume"]) == ("5", "5 mm", "2000")
+    assert "| 5 | 2000 |" in formats.to_markdown(report)
     assert sentences.COLUMNS_OF_LENGTHS in formats.to_markdown(report)
-    assert "distance -5 mm" in formats.to_junit(report)
+    assert "depth 5 mm" in formats.to_junit(report)
     assert drawing_of(report).words[0].endswith("by 5 mm")
     assert sentences.LENGTHS_IN.format("mm") in page.text
     assert sentences.TOLERANCE_UP_TO.format("1.75e-05 mm") in report.limits

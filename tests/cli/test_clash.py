@@ -57,7 +57,7 @@ def test_an_engine_that_turns_says_when(run, tmp_path):
     assert said.code == 1
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
     assert lines[3].endswith(sentences.WHEN)
-    assert lines[4].split()[:8] == ["1", "hard", "crank_plug", "sensor", "≥", "0.4", "depth", "0.4"]
+    assert lines[4].split()[:7] == ["1", "hard", "crank_plug", "sensor", "≥", "0.4", "0.4"]
     assert " " + sentences.DEEPEST.format("37 deg", 33.9067, "40.0933 deg") in lines[4]
     assert '"motion":{"begin":0.0,"end":360.0' in page.read_text(encoding="utf-8")
 

@@ -22,7 +22,7 @@ OVERLAPPING = "Overlapping by {}"
 BETWEEN = "Overlapping by {} to {}"
 PROVEN = "proven: distance {}"
 APART = "apart by {}"
-AT_LEAST = "at least {}"
+AT_LEAST = "≥ {}"
 FINDING = "{} of {}: overlap by {}"
 NO_CLASHES = "No clashes among {} parts"
 

@@ -110,7 +110,10 @@ def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
         for label in drawing.labels:
             holds(label.text, max(-result.upper, 0.0), -result.lower, 3, 0)
         rows = dict(page._rows(result, None))
-        holds(rows["Distance"].partition(",")[0].partition(":")[0], result.lower, result.upper, 12)
+        if "Depth" in rows:
+            holds(rows["Depth"], -result.upper, -result.lower, 12, 0)
+        else:
+            holds(rows["Distance"].partition(",")[0].partition(":")[0], result.lower, result.upper, 12)
         assert Fraction(rows[sentences.LOWER]) <= Fraction(float(result.lower)) or result.lower == -inf
         if np.isfinite(result.upper):
             assert Fraction(rows[sentences.UPPER]) >= Fraction(float(result.upper))
@@ -186,7 +189,7 @@ def test_findings_of_a_clash_check():
         if found.depth:
             holds(wording.depth(found), max(-upper, 0.0), -lower, 6, 0)
         if found.distance_kind == "bound":
-            assert wording.gap_or_depth(found) == f"depth {wording.depth(found)}"
+            assert wording.gap_or_depth(found) == wording.depth(found)
             assert Fraction(wording.translation_length(found)) >= Fraction(found.depth)
     picture = drawing_of(report, clash=bounded[0].id)
     assert wording.depth(bounded[0], error=wording.noise(bounded[0], report)) in picture.words[0]

@@ -318,7 +318,7 @@ def _case_words(clash: Clash, report: Report) -> str:
     if clash.penetration is not None:
         text += f", penetration {inside(clash, unit, noise)}"
     if clash.distance is not None:
-        kind = "" if clash.depth else "gap "
+        kind = "depth " if clash.depth else "gap "
         text += f", {kind}{gap_or_depth(clash, unit, noise)} ({clash.evidence})"
     if words := wording.when(clash, report):
         text += f", {words}"

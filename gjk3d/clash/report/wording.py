@@ -54,9 +54,8 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
 
 
 def gap_or_depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the gap of two parts, or the depth of their overlap after the word "depth". Empty if unknown."""
-    deep = depth(clash, unit, error)
-    return f"depth {deep}" if deep else distance(clash, unit, error)
+    """Return the gap of two parts, or the depth of their overlap. Empty if unknown."""
+    return depth(clash, unit, error) or distance(clash, unit, error)
 
 
 def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:

@@ -23,7 +23,7 @@ const clashTable = (function () {
   const { inside, brief, volume } = data.widths;
   for (const [name, none] of [["inside", !inside], ["volume", !volume], ["when", !data.columns.time], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
   // a column is as wide as its longest text, and the names get the remaining width
-  for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 92, brief], ["volume", 62, volume]])
+  for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 108, brief], ["volume", 62, volume]])
     scroll.style.setProperty("--" + column, `max(${title}px, calc(${most}ch + 17px))`);
   if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));

@@ -74,7 +74,7 @@ def test_a_click_on_a_row_flies_there(opened):
     assert share(first, GREEN) > 0.02
     assert sentences.SEPARATION.format("0.5 mm") in browser.evaluate("document.querySelector('#legend').textContent")
     detail = browser.evaluate("document.querySelector('#detail').innerText")
-    values = "-0.5 mm", "(0.5, 0, 0), length 0.5 mm", "2 mm³", "0.5 × 2 × 2 mm"
+    values = "depth\n0.5 mm", "(0.5, 0, 0), length 0.5 mm", "2 mm³", "0.5 × 2 × 2 mm"
     for words in ("frame", "press/ram", *values, "pressed in"):
         assert words in detail
     target = np.array(browser.state("eye").split()[3:], float)

@@ -24,7 +24,7 @@ SCRATCH = {"simplex", "workspace", "order", "frames"}
 
 
 def places_of(entry: object) -> tuple[str, ...]:
-    """Return what of each argument a call takes, as `gjk3d.convex.rows` and `gjk3d.robot.queries` pass them."""
+    """Return what of each argument a call takes, as `gjk3d.convex.batch` and `gjk3d.robot.queries` pass them."""
     names = list(gpu.parameters(entry))
     rows = {"q", "answer"} if entry is hit_of_one else set()
     return tuple("[k]" if name in rows else "[thread]" if name in SCRATCH else "" for name in names)

@@ -16,8 +16,6 @@ import numpy as np
 from gjk3d._kernels.decorators import MODE
 from gjk3d.typing import Floats32_1, Floats32_3
 
-Vec3 = tuple[float, float, float]
-
 LANES = 8  #: boxes of a node, triangles of a leaf
 CLEAR = 256.0  #: ratio of the projected area of a triangle to its rounding from which a distance has two digits
 _BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
@@ -72,32 +70,8 @@ def _boxes_on_ray(f: Any, boxes: Any, node: Any, ray: Any, most: Any, out: Any) 
     return f.bits(f.at_most(enter, leave))
 
 
-def _boxes_near(f: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
-    total = f.all(0.0)
-    for k in range(3):
-        at, low, high = f.all(point[k]), f.row(boxes, node, _BOX, k), f.row(boxes, node, _BOX, 3 + k)
-        off = f.greater(f.greater(f.minus(low, at), f.minus(at, high)), f.all(0.0))
-        total = f.plus(total, f.times(off, off))
-    f.write(out, total)
-    return f.bits(f.at_most(total, f.all(most)))
-
-
-def _corners(f: Any, corners: Any, leaf: Any, origin: Any) -> Any:
-    """Return the corners of the triangles of a leaf relative to a point."""
-    at = [f.all(x) for x in origin]
-    return [[f.minus(f.row(corners, leaf, _TRIANGLE, 3 * q + k), at[k]) for k in range(3)] for q in range(3)]
-
-
 def _dot(f: Any, a: Any, b: Any) -> Any:
     return f.plus(f.plus(f.times(a[0], b[0]), f.times(a[1], b[1])), f.times(a[2], b[2]))
-
-
-def _cross(f: Any, a: Any, b: Any) -> Any:
-    return [f.minus(f.times(a[i], b[j]), f.times(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
-
-
-def _sub(f: Any, a: Any, b: Any) -> Any:
-    return [f.minus(x, y) for x, y in zip(a, b, strict=True)]
 
 
 def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
@@ -125,32 +99,10 @@ def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out
     return f.when_any(bits, distances)
 
 
-def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any) -> Any:
-    a, b, c = corner = _corners(f, corners, leaf, point)
-    edges = _sub(f, b, a), _sub(f, c, b), _sub(f, a, c)
-    n = _cross(f, edges[0], edges[1])
-    zero, one, tiny = f.all(0.0), f.all(1.0), f.all(1e-30)
-    nearest, sides = f.all(3e38), []
-    for p, e in zip(corner, edges, strict=True):
-        at = f.over(f.minus(zero, _dot(f, p, e)), f.greater(_dot(f, e, e), tiny))
-        at = f.lesser(f.greater(at, zero), one)
-        foot = [f.plus(x, f.times(at, y)) for x, y in zip(p, e, strict=True)]
-        nearest = f.lesser(_dot(f, foot, foot), nearest)
-        sides.append(f.at_most(zero, _dot(f, _cross(f, p, e), n)))
-    height = _dot(f, n, a)
-    plane = f.over(f.times(height, height), f.greater(_dot(f, n, n), tiny))
-    over = f.both(f.both(sides[0], sides[1]), sides[2])
-    nearest = f.choose(over, f.lesser(plane, nearest), nearest)
-    return f.bits(f.at_most(nearest, f.all(most)))
-
-
 if TYPE_CHECKING:
 
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
         """Return which boxes of a node a ray enters within a distance, and write the distances of entry."""
-
-    def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
-        """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
         """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
@@ -158,9 +110,6 @@ if TYPE_CHECKING:
         ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
         projected area is more than `CLEAR` times as large.
         """
-
-    def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float) -> int:
-        """Return which triangles of a leaf are within a squared distance of a point."""
 
     def lowest_bit(bits: int) -> int:
         """Return the number of the lowest bit that is set."""
@@ -249,16 +198,8 @@ elif MODE in ("alone", "jit"):
         return types.int64(boxes, types.int64, ray, types.float64, out), _written(_boxes_on_ray)
 
     @intrinsic
-    def boxes_near(context: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
-        return types.int64(boxes, types.int64, point, types.float64, out), _written(_boxes_near)
-
-    @intrinsic
     def triangles_on_line(context: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
         return types.int64(corners, types.int64, line, types.float64, out), _written(_triangles_on_line)
-
-    @intrinsic
-    def triangles_near(context: Any, corners: Any, leaf: Any, point: Any, most: Any) -> Any:
-        return types.int64(corners, types.int64, point, types.float64), _written(_triangles_near)
 
     @intrinsic
     def lowest_bit(context: Any, bits: Any) -> Any:
@@ -323,8 +264,7 @@ else:
 
         return call
 
-    boxes_on_ray, boxes_near = _computed(_boxes_on_ray), _computed(_boxes_near)
-    triangles_on_line, triangles_near = _computed(_triangles_on_line), _computed(_triangles_near)
+    boxes_on_ray, triangles_on_line = _computed(_boxes_on_ray), _computed(_triangles_on_line)
 
     def lowest_bit(bits: int) -> int:
         return (int(bits) & -int(bits)).bit_length() - 1

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+import gjk3d
 from tests.test_documents import DOCUMENTS, ROOT, ident
 
-PACKAGE = ROOT / "gjk3d"
+PACKAGE = Path(gjk3d.__file__).parent
 LIMIT = 3.0  #: hits in 100 sentences; a group of fewer than 34 sentences may have one hit
 PATTERNS = {
     "a clause in place of a noun": (
@@ -114,7 +115,7 @@ def hits(sentence: str) -> list[str]:
 
 def files_of(group: str) -> list[Path]:
     """Return the files of a subpackage, of the package's top, or one document."""
-    folder = ROOT / group
+    folder = PACKAGE.parent / group if group.startswith("gjk3d") else ROOT / group
     if folder.is_file():
         return [folder]
     kinds = (".py", ".js", ".html")
@@ -124,7 +125,7 @@ def files_of(group: str) -> list[Path]:
 
 GROUPS = [
     "gjk3d",
-    *sorted(ident(each) for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"),
+    *sorted(f"gjk3d/{each.name}" for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"),
     *map(ident, DOCUMENTS),
 ]
 
@@ -145,4 +146,4 @@ if __name__ == "__main__":
         marked = [(file, kind, sentence) for file, sentence in read for kind in hits(sentence)]
         print(f"{name}: {len(marked)} in {len(read)} sentences, {100 * len(marked) / max(len(read), 1):.1f} in 100")
         if sys.argv[1:]:
-            print(*(f"  {ident(file)} [{kind}] {sentence[:200]}" for file, kind, sentence in marked), sep="\n")
+            print(*(f"  {file.name} [{kind}] {sentence[:200]}" for file, kind, sentence in marked), sep="\n")

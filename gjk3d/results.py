@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gjk3d.frozen import comparable
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
-from gjk3d.wording import format_bounds
+from gjk3d.wording import count, format_bounds
 
 _C = TypeVar("_C", bound=type)
 
@@ -142,7 +142,7 @@ class Axis(NamedTuple, Generic[N]):
 
     def __repr__(self) -> str:
         if self.normal.ndim == 2:
-            return f"Axis of {len(self.normal)} pairs"
+            return f"Axis of {count(len(self.normal), 'pair')}"
         x, y, z = self.normal + 0.0
         what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
         gap = format_bounds(*self.bounds, 9)
@@ -540,7 +540,7 @@ class Distance(Answer[N]):
         if self.normal.ndim == 2:
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
-            return f"Distance of {len(self)} pairs: {parts or 'none'}"
+            return f"Distance of {count(len(self), 'pair')}: {parts or 'none'}"
         x, y, z = self.normal + 0.0  # -0.0 becomes 0.0
         value = format_bounds(self.lower, self.upper, 9)
         return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"

@@ -437,7 +437,7 @@ class Mesh(Body):
         from gjk3d.shapes.arguments import points_of
 
         if not self.is_watertight:
-            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
+            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, expected a closed mesh")
         p, single = points_of(points, "contains: points")
         answer = holds(self, p)
         return bool(answer[0]) if single else answer

@@ -22,7 +22,7 @@ from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status, compared
 from gjk3d.typing import Array, N, PoseLike, Rows
-from gjk3d.wording import below, format_time
+from gjk3d.wording import below, count, format_time
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -177,7 +177,7 @@ class Impact(Answer[N]):
         if self.time.ndim == 2:
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {ImpactStatus(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
-            return f"Impact of {len(self)} motions: {parts or 'none'}"
+            return f"Impact of {count(len(self), 'motion')}: {parts or 'none'}"
         if self.status == ImpactStatus.HIT:
             x, y, z = self.normal
             start, end = self.time
@@ -264,7 +264,7 @@ def time_of_impact(
     stacked = first.stacked or second.stacked
     if first.stacked and second.stacked and len(first) != len(second):
         raise ShapeError(
-            f"motion_a has {len(first)} rows and motion_b {len(second)}: stacks must have one length, or be one motion"
+            f"motion_a has {len(first)} rows and motion_b {len(second)}, expected equal numbers, or one motion"
         )
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)

@@ -25,7 +25,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Number, PoseLike, Rows, VectorLike
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, kind_of
 
 _new, _set_attribute = object.__new__, object.__setattr__
 _BLOCK = 200_000  #: most pairs of one block, which limits the memory for kernel rows
@@ -91,7 +91,7 @@ class Volume(Frozen):
 
     def __repr__(self) -> str:
         if not self._single:
-            return f"{type(self).__name__} of {len(self)}"
+            return f"{type(self).__name__}: {count(len(self), 'volume')}"
         parts = [f"{name}={np.array2string(np.asarray(getattr(self, name)), precision=6, separator=', ')}"
                  for name in self._names]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parts)})".replace("\n", "")

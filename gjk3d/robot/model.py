@@ -703,7 +703,8 @@ class Robot(PairedLinks):
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
+        links, bodies = count(len(self.links), "link"), len(self.bodies)
+        return f"<Robot {self.name!r}: {links}, {self.dof} dof, {bodies} {'body' if bodies == 1 else 'bodies'}>"
 
 
 def _warn(description: Description) -> None:

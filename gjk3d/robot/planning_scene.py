@@ -21,7 +21,7 @@ from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, name
 from gjk3d.robot.results import near
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
-from gjk3d.wording import nearest
+from gjk3d.wording import count, nearest
 
 if TYPE_CHECKING:
     from gjk3d.robot.timed import Surroundings
@@ -511,5 +511,6 @@ class PlanningScene(Margins):
 
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""
-        count = len(self._cell().slots)
-        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} obstacles{attached}>"
+        pairs = count(len(self._cell().slots), "pair")
+        obstacles = count(len(self.objects), "obstacle")
+        return f"<Checker of {self.robot.name!r}: {pairs}, {obstacles}{attached}>"

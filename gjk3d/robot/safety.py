@@ -32,7 +32,7 @@ from gjk3d.robot.timed import (
 )
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
 from gjk3d.typing import Bools
-from gjk3d.wording import count, format_bounds, json_ready, number
+from gjk3d.wording import count, format_gap, json_ready, number
 
 SCHEMA_VERSION = 1
 #: verdicts of a pair that is not proven to keep its margin, the worst first
@@ -273,14 +273,14 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
     """Return the cells of a table for a motion."""
-    least = format_bounds(motion.lower, motion.upper, 4)
+    least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
     """Return the cells of a table for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
-    least = format_bounds(row.lower, row.upper, 4)
+    least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
 
 

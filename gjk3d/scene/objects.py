@@ -234,7 +234,7 @@ class Objects:
         """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
-                raise SceneError(f"group {group!r} exceeds the limit of {MOST_GROUPS} groups in a scene")
+                raise SceneError(f"group {group!r} is one too many, expected at most {MOST_GROUPS} groups in a scene")
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 

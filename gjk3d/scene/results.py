@@ -11,6 +11,7 @@ from gjk3d.query.raycast import FIELDS, RayHit
 from gjk3d.results import Distance, compared
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, N
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -85,8 +86,8 @@ class ScenePairs(Generic[All, Row]):
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        count = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
-        return f"{'Contact' if isinstance(self.result, Contact) else 'Distance'} of {count} of objects"
+        kind = "Contact" if isinstance(self.result, Contact) else "Distance"
+        return f"{kind} of {count(len(self), 'pair')} of objects"
 
 
 @compared()

@@ -134,7 +134,7 @@ class Composed(Shape):
         """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
-            raise ShapeError(f"{self!r} has curved parts, or too many vertices, so its faces are not available")
+            raise ShapeError(f"{self!r} lacks faces, or has too many. Use a ConvexHull of its surface()")
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 

@@ -121,7 +121,7 @@ class PointCloud(Body):
         >>> import gjk3d as gk, numpy as np
         >>> seen = np.array([(0, 0, 1), (np.nan, 0, 0), (0, 0, np.inf)], dtype=np.float32)
         >>> gk.PointCloud.from_sensor(seen, 0.01)
-        (<PointCloud of 1 points, radius 0.01>, 2)
+        (<PointCloud of 1 point, radius 0.01>, 2)
         """
         try:
             raw = np.asarray(points)

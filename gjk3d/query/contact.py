@@ -24,7 +24,7 @@ from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
-from gjk3d.wording import count
+from gjk3d.wording import count, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.bodies.contact import ContactPair, Touching
@@ -204,9 +204,8 @@ class Contact(Answer[N]):
     def __repr__(self) -> str:
         if self.gaps.ndim == 2:
             return f"Contact of {count(len(self), 'pair')}, {count(int(self.count.sum()), 'point')}"
-        x, y, z = self.normal
         what = "1 point" if self.count == 1 else f"{self.count} points"
-        return f"Contact: {self.status.name.lower()}, {what} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Contact: {self.status.name.lower()}, {what} along {format_vector(self.normal, 4)}"
 
 
 @overload

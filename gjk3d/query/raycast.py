@@ -23,7 +23,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
-from gjk3d.wording import count
+from gjk3d.wording import count, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -127,8 +127,7 @@ class RayHit(Answer[N]):
             return "RayHit: none"
         if self.inside:
             return "RayHit: at 0, from inside"
-        x, y, z = self.normal
-        return f"RayHit: at {self.distance:.9g}, on a face towards ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"RayHit: at {self.distance:.9g}, on a face towards {format_vector(self.normal, 4)}"
 
 
 @overload

@@ -22,7 +22,7 @@ from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status, compared
 from gjk3d.typing import Array, N, PoseLike, Rows
-from gjk3d.wording import below, count, format_time
+from gjk3d.wording import below, count, format_time, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -179,9 +179,8 @@ class Impact(Answer[N]):
             parts = ", ".join(f"{n} {ImpactStatus(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
             return f"Impact of {count(len(self), 'motion')}: {parts or 'none'}"
         if self.status == ImpactStatus.HIT:
-            x, y, z = self.normal
             start, end = self.time
-            return f"Impact: hit {format_time(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
+            return f"Impact: hit {format_time(start, end, 9)}, along {format_vector(self.normal, 4)}"
         return f"Impact: {self.status.name.lower()}, free until {below(self.free_until, 9)}"
 
 

@@ -322,7 +322,7 @@ class Robot(PairedLinks):
         >>> import gjk3d as gk
         >>> gk.robot.Robot.load('''<robot name="r"><link name="a"><collision><geometry><sphere radius="1"/>
         ... </geometry></collision></link></robot>''')
-        <Robot 'r': 1 links, 0 dof, 1 bodies>
+        <Robot 'r': 1 link, 0 dof, 1 body>
         """
         file, root = read_root(source, ("robot", "mujoco"), arguments)
         if root.tag == "mujoco":

@@ -328,7 +328,7 @@ class Mesh(Body):
 
     @property
     def nearly_closed(self) -> str:
-        """The warning for a mesh, or a piece of it, that is nearly closed, and empty for any other mesh."""
+        """A warning if the mesh or a piece of it is nearly closed, else an empty text."""
         state = self._mended
         if not (self._solid and state.nearly):
             return ""

@@ -52,7 +52,7 @@ def query_collide(
 
 
 def _uses_gpu(device: Device, a: Any, b: Any) -> bool:
-    """Tell whether the GPU is requested; raise if it does not support the two shapes."""
+    """Return whether the GPU is requested; raise if it does not support the two shapes."""
     if not check_device(device):
         return False
     if a._kind | b._kind != Kind.CONVEX:

@@ -43,7 +43,7 @@ LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 @compared("normal", "normals", "points_a", "points_b", "gaps", "count", "result")
 class Contact(Answer[N]):
-    """Answer of `contact`, for one pair or for n.
+    """Result of `contact`, for one pair or for n.
 
     Attributes
     ----------
@@ -405,7 +405,7 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
-    """Tell whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
+    """Return whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
     return not (a._kind | b._kind) & Kind.PLANES
 
 

@@ -39,7 +39,7 @@ _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 @compared()
 class Gradient(NamedTuple):
-    """Answer of `gradient`, for one pair or for n.
+    """Result of `gradient`, for one pair or for n.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ def _body_slopes(
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
-    """Tell which rows have a unique normal and a unique pair of points."""
+    """Return which rows have a unique normal and a unique pair of points."""
     ints, floats, row, plane = core_row(*shapes, *map(len, rows))
     pairs, (out, flags) = PairRows(ints, floats, row, np.concatenate(rows)), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)

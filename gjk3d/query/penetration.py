@@ -20,7 +20,7 @@ _FINEST = 1e-4
 
 @compared()
 class Penetration(NamedTuple):
-    """Answer of `penetration`.
+    """Result of `penetration`.
 
     Attributes
     ----------

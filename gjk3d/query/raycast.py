@@ -50,7 +50,7 @@ FIELDS = tuple(_UNPACK)
 
 @compared(*FIELDS)
 class RayHit(Answer[N]):
-    """Answer of `raycast`, for one ray or for n.
+    """Result of `raycast`, for one ray or for n.
 
     Attributes
     ----------

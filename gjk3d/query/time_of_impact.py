@@ -68,7 +68,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 @compared("status", "free_until", "time", "iterations", "shape_a", "shape_b", "motion_a", "motion_b")
 class Impact(Answer[N]):
-    """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
+    """Result of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ def _single_impact(
 
 
 def _deep(distance: Distance[Any], clearance: float) -> Any:
-    """Tell which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
+    """Return which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
     return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
 
 

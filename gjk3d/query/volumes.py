@@ -121,7 +121,7 @@ class Volume(Frozen):
     # --- public methods of every volume ------------------------------------------------------------------------------
 
     def overlaps(self, other: Volume, *, all_pairs: bool = False) -> Any:
-        """Tell which volumes may touch or overlap. False is a proof that they are separated.
+        """Return which volumes may touch or overlap. False is a proof that they are separated.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Volume(Frozen):
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Tell which points are in the volume. Points on its surface are inside, and points near it by rounding may be.
+        """Return which points are in the volume. Points on its surface are inside. Points near it by rounding may be.
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ class AABB(Volume):
 
     @property
     def volume(self) -> Any:
-        """Product of the extents."""
+        """Volume, the product of the extents."""
         return self.extents.prod(axis=-1) if self.extents.ndim == 2 else float(self.extents.prod())
 
     @property
@@ -553,7 +553,7 @@ class OBB(Volume):
 
     @property
     def volume(self) -> Any:
-        """Product of the extents."""
+        """Volume, the product of the extents."""
         return self.extents.prod(axis=-1) if self.extents.ndim == 2 else float(self.extents.prod())
 
     @property

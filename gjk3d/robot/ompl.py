@@ -417,7 +417,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Raises
     ------
     RobotError
-        ``enough`` or ``weight`` is not such a number.
+        ``enough`` is not above 0, or ``weight`` is negative.
     """
 
     def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:

@@ -484,7 +484,6 @@ class PlanningScene(Margins):
         return cached[1]
 
     def _state(self) -> tuple[_Settings, Cell]:
-        """Return the settings and their cell."""
         # Both are stored as one tuple. Another thread may store the cell of older settings at the same time, and that
         # cell must not be used for these settings.
         current, settings = self._made, self._settings

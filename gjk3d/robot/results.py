@@ -327,7 +327,7 @@ class RobotDistances(NamedTuple):
         Raises
         ------
         RobotError
-            The margins are not such numbers, or one is greater than ``within``.
+            A margin is not a finite number, or is greater than ``within``.
 
         Examples
         --------

@@ -393,7 +393,6 @@ def _is_of(base: Base, pair: Pair) -> Bools:
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings without a pair."""
     objects = {
         name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
         for name, item in around.objects.items()
@@ -402,7 +401,6 @@ def _without(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with only this pair."""
     links = frozenset(around.base.robot.links) - set(pair)
     objects = {name: item._replace(touch=item.touch | links) for name, item in around.objects.items() if name in pair}
     return _rebuilt(around, _is_of(around.base, pair), objects)

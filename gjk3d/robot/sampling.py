@@ -71,7 +71,7 @@ def allow_by_sampling(
     Raises
     ------
     RobotError
-        The robot does not have collision shapes, ``samples`` is not such a number, ``default`` is not a configuration,
+        The robot does not have collision shapes, ``samples`` is less than 1, ``default`` is not a configuration,
         or limits are missing, too far apart, or crossed.
 
     Examples

@@ -481,7 +481,6 @@ def _joint_element(root: Element, joint: Joint) -> None:
 
 
 def _origin(parent: Element, pose: Array) -> None:
-    """Write a pose as an <origin>."""
     # the roll is computed after yaw and pitch, so that it is right even if these are not unique
     r = pose[:3, :3].tolist()
     yaw = atan2(r[1][0], r[0][0])

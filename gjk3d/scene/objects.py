@@ -296,7 +296,6 @@ class Objects:
             self.pairs = self.pairs.joined(ShapeStore(list(self.shapes)[packed:]))
 
     def _drop_shapes(self) -> None:
-        """Drop the shapes that no object has."""
         self._gone = 0
         visitor = [self._visitor[1]] if self._visitor[0] is not None else []
         old = np.array([*(slot for slot in self.slots.values() if slot not in self._fresh), *visitor], dtype=np.int64)

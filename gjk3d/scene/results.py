@@ -33,7 +33,7 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
 
 @compared("pairs", "result")
 class ScenePairs(Generic[All, Row]):
-    """Answer of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
+    """Result of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
 
     Iteration yields ``name_a, name_b, row``, and an index returns one such tuple. The second name is None if the
     target of the query was a shape.
@@ -92,7 +92,7 @@ class ScenePairs(Generic[All, Row]):
 
 @compared()
 class Clearance(NamedTuple):
-    """Answer of `Scene.clearance`: the least signed distance, and its pair.
+    """Result of `Scene.clearance`: the least signed distance, and its pair.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Clearance(NamedTuple):
 
 @compared(*FIELDS, "name")
 class SceneHit(RayHit[N]):
-    """Answer of `Scene.raycast`: a `RayHit` with the name of the object.
+    """Result of `Scene.raycast`: a `RayHit` with the name of the object.
 
     Attributes
     ----------

@@ -630,5 +630,4 @@ class Scene:
 
 
 def _by_name(query: SceneQuery, pairs: Ints) -> Ints:
-    """Return the order of pairs by their names."""
     return ((query.ranks[pairs[:, 0]] << 31) | query.ranks_b[pairs[:, 1]]).argsort(kind="stable")

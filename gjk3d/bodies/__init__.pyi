@@ -8,3 +8,4 @@ from . import mesh_points as mesh_points
 from . import planes as planes
 from . import rational as rational
 from . import raycast as raycast
+from . import solids as solids

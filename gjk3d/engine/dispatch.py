@@ -38,7 +38,7 @@ def kind_of(x: Any) -> int:
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Tell whether queries accept x: a convex shape, a mesh, a compound and the like."""
+    """Return whether queries accept x: a convex shape, a mesh, a compound and the like."""
     return kind_of(x) != 0
 
 
@@ -135,9 +135,10 @@ TABLE = {
         (
             ANY,
             ANY,
-            f"{{a}} against {{b}}: overlap takes convex polytopes. Pass hull() of a body. {BOX} for a plane",
+            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}. {BOX} for a plane",
         ),
         (BOUNDED, BOUNDED, None),
+        (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
     ),
     "verify": _row(
         (SHAPES, SHAPES, None),

@@ -284,7 +284,7 @@ class Shape(Collidable):
         Raises
         ------
         ShapeError
-            If the resolution is not such a number.
+            If the resolution is not a whole number from 3 to 4096.
 
         Examples
         --------

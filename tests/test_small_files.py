@@ -45,7 +45,7 @@ def timed(path) -> str:
     return message
 
 
-IN_OTHER_PROCESS = ("replicate.xml",)
+IN_OTHER_PROCESS = ("replicate.xml", "field.xml", "grid.vtk")
 SLOW = ("copies.dae", "few_names.stl", "few_nodes.glb", "few_models.zip")
 
 

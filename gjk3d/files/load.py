@@ -161,7 +161,9 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
-        content = process.converted(file, kind.process_reader) if kind.process_reader else data
+        content = data
+        if reader := kind.process_reader:
+            content = process.converted(file, reader, alone=reader in process.ALONE)
         content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)
         if kind.reader == ARCHIVE:

@@ -7,3 +7,4 @@ from . import impact as impact
 from . import planes as planes
 from . import rational as rational
 from . import raycast as raycast
+from . import solids as solids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 from zlib import crc32
@@ -161,6 +161,24 @@ class Mesh(Body):
             _source=source, _solid=bool(solid), _rounding=rounding,
         )  # fmt: skip
 
+    @classmethod
+    def _later(cls, arrays: Callable[[], tuple[Array, Ints]], volume: float, unit: str | None) -> Mesh:
+        """Return a mesh with a known volume whose vertices and faces are computed when they are first read."""
+        mesh = object.__new__(cls)._set(_name=None, _unit=unit, _parts=(), _source=None, _solid=True, _rounding=0.0)
+        mesh._cache.update(arrays=arrays, volume=volume)
+        return mesh
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Compute the arrays of a mesh of `_later`."""
+            if name not in ("_vertices", "_faces") or "arrays" not in self._cache:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            for field, array in zip(("_vertices", "_faces"), self._cache["arrays"](), strict=True):
+                array.setflags(write=False)
+                object.__setattr__(self, field, array)
+            return getattr(self, name)
+
     @property
     def name(self) -> str | None:
         """The name of the model in the file."""
@@ -216,6 +234,21 @@ class Mesh(Body):
         corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
         cross = np.cross(corners[:, 1], corners[:, 2])
         return float(np.einsum("ij,ij->", corners[:, 0], cross) / 6.0)
+
+    @property
+    @cached
+    def centroid(self) -> Array:
+        """The centre of mass of the solid, (3,), and the middle of the vertices for the volume 0.
+
+        It is meaningful only if `is_watertight`.
+        """
+        known = self._cache.get("arrays")
+        vertices, faces = known() if known is not None else (self._vertices, self.skin.faces)
+        middle: Array = vertices.mean(axis=0)
+        a, b, c = np.moveaxis((vertices - middle)[faces], 1, 0)
+        weights = np.einsum("ij,ij->i", a, np.cross(b, c))
+        total = float(weights.sum())
+        return middle + weights @ (a + b + c) / (4.0 * total) if total and self.volume else middle
 
     @property
     @cached

@@ -1,4 +1,4 @@
-"""Solids of a mesh: their union without inner walls by manifold3d, and the separate solids with their cavities."""
+"""Solids of meshes: unions without inner walls and intersections by manifold3d, and separate solids with cavities."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import Edges, edges_of
 from gjk3d.broad.tree import Tree
+from gjk3d.errors import ShapeError
 from gjk3d.geometry.components import connected
-from gjk3d.poses import matrices
+from gjk3d.poses import IDENTITY, matrices, moved, relative
 from gjk3d.typing import Array, Ints
 
 _UNCHANGED = 1e-9  #: relative change of the area below which no wall was removed
 _FLAT = 1e-13  #: greatest volume of a flat piece, in units of its area to the power of 3/2
+SAME_FRAME = IDENTITY[0, :12]  #: the pose of B where both solids are in one frame
+_LISTED = 4096  #: greatest number of pairs of faces whose segments are the overlap of meshes that touch
 ERROR = 4.0  #: bound of the error of a union, in units of the tolerance of manifold3d
 
 
@@ -48,6 +52,64 @@ def solid(mesh: Mesh) -> Any:
     if mesh.volume < 0.0:  # inside out
         faces = faces[:, ::-1]
     return _solid_of(mesh.vertices[first], faces)
+
+
+class Overlap(NamedTuple):
+    """The intersection of two solids, with its volume and its surface. The surface is empty for the volume 0."""
+
+    volume: float
+    vertices: Array
+    faces: Ints
+
+
+def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
+    """Return the intersection of two solids with b at a pose, or None if the boolean operation fails."""
+    shared = _intersected(a, b, m)
+    if shared is None:
+        return None
+    if shared.is_empty():
+        return Overlap(0.0, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+    return Overlap(float(shared.volume()), *arrays_of(shared))
+
+
+def _intersected(a: Any, b: Any, m: Array) -> Any:
+    import manifold3d
+
+    shared = a ^ (b if m is SAME_FRAME else b.transform(matrices(m)[:3]))
+    return shared if shared.status() == manifold3d.Error.NoError else None
+
+
+def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
+    """Return the intersection of the solids of two meshes that are not proven to be apart, in world axes.
+
+    Its arrays are built when they are first read. Meshes that only touch have a volume of 0, and degenerate triangles
+    on the segments in which their surfaces intersect.
+    """
+    a, b = union_of(a).mesh, union_of(b).mesh
+    m = relative(row_a, row_b)
+    solid_a, solid_b = a._cached("solid", lambda: solid(a)), b._cached("solid", lambda: solid(b))
+    shared = None if solid_a is None or solid_b is None else _intersected(solid_a, solid_b, m)
+    if shared is None:
+        raise ShapeError(
+            "overlap: manifold3d does not accept the meshes as solids. Pass mesh.hull() for a convex mesh, or repair "
+            "the meshes in their source"
+        )
+
+    volume = float(shared.volume())
+
+    def arrays() -> tuple[Array, Ints]:
+        vertices, faces = arrays_of(shared) if volume > 0.0 else _touch(MeshPair.of(a, b, m))
+        return np.ascontiguousarray(moved(row_a, vertices)), faces
+
+    return Mesh._later(arrays, volume, a.unit or b.unit)
+
+
+def _touch(pair: MeshPair) -> tuple[Array, Ints]:
+    """Return degenerate triangles on the segments in which two surfaces intersect, or at a common point."""
+    segments = pair.cut(_LISTED)
+    if not len(segments):
+        return pair.place(None)[None], np.zeros((1, 3), dtype=np.int64)
+    return segments.reshape(-1, 3), 2 * np.arange(len(segments))[:, None] + np.array([0, 1, 1])
 
 
 def _solid_of(vertices: Array, faces: Any) -> Any:

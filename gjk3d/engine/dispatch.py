@@ -135,9 +135,10 @@ TABLE = {
         (
             ANY,
             ANY,
-            f"{{a}} against {{b}}: overlap takes convex polytopes. Pass hull() of a body. {BOX} for a plane",
+            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}. {BOX} for a plane",
         ),
         (BOUNDED, BOUNDED, None),
+        (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
     ),
     "verify": _row(
         (SHAPES, SHAPES, None),

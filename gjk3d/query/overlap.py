@@ -1,22 +1,22 @@
-"""The intersection of two polytopes, as a polytope."""
+"""The intersection of two polytopes as a polytope, and of two meshes as a mesh."""
 
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from gjk3d.errors import UnsupportedPair
+from gjk3d.engine.dispatch import Collider
+from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import FACE_ANGLE
 from gjk3d.geometry.intersection import Walls, bevels, corners
 from gjk3d.geometry.points import farthest
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.shared_volume import Facets, facets_of, shared_volume
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
 from gjk3d.query.batch import prepare_query
 from gjk3d.query.pair import collide_prepared, distance_prepared, prepared_for_builtins
-from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.composed import Composed, Rounded
@@ -24,41 +24,59 @@ from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 from gjk3d.wording import kind_of
 
+if TYPE_CHECKING:
+    from gjk3d.bodies.mesh import Mesh
+
 
 @overload
-def overlap(a: Shape, b: Shape, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
+def overlap(a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
 @overload
-def overlap(a: Shape, b: Shape, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
+def overlap(a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
 @overload
 def overlap(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
 @overload
 def overlap(
     a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> list[ConvexHull | None]: ...
-def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
-    """Return the intersection of two polytopes.
+@overload
+def overlap(a: Mesh, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Mesh | None: ...
+@overload
+def overlap(
+    a: Mesh, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> list[Mesh | None]: ...
+@overload
+def overlap(a: Shape, b: Mesh, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Mesh | None: ...
+@overload
+def overlap(a: Shape, b: Mesh, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> list[Mesh | None]: ...
+def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
+    """Return the intersection of two polytopes or closed meshes.
 
     Parameters
     ----------
-    a, b : Shape
+    a, b : Shape or Mesh
         Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
-        curved shapes.
+        curved shapes. A mesh is closed. The bodies of a mesh that overlap are united first.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
 
     Returns
     -------
-    ConvexHull or None, or a list of these for a stack
-        The intersection in world axes. The error of its corners is about 1e-12 of the pair's size. None exactly if the
-        shapes are proven to be separated, as in `collide`. The intersection of shapes that touch, or overlap by less
-        than the rounding error, is a flat polytope, a segment or a point.
+    ConvexHull, Mesh or None, or a list of these for a stack
+        The intersection in world axes, a Mesh if one of the arguments is a mesh. None exactly if the shapes are proven
+        to be separated, as in `collide`. ``volume`` and ``centroid`` are computed without its vertices and faces.
+
+        The error of the corners of a hull is about 1e-12 of the pair's size. The intersection of shapes that touch, or
+        overlap by less than the rounding error, is a flat polytope, a segment or a point. That of meshes has volume 0
+        and degenerate triangles where the surfaces touch.
 
     Raises
     ------
     UnsupportedPair
-        For curved and rounded shapes and half-spaces.
+        For curved and rounded shapes, half-spaces, and bodies that are neither convex nor meshes.
     PoseError, ShapeError
-        For invalid input; the message names the fault.
+        For invalid input, and for a mesh that does not bound a solid; the message names the fault.
+    ImportError
+        manifold3d, which intersects meshes, is not installed: ``pip install 'gjk3d[mesh]'``.
 
     Examples
     --------
@@ -67,30 +85,92 @@ def overlap(a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike
     >>> both = gk.overlap(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     >>> round(both.volume, 12), both.centroid.tolist()
     (0.0625, [0.25, 0.25, 0.375])
+    >>> cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
+    >>> both = gk.overlap(cube, cube, None, pose)
+    >>> round(both.volume, 12), both.is_watertight
+    (0.0625, True)
     """
-    _, rows = prepare_query("overlap", a, b, pose_a, pose_b)
+    of_meshes, rows = prepare_query("overlap", a, b, pose_a, pose_b)
+    if of_meshes is not None:
+        meshes = _as_mesh(a, "a"), _as_mesh(b, "b")
+        hits = np.atleast_1d(collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, 0.0))
+        made: list[Mesh | None] = [None] * rows.total
+        for k in np.flatnonzero(hits).tolist():
+            made[k] = of_meshes(*meshes, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)])
+        return made if rows.stacked else made[0]
     first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
     pair = prepared_for_builtins(a, b)
     if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):
         return None
     result = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
-    walls = _walls(first), _walls(second)
     if not rows.stacked:
-        return _intersection(*walls, rows.joined_poses(), _middle(result)) if result.lower <= 0.0 else None
-    intersections: list[ConvexHull | None] = []
-    for k in range(rows.total):
+        if result.lower > 0.0:
+            return None
+        return ConvexHull._later(_Intersection(first, second, rows.joined_poses(), result.point_a, result.point_b))
+    hulls: list[ConvexHull | None] = [None] * rows.total
+    for k in np.flatnonzero(result.lower <= 0.0).tolist():
         pose_pair = np.array((rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]))
-        intersections.append(_intersection(*walls, pose_pair, _middle(result[k])) if result.lower[k] <= 0.0 else None)
-    return intersections
+        hulls[k] = ConvexHull._later(_Intersection(first, second, pose_pair, result.point_a[k], result.point_b[k]))
+    return hulls
 
 
-def _middle(result: Distance[float]) -> Vec3:
-    """Return the point halfway between the witness points of one pair."""
-    x, y, z = (0.5 * (result.point_a + result.point_b)).tolist()
-    return x, y, z
+class _Intersection(NamedTuple):
+    """The intersection of two polytopes that touch or overlap, as the source of a hull."""
+
+    a: Polytope
+    b: Polytope
+    rows: Array  #: their poses, (2, 13)
+    point_a: Array  #: witness points
+    point_b: Array
+
+    def _middle(self) -> Array:
+        return 0.5 * (self.point_a + self.point_b)
+
+    def points(self) -> Array:
+        """Return the corners; the middle of the witness points if there are none."""
+        middle, a, b = self._middle(), _walls(self.a), _walls(self.b)
+        if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
+            return middle[None]
+        # coordinates relative to a nearby round point are small, and simple numbers stay exact
+        unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
+        x, y, z = (round(number / unit) * unit for number in middle.tolist())
+        points = corners(a, b, self.rows, (x, y, z), manifold.NEARLY_EQUAL)
+        return points if len(points) else middle[None]
+
+    def bulk(self) -> tuple[float, Array] | None:
+        """Return the volume and the centroid, or None for flat shapes and thin intersections."""
+        a, b = _facets(self.a), _facets(self.b)
+        return None if a is None or b is None else shared_volume(a, b, self.rows, self._middle())
 
 
-def _as_polytope(shape: Shape, name: str) -> Polytope:
+def _as_mesh(x: Any, name: str) -> Mesh:
+    """Return a closed mesh as it is, and the surface of a polytope as a mesh."""
+    from gjk3d.bodies import solids
+    from gjk3d.bodies.mesh import Mesh
+
+    if not solids.available():
+        raise ImportError(
+            "overlap of meshes needs manifold3d, which is not installed. Run pip install 'gjk3d[mesh]', or pip install "
+            "manifold3d"
+        )
+    if not isinstance(x, Mesh):
+        hull = _as_polytope(x, name)._hull()
+        if hull.dimension < 3:
+            raise UnsupportedPair(
+                f"overlap with a mesh takes polytopes with a volume, and {name} is flat. Use intersection_curve or "
+                "raycast for flat shapes"
+            )
+        x = x._cached("mesh", lambda: Mesh(hull.vertices, hull.faces))
+    if not x.is_watertight:
+        raise ShapeError(
+            f"overlap: {name} has {x.open_edges} open edges, so nothing is inside it. Close it in its source, or pass "
+            f"{name}.hull()"
+        )
+    mesh: Mesh = x
+    return mesh
+
+
+def _as_polytope(shape: Any, name: str) -> Polytope:
     """Return the shape as a polytope; a composed shape becomes the hull of the vertices of its terms."""
     polytope: Any = shape
     while isinstance(polytope, Rounded) and polytope.radius == 0.0:
@@ -106,6 +186,10 @@ def _as_polytope(shape: Shape, name: str) -> Polytope:
     return polytope
 
 
+def _facets(shape: Polytope) -> Facets | None:
+    return shape._cached("facets", lambda: facets_of(shape._hull()))
+
+
 def _walls(shape: Polytope) -> Walls:
     """Return the edges and half-spaces of a polytope in its own frame."""
     if "walls" not in shape._cache:
@@ -118,14 +202,3 @@ def _walls(shape: Polytope) -> Walls:
         shape._cache["walls"] = Walls(edges.reshape(-1, 6), planes, float(np.ptp(edges)))
     walls: Walls = shape._cache["walls"]
     return walls
-
-
-def _intersection(a: Walls, b: Walls, rows: Array, middle: Vec3) -> ConvexHull:
-    """Return the intersection of two polytopes that touch or overlap; the point ``middle`` if it is without corners."""
-    if max(a.span, b.span) == 0.0:  # two points have no directions, which `corners` divides by
-        return ConvexHull._later(np.array([middle]))
-    # coordinates relative to a nearby round point are small, and simple numbers stay exact
-    unit = 2.0 ** ceil(log2(max(a.span, b.span, 1e-300)))
-    x, y, z = (round(number / unit) * unit for number in middle)
-    points = corners(a, b, rows, (x, y, z), manifold.NEARLY_EQUAL)
-    return ConvexHull._later(points if len(points) else np.array([middle]))

@@ -7,7 +7,7 @@ leaves only a few of them to scan.
 from __future__ import annotations
 
 from math import pi
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -91,6 +91,16 @@ def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
     return layout.HULL, center, (vertices - center).T.ravel()
 
 
+class HullSource(Protocol):
+    """The points of a hull that is built when its vertices are first read."""
+
+    def points(self) -> Array:
+        """Return the points."""
+
+    def bulk(self) -> tuple[float, Array] | None:
+        """Return volume and centroid of the hull, or None if it has to be built for them."""
+
+
 class ConvexHull(Polytope):
     """The convex hull of points.
 
@@ -146,11 +156,16 @@ class ConvexHull(Polytope):
         self._build(p)
 
     @classmethod
-    def _later(cls, points: Array) -> ConvexHull:
-        """Return the hull of some points, which is built at the first access."""
+    def _later(cls, source: HullSource) -> ConvexHull:
+        """Return the hull of some points, which are computed when its vertices are first read."""
         shape = cls._made()
-        shape._cache["points"] = rows(points, "ConvexHull: points")
+        shape._cache["source"] = source
         return shape
+
+    @property
+    def _bulk(self) -> tuple[float, Array] | None:
+        """Volume and centroid without the vertices, if the source of the points has these."""
+        return self._cached("bulk", self._cache["source"].bulk) if "source" in self._cache else self._cache.get("bulk")
 
     def _build(self, points: Array) -> None:
         hull = build_hull(points)
@@ -162,18 +177,18 @@ class ConvexHull(Polytope):
 
         def __getattr__(self, name: str) -> Any:
             """Build a hull of `_later`."""
-            if name != "_vertices" or "points" not in self._cache:
+            if name != "_vertices" or "source" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            self._build(self._cache["points"])
+            self._build(self._cache["source"].points())
             return self._vertices
 
     def _hull(self) -> Any:
-        if "hull" not in self._cache and "points" in self._cache:
-            self._build(self._cache["points"])
+        if "hull" not in self._cache and "source" in self._cache:
+            self._build(self._cache["source"].points())
         return super()._hull()
 
     def __reduce__(self) -> Any:
-        return _restore, (type(self), self._vertices, self._hull())
+        return _restore, (type(self), self._vertices, self._hull(), self._bulk)
 
     @property
     def vertices(self) -> Array:
@@ -199,6 +214,8 @@ class ConvexHull(Polytope):
     @property
     def centroid(self) -> Array:
         """The centre of mass, (3,) float: of the volume, of the area of a flat hull, or of the length of a segment."""
+        if self._bulk is not None:
+            return self._bulk[1].copy()
         hull = self._hull()
         middle: Array = self._vertices.mean(axis=0)
         if hull.dimension < 2:
@@ -224,6 +241,9 @@ class ConvexHull(Polytope):
         starts = ints[1 : ints[0] + 2]
         return np.split(ints[ints[0] + 2 :], starts[1:-1])
 
+    def _core_volume(self) -> float:
+        return super()._core_volume() if self._bulk is None else self._bulk[0]
+
     def __repr__(self) -> str:
         if len(self._vertices) <= 4:
             return f"ConvexHull(points={self._vertices.tolist()})"
@@ -243,9 +263,9 @@ class ConvexHull(Polytope):
         return ConvexHull(vertices)
 
 
-def _restore(cls: type[ConvexHull], vertices: Array, hull: Any) -> ConvexHull:
+def _restore(cls: type[ConvexHull], vertices: Array, hull: Any, bulk: tuple[float, Array] | None = None) -> ConvexHull:
     shape = cls._made(_vertices=vertices)
-    shape._cache["hull"] = hull
+    shape._cache.update(hull=hull, bulk=bulk)
     return shape
 
 

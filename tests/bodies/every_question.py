@@ -90,6 +90,7 @@ def _judged(a: Any, b: Any, pose_a: Any, pose_b: Any) -> None:
 BOUNDED = "`HeightField(..., bottom=z)`, or a large `Box` instead of the half-space"
 SURFACE = "`HeightField(..., bottom=z)`, or a `Mesh` of the surface"
 SAME = "as for `collide`"
+OVERLAP = "`Mesh(*body.surface())`, or a hull of `surface()` for a curved shape"
 HULLS = "`hull()`, or the parts of `decompose()`"
 QUESTIONS = [
     Question("`collide`", _both(gk.collide), BOUNDED),
@@ -119,7 +120,7 @@ QUESTIONS = [
         "`certificate=True`, `verify`", _both(_judged), BOUNDED
     ),
     Question("`penetration`", _both(gk.penetration), "`signed_distance`, or closed bodies"),
-    Question("`overlap`", _both(gk.overlap), HULLS),
+    Question("`overlap`", _both(gk.overlap), OVERLAP),
     Question("`trace=True`", _apart(lambda *q: gk.distance(*q, trace=True)), HULLS),
 ]  # fmt: skip
 

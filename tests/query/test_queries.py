@@ -156,7 +156,10 @@ def test_bad_questions_are_refused_by_name(call, error, fragments):
 def test_where_a_mesh_is_not_taken_it_is_told_of_its_hull():
     mesh = gk.Mesh(np.vstack([np.zeros(3), np.eye(3)]), [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
     with pytest.raises(UnsupportedPair, match=r"hull\(\)"):
-        gk.overlap(mesh, BOX)
+        gk.distance(mesh, BOX, trace=True)
+    with pytest.raises(ShapeError, match=r"hull\(\)"):
+        gk.overlap(gk.Mesh(mesh.vertices, mesh.faces[1:]), BOX)
+    assert gk.overlap(mesh, BOX).volume == pytest.approx(gk.overlap(mesh.hull(), BOX).volume)
     assert gk.collide(mesh, BOX)
     assert gk.collide(mesh.hull(), BOX)
 

@@ -13,18 +13,9 @@ from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds
-from gjk3d.bodies.solids import solid, union_of
+from gjk3d.bodies.solids import SAME_FRAME, Overlap, intersection, solid, union_of
 from gjk3d.clash.detection.clashes import Clash
-from gjk3d.clash.detection.overlap import (
-    LOOKED_AT,
-    SAME_FRAME,
-    BodyPair,
-    Overlap,
-    area,
-    intersection,
-    shared_depth,
-    touching,
-)
+from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, area, shared_depth, touching
 from gjk3d.clash.documents import Vector
 from gjk3d.engine.pairs import Pairs
 from gjk3d.geometry.points import farthest

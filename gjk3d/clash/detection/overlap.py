@@ -1,21 +1,18 @@
-"""The intersection of two parts: its place, a lower bound of its depth, and its volume."""
+"""The intersection of two parts: its place and a lower bound of its depth."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import holds, inside_of
-from gjk3d.bodies.solids import arrays_of
-from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved, moved_back, parts
+from gjk3d.bodies.solids import SAME_FRAME, Overlap
+from gjk3d.poses import ROUNDING, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
-
-SAME_FRAME = IDENTITY[0, :12]  #: the pose of B where both parts are in one frame
 
 
 class BodyPair(NamedTuple):
@@ -55,26 +52,6 @@ class BodyPair(NamedTuple):
     def trees(self) -> MeshPair:
         """The pair of bounding volume hierarchies."""
         return MeshPair.of(self.a, self.b, self.m)
-
-
-class Overlap(NamedTuple):
-    """The intersection of two solids, with its volume and its surface. The surface is empty for the volume 0."""
-
-    volume: float
-    vertices: Array
-    faces: NDArray[np.int64]
-
-
-def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
-    """Return the intersection of two solids with b at a pose, or None if the boolean operation fails."""
-    import manifold3d
-
-    shared = a ^ (b if m is SAME_FRAME else b.transform(matrices(m)[:3]))
-    if shared.status() != manifold3d.Error.NoError:
-        return None
-    if shared.is_empty():
-        return Overlap(0.0, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    return Overlap(float(shared.volume()), *arrays_of(shared))
 
 
 _CHORDS = 64  #: the number of faces of an intersection at which chords start

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.solids import solid, union_of
+from gjk3d.bodies.solids import intersection, solid, union_of
 from gjk3d.clash.detection.clashes import Clash
-from gjk3d.clash.detection.overlap import intersection
 from gjk3d.clash.detection.parts import MARK, hex_of
 from gjk3d.clash.report.report import Report
 from gjk3d.clash.report.wording import when

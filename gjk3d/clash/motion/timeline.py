@@ -18,8 +18,8 @@ from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.depth.depth import deepest_inside
 from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.solids import solid, union_of
-from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, intersection, shared_depth
+from gjk3d.bodies.solids import intersection, solid, union_of
+from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, shared_depth
 from gjk3d.clash.documents import Interval
 from gjk3d.clash.motion.track import Track, pieces
 from gjk3d.narrow.toi import FREE

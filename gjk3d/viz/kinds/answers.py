@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.solids import solid, union_of
-from gjk3d.clash.detection.overlap import intersection
+from gjk3d.bodies.solids import intersection, solid, union_of
 from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
 from gjk3d.query.faces import intersection_curve

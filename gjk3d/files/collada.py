@@ -41,9 +41,8 @@ def _check_positions(root: Any) -> None:
         if tag == "source" and source.get("id") in positions:
             for array in source:
                 if _tag(array) == "float_array" and "nan" in (array.text or "").lower():
-                    raise HeaderError(
-                        f"its positions {source.get('id')[:80]!r} contain NaN, expected finite numbers. Repair the file."
-                    )
+                    name = shown(source.get("id", "").encode())
+                    raise HeaderError(f"its positions {name} contain NaN, expected finite numbers. Repair the file.")
 
 
 def meters(data: bytes) -> float | None:

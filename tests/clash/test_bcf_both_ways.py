@@ -281,7 +281,7 @@ def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
 
 
 def test_a_file_of_more_topics_than_are_read_is_not_written(tmp_path, monkeypatch):
-    report, one, _two = decided()
+    report, _one, _two = decided()
     path = tmp_path / "a.bcf"
     to_bcf(report, path, NOW)
     written = path.read_bytes()

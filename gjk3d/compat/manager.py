@@ -16,7 +16,7 @@ from gjk3d.compat.answers import (
 from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
-from gjk3d.wording import with_article
+from gjk3d.wording import count, with_article
 
 Name = Any  #: the names that `CollisionManager.add_object` accepts
 Names = tuple[Name, Name]
@@ -94,7 +94,7 @@ class CollisionManager:
         self._objects = Objects()
 
     def __repr__(self) -> str:
-        return f"<CollisionManager: {len(self._objects)} objects>"
+        return f"<CollisionManager: {count(len(self._objects), 'object')}>"
 
     # --- changes -------------------------------------------------------------------------------------------------
 

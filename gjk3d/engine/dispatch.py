@@ -38,7 +38,7 @@ def kind_of(x: Any) -> int:
 
 
 def is_collider(x: Any) -> TypeGuard[Collider]:
-    """Tell whether queries accept x: a convex shape, a mesh, a compound and the like."""
+    """Return whether queries accept x: a convex shape, a mesh, a compound and the like."""
     return kind_of(x) != 0
 
 

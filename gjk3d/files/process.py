@@ -56,7 +56,7 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
                 stderr=subprocess.DEVNULL, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s and was stopped") from None
+            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s. Split the file") from None
         output = target.read_bytes() if target.exists() else b""
         if completed.returncode == _REPORTED:
             message = output.decode("utf-8")

@@ -97,7 +97,7 @@ def _upper(trace: Trace) -> _Upper:
 
 
 def _encloses_origin(vertices: Array, faces: Ints) -> bool:
-    """Tell whether a closed surface encloses the origin, by its solid angle (van Oosterom and Strackee, 1983)."""
+    """Return whether a closed surface encloses the origin, by its solid angle (van Oosterom and Strackee, 1983)."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
     volume = np.einsum("ij,ij->i", a, np.cross(b, c))

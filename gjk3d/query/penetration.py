@@ -13,14 +13,14 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.query.distance import signed_distance
 from gjk3d.results import compared
 from gjk3d.typing import Array, OnePose
-from gjk3d.wording import format_bounds
+from gjk3d.wording import format_bounds, format_vector
 
 _FINEST = 1e-4
 
 
 @compared()
 class Penetration(NamedTuple):
-    """Answer of `penetration`.
+    """Result of `penetration`.
 
     Attributes
     ----------
@@ -66,8 +66,7 @@ class Penetration(NamedTuple):
     def __repr__(self) -> str:
         if self.normal is None:
             return f"Penetration: none, at most {self.upper:.3g}" if self.upper else "Penetration: none"
-        x, y, z = self.normal + 0.0
-        return f"Penetration: {format_bounds(self.lower, self.upper, 9)} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Penetration: {format_bounds(self.lower, self.upper, 9)} along {format_vector(self.normal, 4)}"
 
 
 def penetration(

@@ -360,7 +360,7 @@ class Checker(PlanningScene):
         Raises
         ------
         RobotError, ShapeError
-            q is not a configuration or a stack of them, or ``within`` or ``max_points`` is not such a number.
+            q is not a configuration or a stack of them, or ``within`` or ``max_points`` is out of range.
 
         Examples
         --------

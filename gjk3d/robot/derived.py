@@ -104,7 +104,7 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             chain.append(base)
             base = on[base].partition("/")[0]
             if base in chain:
-                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, which is a loop")
+                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, a loop. Remove one")
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:

@@ -152,9 +152,7 @@ def motion_free(
     first, stack0 = cell.robot.configurations(q0, "q0")
     second, stack1 = cell.robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
-        raise RobotError(
-            f"q0 has {len(first)} rows and q1 {len(second)}: stacks have one length, or one of them is one"
-        )
+        raise RobotError(f"q0 has {len(first)} rows and q1 {len(second)}, expected equal numbers, or one configuration")
     count = len(first) if stack0 else len(second)
     first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
     edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)

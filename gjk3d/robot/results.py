@@ -21,7 +21,7 @@ from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
-from gjk3d.wording import count, format_bounds
+from gjk3d.wording import count, format_bounds, format_gap
 
 PairName = tuple[str, str] | None
 
@@ -69,11 +69,11 @@ class RobotClearance(NamedTuple, Generic[N, P]):
             return f"{several}>"
         k = int(np.asarray(self.distance).argmin())
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
-        return f"{several}, least at [{k}]: {_nearest(lower[k], upper[k], self.pair[k])}>"
+        return f"{several}, least in row {k + 1}: {_nearest(lower[k], upper[k], self.pair[k])}>"
 
 
 def _nearest(lower: Any, upper: Any, pair: Any) -> str:
-    return f"{format_bounds(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
+    return f"{format_gap(lower, upper)} between {pair[0]!r} and {pair[1]!r}" if pair else "no pair within the limit"
 
 
 @compared()
@@ -327,7 +327,7 @@ class RobotDistances(NamedTuple):
         Raises
         ------
         RobotError
-            The margins are not such numbers, or one is greater than ``within``.
+            A margin is not a finite number, or is greater than ``within``.
 
         Examples
         --------

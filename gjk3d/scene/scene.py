@@ -40,6 +40,7 @@ from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.wording import count
 from gjk3d.wording import nearest as nearest_name
 
 Target = Union["Scene", Collider, str, None]
@@ -335,7 +336,7 @@ class Scene:
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
+        return f"Scene of {count(len(self), 'object')}"
 
     # --- queries -------------------------------------------------------------------------------------------------
 
@@ -629,5 +630,4 @@ class Scene:
 
 
 def _by_name(query: SceneQuery, pairs: Ints) -> Ints:
-    """Return the order of pairs by their names."""
     return ((query.ranks[pairs[:, 0]] << 31) | query.ranks_b[pairs[:, 1]]).argsort(kind="stable")

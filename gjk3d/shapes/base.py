@@ -224,7 +224,7 @@ class Shape(Frozen):
         Raises
         ------
         ShapeError
-            If the resolution is not such a number.
+            If the resolution is not a whole number from 3 to 4096.
 
         Examples
         --------

@@ -279,13 +279,14 @@ def test_bad_usage_is_refused_with_the_cure(run, boxes, argv, named):
     assert_names(" ".join(said.err.replace("│", " ").split()), *named)
 
 
+@pytest.mark.full
 def test_a_part_of_several_bodies_without_another_part_is_refused_with_their_number(run, tmp_path):
-    cubes = [trimesh.creation.box((1, 1, 1)), trimesh.creation.box((1, 1, 1)).apply_translation((3, 0, 0))]
-    trimesh.util.concatenate(cubes).export(tmp_path / "pair.stl")
-    said = run("clash", tmp_path / "pair.stl")
+    path = tmp_path / "pair.step"
+    path.write_bytes(step([("pair", CORNERS, QUADS), ("pair", CORNERS + 3, QUADS)]))
+    said = run("clash", path)
     assert said.code == 2
     assert_names(said.err, "pair (2)", "--bodies")
-    assert run("clash", tmp_path / "pair.stl", "--bodies").code == 0
+    assert run("clash", path, "--bodies").code == 0
 
 
 def test_a_file_with_a_unit_beside_one_without_is_refused(run, box, assembly):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ImpactStatus(IntEnum):
-    """Proven outcome of a motion.
+    """Proven outcome of a motion: FREE, HIT, UNRESOLVED, or OVERLAPPING at the start.
 
     Examples
     --------

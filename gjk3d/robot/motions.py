@@ -32,7 +32,7 @@ from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLik
 
 
 class MotionStatus(IntEnum):
-    """The status of a motion.
+    """The status of a motion: FREE, HIT, or UNRESOLVED if a proof stopped.
 
     Examples
     --------

@@ -335,7 +335,7 @@ class RobotDistances(NamedTuple):
         >>> from scipy.optimize import minimize
         >>> wall = np.eye(4); wall[0, 3] = 1.5
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
-        >>> def cost(q):  # near [0.1, 0], and a tenth away from all
+        >>> def cost(q):  # stays near [0.1, 0], and 0.1 from the wall
         ...     value, slope = checker.distances(q, within=0.1).penalty(0.1)
         ...     return 100 * value[0] + (q - [0.1, 0]) @ (q - [0.1, 0]), 100 * slope[0] + 2 * (q - [0.1, 0])
         >>> found = minimize(cost, [0.1, 0.0], jac=True)
@@ -390,7 +390,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: g
 
 
 class Reason(IntEnum):
-    """The reason why a configuration is valid or not.
+    """The reason why a configuration is invalid: NOT_FINITE, LIMIT or TOO_CLOSE, else VALID.
 
     Examples
     --------

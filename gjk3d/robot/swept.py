@@ -76,7 +76,7 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of their distance beyond the swept volumes. Non-convex meshes and clouds are replaced by their
+        Proven bound of how far they reach beyond the swept volumes. Non-convex meshes and clouds are replaced by their
         hulls, and the excess of these hulls is included.
 
     Examples

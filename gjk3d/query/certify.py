@@ -273,8 +273,8 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     >>> bool(gk.verify(answer, box, ball, None, pose)), bool(gk.verify(answer, box, gk.Sphere(2), None, pose))
     (True, False)
     >>> table = gk.Compound([(gk.Box((4, 4, 1)), None), (box, pose)])
-    >>> there = 2 * pose - np.eye(4)
-    >>> gk.verify(gk.distance(table, ball, None, there), table, ball, None, there).proven
+    >>> moved = 2 * pose - np.eye(4)
+    >>> gk.verify(gk.distance(table, ball, None, moved), table, ball, None, moved).proven
     True
     """
     judge = isinstance(result, Distance) and is_collider(a) and is_collider(b) and find("verify", a, b)

@@ -63,8 +63,7 @@ def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: Po
     -------
     ConvexHull, Mesh or None, or a list of these for a stack
         The intersection in world axes, a Mesh if one of the arguments is a mesh. None if and only if the shapes are
-        proven to be separated, as in `collide`. ``volume`` and ``centroid`` are computed without its vertices and
-        faces.
+        proven to be separated, as in `collide`. ``volume`` and ``centroid`` do not need its vertices and faces.
 
         The error of the corners of a hull is about 1e-12 of the pair's size. The intersection of shapes that touch, or
         overlap by less than the rounding error, is a flat polytope, a segment or a point. That of meshes has volume 0

@@ -46,10 +46,10 @@ class Penetration(NamedTuple):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> found = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
-    >>> found
+    >>> result = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
+    >>> result
     Penetration: 0.25 along (1, 0, 0)
-    >>> found.lower <= 0.25 <= found.upper, found.point_a.tolist(), found.point_b.tolist()
+    >>> result.lower <= 0.25 <= result.upper, result.point_a.tolist(), result.point_b.tolist()
     (True, [1.0, 0.0, 0.0], [0.75, 0.0, 0.0])
     """
 

@@ -55,8 +55,8 @@ class SweptPiece(NamedTuple):
     --------
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0])
-    >>> piece = checker.swept(way).pieces[0]
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0])
+    >>> piece = checker.swept(path).pieces[0]
     >>> piece.link, piece.begin, piece.end
     ('post', 0.0, 1.0)
     """
@@ -85,8 +85,8 @@ class SweptVolume(NamedTuple):
 
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
-    >>> swept = checker.swept(way, excess=0.02)
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
+    >>> swept = checker.swept(path, excess=0.02)
     >>> swept
     <SweptVolume of 3 links: 40 pieces, excess ≤ 0.0168>
     >>> zones = swept.compounds()

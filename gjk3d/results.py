@@ -137,7 +137,7 @@ class Axis(NamedTuple, Generic[N]):
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:
-        """The smallest and the largest gap within the error: two of float or (n,) float."""
+        """The smallest and the largest gap within the error, each float or (n,) float."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
     def __repr__(self) -> str:

@@ -180,7 +180,7 @@ def _as_polytope(shape: Any, name: str) -> Polytope:
     if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap takes polytopes{' with fewer vertices' if many else ''} or meshes, and {name} is {kind_of(shape)}. "
+            f"overlap: {name} is {kind_of(shape)}, expected a polytope{' with fewer vertices' if many else ''} or a mesh. "
             f"Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
         )
     return polytope

@@ -180,8 +180,8 @@ def _as_polytope(shape: Any, name: str) -> Polytope:
     if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap: {name} is {kind_of(shape)}, expected a polytope{' with fewer vertices' if many else ''} or a mesh. "
-            f"Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
+            f"overlap: {name} is {kind_of(shape)}, expected a polytope{' with fewer vertices' if many else ''} or mesh."
+            f" Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
         )
     return polytope
 

@@ -81,8 +81,7 @@ def penetration(
     Parameters
     ----------
     a, b : Shape or Mesh
-        At least one of them closed. The parts of a `Compound` count one by one, so a seam between two parts counts as
-        surface.
+        At least one of them closed. Parts of a `Compound` that touch or overlap are united, see `Penetration`.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float

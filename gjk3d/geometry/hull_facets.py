@@ -84,9 +84,8 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
         return []
     from scipy.spatial import ConvexHull, QhullError
 
-    mapped = points @ matrix.T
     try:
-        hull = ConvexHull(mapped[:: len(points) // SAMPLED], qhull_options="Qt")
+        hull = ConvexHull(points[:: len(points) // SAMPLED] @ matrix.T, qhull_options="Qt")
     except (QhullError, ValueError):
         return []
     # triangles of one face have the same plane
@@ -94,7 +93,7 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
     planes = []
     for plane in equations[(counts >= WIDE) & (counts * len(points) >= MANY * SAMPLED)]:
         # Qhull's plane is that of one triangle, so it may be tilted
-        corners = points[np.abs(mapped @ plane[:3] + plane[3]) <= NEAR_PLANE]
+        corners = points[np.abs(points @ (plane[:3] @ matrix) + plane[3]) <= NEAR_PLANE]
         middle = corners.mean(axis=0)
         normal = np.linalg.svd(corners - middle, full_matrices=False)[2][2]
         outward = mapped_normals(plane[None, :3], matrix)[0]

@@ -44,8 +44,8 @@ def compare(hull, poses):
     pairs = gk.Pairs([hull] * n)
     seconds, hits = timed(lambda: pairs.collide(index, poses), 1)
     pair_time = 1e6 * seconds / len(index)
-    print(f"{n} poses, {len(index)} pairs: {hits.sum()} hulls collide, {pair_time:.2f} us a pair by GJK")
-    print("        volume / hull   fit     place     test     left    of them in vain   all together")
+    print(f"{n} poses, {len(index)} pairs of hulls: {hits.sum()} collide, {pair_time:.2f} us for each pair by GJK")
+    print("        volume / hull   fit     place     test     pairs left   of these apart    with GJK")
     for name, fit in VOLUMES:
         fitting, volume = timed(lambda fit=fit: fit(hull))
         # an axis-aligned box is fitted to each pose, the others are moved with the airplane
@@ -85,7 +85,7 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     mesh = gk.load(examples.planefile)
     hull = mesh.hull()
-    print(f"airplane: {len(mesh.faces)} triangles, {len(hull.vertices)} vertices of its hull, which the volumes hold")
+    print(f"airplane: {len(mesh.faces)} triangles; its hull has {len(hull.vertices)} vertices")
     length = float(gk.obb(hull).extents.max())
     gk.obb(hull).overlaps(gk.bounding_sphere(hull))  # compile first, once on a machine
     poses = posed(COUNT, length)

@@ -54,7 +54,7 @@ def slide():
     """Move the crate until it tips, then tip it; return the poses, contacts and captions."""
     story = []
     x = START
-    print("   x [m]  points  patch [cm²]  held by [mm]")
+    print("   x [m]  points  patch [cm²]  to border [mm]")
     while True:
         pose = standing(x)
         touch = gk.contact(TABLE, CRATE, None, pose, max_points=None)
@@ -66,7 +66,7 @@ def slide():
         if support < 0:
             break
         x += STEP
-    print("it tips about the side that its centre has passed")
+    print("it tips over the border that its centre has passed")
     for degrees in TIPS:
         turned = tipped(pose, side, degrees)
         touch = gk.contact(TABLE, CRATE, None, turned)

@@ -35,7 +35,8 @@ def check(what, checker, path, **options):
         print(f"{what}: free")
     else:
         first, second = answer.pair
-        print(f"{what}: {first} meets {second} on motion {answer.edge}, at {answer.safe:.6f} to {answer.hit:.6f} of it")
+        edge = f"edge {answer.edge + 1} of {len(path) - 1}"
+        print(f"{what}: {first} hits {second} on {edge}, at {answer.safe:.6f} to {answer.hit:.6f} of it")
     return answer
 
 
@@ -60,7 +61,7 @@ if __name__ == "__main__":
     for step in (0.05, 0.02):
         check(f"with the wire, in steps of {step} rad", checker, path, resolution=step)
     contact = check("with the wire, proven", checker, path, certify=True)
-    print(f"at the end of that bracket they overlap by {-checker.clearance(contact.configuration).distance:.1e} m")
+    print(f"at the end of this bracket they overlap by {-checker.clearance(contact.configuration).distance:.1e} m")
 
     out.mkdir(parents=True, exist_ok=True)
     picture(checker, path, out / "certified_motion.png")

@@ -20,9 +20,8 @@ def print_findings(report):
     for clash in report.clashes:
         if clash.is_open and clash.kind != "touch":
             a, b = (name.rpartition("/")[2] for name in (clash.a, clash.b))
-            print(
-                f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {1e3 * clash.distance:9.4f} mm   {clash.status}"
-            )
+            gap = f"{'depth' if clash.distance < 0 else 'gap'} {1e3 * abs(clash.distance):.4f} mm"
+            print(f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {gap:<16} {clash.status}")
     print("    ", ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count))
 
 
@@ -34,7 +33,7 @@ if __name__ == "__main__":
     print(f"{MODEL.name}: {len(gearbox.parts)} parts; a pad and a copy of the label are accepted by rules")
     before = gk.clash.check(gearbox, ignore=ACCEPTED)
     print_findings(before)
-    print("the shaft is cut back by 2 mm, and the cover of the lid ended up 1 mm lower:")
+    print("the shaft is cut back by 2 mm, and the cover is 1 mm lower:")
     meshes = {}
     for part in gearbox.parts:
         vertices, name = part.mesh.vertices.copy(), part.name.rpartition("/")[2]

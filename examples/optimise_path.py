@@ -81,7 +81,7 @@ def main():
     print(f"{optimum.nit} steps of L-BFGS, {cost.checked} configurations checked")
 
     proof = checker.path_free(path, certify=True)
-    print(f"all of it, between the samples too: {proof.status.name}")
+    print(f"the whole path, also between samples: {proof.status.name}")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     title = "An optimised way of an arm round a beam"

@@ -83,11 +83,11 @@ def main():
     path = planning.plan(START, GOAL, seconds=20.0)
     if path is None:
         sys.exit("no path found in 20 s")
-    print(f"RRT-Connect: {len(path)} waypoints after {planning.motions} motions asked for")
+    print(f"RRT-Connect: {len(path)} waypoints after {planning.motions} checked motions")
 
     proof = planning.proof
     print(f"the whole path is proven in {1e3 * proof.seconds:.1f} ms, with {proof.repaired} detours")
-    print(f"all of it, between samples too, is {1e3 * proof.clearance:.1f} mm from anything, or more")
+    print(f"proven clearance of the whole path: at least {1e3 * proof.clearance:.1f} mm")
     steps = np.linspace(0.0, len(path) - 1.0, 2000)
     samples = np.column_stack([np.interp(steps, np.arange(len(path)), column) for column in path.T])
     nearest = checker.clearance(samples)

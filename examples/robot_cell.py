@@ -46,9 +46,10 @@ def main():
     paths = {name: np.loadtxt(DATA / name, delimiter=",", skiprows=1) for name in ("path.csv", "path_blocked.csv")}
     for name, path in paths.items():
         check = checker.path_free(path, certify=True)
-        where = (
-            "" if check else f" on edge {check.edge}, free up to {check.safe:.6f} of it: {' with '.join(check.pair)}"
-        )
+        where = ""
+        if not check:
+            where = f" on edge {check.edge + 1} of {len(path) - 1}, free up to {check.safe:.6f} of it: "
+            where += " with ".join(check.pair)
         print(f"{name}: {check.status}{where}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     # the picture shows the meshes instead of their hulls

@@ -46,7 +46,7 @@ def main():
         results.append(gk.signed_distance(PILLOW, CYLINDER, None, pose))
         print(results[-1])
     print(
-        f"grown and stretched: {gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), CYLINDER, None, results[0].pose_b)}"
+        f"scaled and inflated: {gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), CYLINDER, None, results[0].pose_b)}"
     )
     arguments.out.mkdir(parents=True, exist_ok=True)
     draw(results, arguments.out / "superquadric.png")

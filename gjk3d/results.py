@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gjk3d.frozen import comparable
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Bools, Ints, N
-from gjk3d.wording import format_bounds
+from gjk3d.wording import count, format_bounds, format_vector
 
 _C = TypeVar("_C", bound=type)
 
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 
 class Status(IntEnum):
-    """The state of a pair that the bounds of a result prove."""
+    """The state of a pair: SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, or BEYOND ``max_distance``."""
 
     SEPARATED = 0  #: lower > 0
     TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows
@@ -87,7 +87,7 @@ class Status(IntEnum):
 
 
 class AxisKind(IntEnum):
-    """The kind of features that a separating axis is normal to."""
+    """The features that a separating axis is normal to: FACE_A, FACE_B, EDGES, or two POINTS."""
 
     FACE_A = 0  #: a face of A
     FACE_B = 1  #: a face of B
@@ -137,16 +137,15 @@ class Axis(NamedTuple, Generic[N]):
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:
-        """The smallest and the largest gap within the error: two of float or (n,) float."""
+        """The smallest and the largest gap within the error, each float or (n,) float."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
     def __repr__(self) -> str:
         if self.normal.ndim == 2:
-            return f"Axis of {len(self.normal)} pairs"
-        x, y, z = self.normal + 0.0
+            return f"Axis of {count(len(self.normal), 'pair')}"
         what = ("a face of A", "a face of B", "an edge of A and an edge of B", "two points")[self.kind]
         gap = format_bounds(*self.bounds, 9)
-        return f"Axis: {self.status.name.lower()}, gap {gap} along ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
+        return f"Axis: {self.status.name.lower()}, gap {gap} along {format_vector(self.normal, 4)}, {what}"
 
 
 @compared()
@@ -261,12 +260,11 @@ class Certificate(NamedTuple):
     directions: Array
 
     def __repr__(self) -> str:
-        x, y, z = self.normal
         what = {
             "weights": f"weights of {len(self.weights)} pairs of points",
             "surface": f"a closed surface of {len(self.faces)} triangles of {len(self.points_a)} points",
         }.get(self.kind, f"{self.kind}, no upper bound")
-        return f"Certificate: normal ({x:.4g}, {y:.4g}, {z:.4g}), {what}"
+        return f"Certificate: normal {format_vector(self.normal, 4)}, {what}"
 
 
 @compared()
@@ -540,10 +538,9 @@ class Distance(Answer[N]):
         if self.normal.ndim == 2:
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {Status(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
-            return f"Distance of {len(self)} pairs: {parts or 'none'}"
-        x, y, z = self.normal + 0.0  # -0.0 becomes 0.0
+            return f"Distance of {count(len(self), 'pair')}: {parts or 'none'}"
         value = format_bounds(self.lower, self.upper, 9)
-        return f"Distance: {self.status.name.lower()}, {value} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Distance: {self.status.name.lower()}, {value} along {format_vector(self.normal, 4)}"
 
     def to_dict(self: Distance[Any]) -> dict[str, Any]:
         """Return the result as numbers, lists and strings that JSON can hold (one pair only)."""

@@ -43,7 +43,7 @@ def batches(
     ShapeError
         The numbers of rows differ, no rows are given, or ``size`` is less than 1.
     TypeError
-        ``executor`` is not such a client.
+        ``executor`` is not a client of Dask.
 
     Examples
     --------

@@ -143,7 +143,9 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
             )
         factor = 1.0 if file_unit is None or common is None else conversion(file_unit, common)
         if factor is None:
-            raise ParseError(f"{name} is in {file_unit} and other files in {common}, and one is not a unit of length")
+            raise ParseError(
+                f"{name} is in {file_unit} and other files in {common}, expected units such as mm. Convert one."
+            )
         factors.append(factor)
         if factor != 1.0:
             notes.append(f"{name} is in {file_unit}; its lengths are multiplied by {factor:g}")
@@ -195,5 +197,5 @@ def length(text: str, unit: str | None, what: str) -> float:
         )
     factor = conversion(known_unit, unit)
     if factor is None:
-        raise ParseError(f"{what} {text!r}: the models are in {unit!r}, which is not a unit of length")
+        raise ParseError(f"{what} {text!r}: the models are in {unit!r}, expected a unit such as mm. Set --unit.")
     return value * factor

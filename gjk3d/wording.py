@@ -194,6 +194,13 @@ def format_depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = Non
     return format_bounds(-upper, -lower, digits, unit, least=0.0, error=error)
 
 
+def format_gap(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
+    """Return the distance of a pair as text, from the bounds of its signed distance; an overlap is "depth ..".."""
+    if upper < 0.0:
+        return f"depth {format_depth(lower, upper, digits, unit)}"
+    return format_bounds(lower, upper, digits, unit)
+
+
 def format_time(lower: Any, upper: Any, digits: int = 6) -> str:
     """Return the time of an event as text: "at .." or "within .. to ..", see `format_bounds`."""
     words = format_bounds(lower, upper, digits)

@@ -100,6 +100,20 @@ def mjcf(count: int) -> bytes:
     ).encode()
 
 
+def field_mjcf(count: int) -> bytes:
+    """Return an MJCF of a flat height field."""
+    return (
+        f'<mujoco><asset><hfield name="h" nrow="{count}" ncol="{count}" size="1 1 1 1"/></asset><worldbody>'
+        '<geom type="hfield" hfield="h"/></worldbody></mujoco>'
+    ).encode()
+
+
+def grid_vtk(count: int) -> bytes:
+    """Return a VTK file of a regular grid without data."""
+    lines = f"x\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS {count} {count} {count}\nORIGIN 0 0 0\nSPACING 1 1 1\n"
+    return f"# vtk DataFile Version 3.0\n{lines}".encode()
+
+
 def mimics(count: int) -> bytes:
     """Return a URDF of joints of which each mimics the one before it."""
     limit = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
@@ -195,4 +209,6 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "links.urdf": (lambda: urdf(5000), ()),
     "mimics.urdf": (lambda: mimics(4000), ("'j101'", "100")),
     "replicate.xml": (lambda: mjcf(1_000_000), ("5 s", "1024 MB")),
+    "field.xml": (lambda: field_mjcf(60_000), ("5 s", "1024 MB")),
+    "grid.vtk": (lambda: grid_vtk(3000), ("5 s", "1024 MB")),
 }

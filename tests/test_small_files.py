@@ -45,7 +45,7 @@ def timed(path) -> str:
     return message
 
 
-IN_OTHER_PROCESS = ("replicate.xml",)
+IN_OTHER_PROCESS = ("replicate.xml", "field.xml", "grid.vtk")
 SLOW = ("copies.dae", "few_names.stl", "few_nodes.glb", "few_models.zip")
 
 
@@ -132,6 +132,21 @@ def test_a_unit_that_is_not_a_length_is_refused(tmp_path, text):
     with pytest.raises(ParseError) as caught:
         gk.load(path)
     assert_names(caught.value, str(path), f"meter={text!r}", "positive")
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN"])
+def test_positions_of_a_collada_that_are_no_numbers_are_refused(tmp_path, number):
+    """pycollada replaces them by 0. Other arrays, such as normals, may contain them."""
+    path = tmp_path / "a.dae"
+    path.write_bytes(triangle_dae("").replace(b"0 1 0<", f"0 {number} 0<".encode()))
+    with pytest.raises(ParseError) as caught:
+        gk.load(path)
+    assert_names(caught.value, str(path), "'p'", "NaN")
+    text = triangle_dae("").decode()
+    source = text[text.index("<source") : text.index("<vertices")]
+    normals = source.replace('id="p', 'id="n').replace("#pa", "#na").replace("0 1 0<", f"0 {number} 0<")
+    path.write_text(text.replace("<vertices", f"{normals}<vertices"))
+    assert gk.load(path).vertices.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 
 
 def test_copies_of_a_collada_have_the_places_of_their_nodes(tmp_path):
@@ -226,6 +241,10 @@ def test_long_names_in_files_are_cut_in_messages(tmp_path):
         gk.robot.Robot.load(tmp_path / "a.urdf")
     assert_names(caught.value, "'a'", "the mesh package://a/nnn", "was not found")
     assert LONG[:400] not in str(caught.value)
+    with pytest.raises(FileError) as caught:
+        gk.load(LONG)
+    assert_names(caught.value, "nnn", "too long")
+    assert LONG[:400] not in str(caught.value)
     (tmp_path / "a.toml").write_text(f"[[part]]\nparts = 'a'\nposes = '{LONG}.csv'\n")
     tree = {"asset": {"version": "2.0"}, "buffers": [{"uri": LONG, "byteLength": 3}]}
     (tmp_path / "a.gltf").write_text(json.dumps(tree))
@@ -247,6 +266,7 @@ def test_a_motion_reads_csv_files_of_its_folder_only(tmp_path, name):
     with pytest.raises(ParseError) as caught:
         gk.clash.read_motion(folder / "a.toml")
     assert_names(caught.value, str(folder / "a.toml"), "part 1", ".csv")
+    assert str(caught.value).count("part 1") == 1
     assert "hunter2" not in str(caught.value)
 
 

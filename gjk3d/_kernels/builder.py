@@ -124,7 +124,6 @@ def _compile_in(processes: int, names: Sequence[str], report: Report) -> Kernels
 
 
 def _by_symbol(compiled: dict[tuple[str, Any], alone.CompiledKernel]) -> Kernels:
-    """Return kernels by their symbols."""
     kernels: Kernels = {}
     symbols = {key: kernel.symbol for key, kernel in compiled.items()}
     for _, kernel in sorted(compiled.items(), key=lambda item: (item[0][0], str(item[0][1]))):

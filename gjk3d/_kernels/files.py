@@ -94,14 +94,26 @@ def _is_usable(place: Path) -> bool:
 def _replaceable(place: Path) -> str:
     """Return why other users may put another folder in the place of a cache, or an empty string.
 
-    A folder with the sticky bit keeps the folders of others in place. The user's own group is taken for private.
+    A folder with the sticky bit keeps the folders of others in place. The user's own group is taken for private. The
+    owner of a folder or link above the cache may replace it too. The owner of the root folder is trusted, because in a
+    container that need not be user 0.
     """
-    for parent in place.resolve().parents if os.name == "posix" else ():
+    if os.name != "posix":
+        return ""
+    trusted = {0, os.geteuid(), os.stat("/").st_uid}
+    given = place.absolute()
+    for path in dict.fromkeys([given, *given.parents, *place.resolve().parents]):
         with contextlib.suppress(OSError):  # not made yet
-            status = os.stat(parent)
+            if path.is_symlink() and (owner := path.lstat().st_uid) not in trusted:
+                return f"the link {path} belongs to user {owner}, who can replace it"
+            status = os.stat(path)
+            if path == given or not stat.S_ISDIR(status.st_mode):
+                continue
+            if status.st_uid not in trusted:
+                return f"the folder {path} belongs to user {status.st_uid}, who can replace it"
             not_private = 0o002 if status.st_gid == os.getegid() else 0o022
-            if stat.S_ISDIR(status.st_mode) and status.st_mode & not_private and not status.st_mode & stat.S_ISVTX:
-                return f"the mode {stat.S_IMODE(status.st_mode):03o} of {parent} lets other users replace it"
+            if status.st_mode & not_private and not status.st_mode & stat.S_ISVTX:
+                return f"the mode {stat.S_IMODE(status.st_mode):03o} of {path} lets other users replace it"
     return ""
 
 

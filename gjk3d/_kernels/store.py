@@ -124,7 +124,7 @@ def find(without: Sequence[Path] = ()) -> Built | None:
     """Return the object for this machine, shipped or built, but none of those given."""
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
-        if place / name not in without and (built := read(place / name)):
+        if place / name not in without and (built := read(place / name)) and "names" in built.facts:
             return built
     return None
 
@@ -135,7 +135,7 @@ def read(path: Path) -> Built | None:
         facts = json.loads(_content(path.with_suffix(".json")))
         content = _content(path)
         is_whole = facts.pop("check") == _check_of(content, facts)  # LLVM does not survive a damaged object
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return None
     return Built(path, content, facts) if is_whole else None
 

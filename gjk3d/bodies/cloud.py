@@ -18,6 +18,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints, RowsLike
+from gjk3d.wording import count
 
 _LEAF = 4  #: greatest number of balls in a leaf
 _MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that a cell has an integer number
@@ -120,7 +121,7 @@ class PointCloud(Body):
         >>> import gjk3d as gk, numpy as np
         >>> seen = np.array([(0, 0, 1), (np.nan, 0, 0), (0, 0, np.inf)], dtype=np.float32)
         >>> gk.PointCloud.from_sensor(seen, 0.01)
-        (<PointCloud of 1 points, radius 0.01>, 2)
+        (<PointCloud of 1 point, radius 0.01>, 2)
         """
         try:
             raw = np.asarray(points)
@@ -171,7 +172,7 @@ class PointCloud(Body):
         """
         step, reach = number(pitch, "thinned: pitch"), float(np.abs(self.points).max())
         if not reach < _MOST_CELLS * step:
-            raise ShapeError(f"thinned: pitch is {step:g}, too small for points that reach {reach:g}")
+            raise ShapeError(f"thinned: pitch is {step:g}, expected more than {reach / _MOST_CELLS:.3g} for this size")
         cells = np.floor(self.points / step).astype(np.int64)
         cells -= cells.min(axis=0)
         wide = cells.max(axis=0) + 1
@@ -192,7 +193,7 @@ class PointCloud(Body):
         return len(self.points)
 
     def __repr__(self) -> str:
-        return f"<PointCloud of {len(self)} points, radius {self.radius:g}>"
+        return f"<PointCloud of {count(len(self), 'point')}, radius {self.radius:g}>"
 
     def hull(self) -> Shape:
         """Return the convex hull of all balls, a shape that every query accepts."""

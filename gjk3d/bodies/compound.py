@@ -21,7 +21,7 @@ from gjk3d.shapes.surfaces import Surface
 from gjk3d.shapes.terms import Term, moved_terms
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, kind_of
 
 Part = tuple[Shape | Mesh, Array]
 
@@ -97,7 +97,7 @@ class Compound(Body):
         return len(self._parts)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} parts>"
+        return f"<{type(self).__name__} of {count(len(self), 'part')}>"
 
     def hull(self) -> Shape:
         """Return the convex hull of all parts, a shape that every query accepts.

@@ -383,7 +383,6 @@ def _is_of_bodies(
     x: PosedPair, kind: int, mapped: tuple[bool, bool], f: PairContacts, j: int, state: float, origin: PartTree,
     w: TreeScratch,
 ) -> bool:  # fmt: skip
-    """Return whether the contact of a pair of parts is a contact of the two bodies."""
     p, q, n = f.pairs[j, 0], f.pairs[j, 1], vec_at(f.out[j], 3)
     inside = kind == PARTS or f.walls
     if state == NORMAL or mapped[0]:

@@ -362,7 +362,7 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     """
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
-        raise UnsupportedPair("both objects are unbounded and overlap, so no translation separates them. Bound one")
+        raise UnsupportedPair("both objects are unbounded, so no translation separates them. Use a large Box for one")
     turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
     vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the point
     half = (0.5 * most)[:, None] * vectors[:, 0]

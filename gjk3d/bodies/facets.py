@@ -412,7 +412,6 @@ def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: 
 
 @kernel
 def _past_edge_pairs(s: Triangle, t: Triangle, best: Facet) -> Facet:
-    """Return the best of a facet and the pairs of edges."""
     for i in range(3):
         p, e = s[i], sub(s[(i + 1) % 3], s[i])
         third = sub(s[(i + 2) % 3], p)

@@ -361,7 +361,7 @@ class Mesh(Body):
 
     @property
     def nearly_closed(self) -> str:
-        """The warning for a mesh, or a piece of it, that is nearly closed, and empty for any other mesh."""
+        """A warning if the mesh or a piece of it is nearly closed, else an empty text."""
         state = self._mended
         if not (self._solid and state.nearly):
             return ""
@@ -466,11 +466,11 @@ class Mesh(Body):
         >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
         [True, False]
         """
-        from gjk3d.bodies.raycast import holds  # kernels are loaded on demand
+        from gjk3d.bodies.mesh_points import holds  # kernels are loaded on demand
         from gjk3d.shapes.arguments import points_of
 
         if not self.is_watertight:
-            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, so nothing is inside it")
+            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, expected a closed mesh")
         p, single = points_of(points, "contains: points")
         answer = holds(self, p)
         return bool(answer[0]) if single else answer

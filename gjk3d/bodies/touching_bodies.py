@@ -330,10 +330,10 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Return the touch by the normal of the first pair, or of pairs that overlap along all normals tried so far.
+    """Return the touch by the first normal of a pair along which no pair overlaps.
 
-    Any number of pairs may intersect. The other values are whether no pair overlaps along its normal, and the number of
-    known normals as in `_find_blocking`.
+    Without such a normal it is the best touch so far. The other values are whether there is such a normal, and the
+    number of known normals as in `_find_blocking`. Any number of pairs may intersect.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:

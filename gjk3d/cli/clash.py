@@ -189,7 +189,8 @@ def clash(
         if writer is not None:
             writer.close(report)
     if report.pairs_total == 0 and report.complete:
-        lost = "".join(f"\n{part.name}: {part.reason}" for part in report.unchecked[:5])
+        reasons = [f"{part.name}: {part.reason}" for part in report.unchecked[:5]]
+        lost = "".join(f"\n{text}" for text in reasons + [text for text in report.notes if "--bodies" in text])
         raise UsageError(f"there is no pair of parts to test, because {_why(report, a, b)}{lost}")
     if not quiet:
         _remarks(report, lengths if unit is None else {})

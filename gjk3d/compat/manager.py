@@ -16,7 +16,7 @@ from gjk3d.compat.answers import (
 from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
 from gjk3d.typing import OnePose
-from gjk3d.wording import with_article
+from gjk3d.wording import count, with_article
 
 Name = Any  #: the names that `CollisionManager.add_object` accepts
 Names = tuple[Name, Name]
@@ -94,7 +94,7 @@ class CollisionManager:
         self._objects = Objects()
 
     def __repr__(self) -> str:
-        return f"<CollisionManager: {len(self._objects)} objects>"
+        return f"<CollisionManager: {count(len(self._objects), 'object')}>"
 
     # --- changes -------------------------------------------------------------------------------------------------
 
@@ -298,7 +298,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
@@ -338,7 +338,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         names : 2-tuple of str
             With ``return_names``: both names, in ascending order.
         data : DistanceData
@@ -384,7 +384,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         names : 2-tuple of str
             With ``return_names``: both names, the object of this manager first.
         data : DistanceData

@@ -208,7 +208,9 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     few = Rows(select_rows(rows.a, k), select_rows(rows.b, k), 1, True)
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
-    raise ShapeError(f"a support mapping returned numbers that are not finite, in row {k[0]} of {len(out)}")
+    raise ShapeError(
+        f"a support mapping returned no finite point in row {k[0] + 1} of {len(out)}, expected finite numbers"
+    )
 
 
 CORES = Handlers(_solve_cores, _collide_cores)

@@ -28,6 +28,7 @@ from gjk3d.narrow.gjk import MEMORY
 from gjk3d.poses import pose_rows
 from gjk3d.results import Distance
 from gjk3d.typing import Array, Device, Indices, Ints, PosesLike
+from gjk3d.wording import count
 
 
 class Memory:
@@ -124,7 +125,7 @@ class Pairs:
         return len(self._store)
 
     def __repr__(self) -> str:
-        return f"Pairs of {len(self)} shapes"
+        return f"Pairs of {count(len(self), 'shape')}"
 
     def __reduce__(self) -> Any:
         return type(self), (self._store.shapes,)
@@ -330,7 +331,7 @@ class Pairs:
                 raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
             at = pairs
         if memory is not None and len(memory) != len(pairs):
-            raise ShapeError(f"memory is of {len(memory)} pairs, but there are {len(pairs)}")
+            raise ShapeError(f"memory is of {len(memory)} pairs, expected {len(pairs)}, one for each of index_pairs")
         return pairs, self._store.table(pairs, at), rows, matrices
 
 

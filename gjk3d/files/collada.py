@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 from gjk3d.files.headers import HeaderError, refuse_copies, shown
 
 _FEW = 1000  #: the number of copies that are read without a check of their triangles
+_NAN = re.compile(rb"(?i)\bnan\b")
 _DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
@@ -22,7 +24,25 @@ def check_dae(data: bytes) -> tuple[bytes, int]:
         raise HeaderError("has a DOCTYPE, which can expand to any size. Collada does not need it, so remove it.")
     if b"<instance_node" in data or data.count(b"<instance_geometry") > _FEW:
         refuse_copies(*_copies(ElementTree.fromstring(data)), len(data))
+    if _NAN.search(data):
+        _check_positions(ElementTree.fromstring(data))
     return data, 0
+
+
+def _check_positions(root: Any) -> None:
+    """Raise an error for positions that are not numbers. pycollada would replace them by 0."""
+    elements = [(_tag(element), element) for element in root.iter()]
+    positions = {
+        element.get("source", "").removeprefix("#")
+        for tag, element in elements
+        if tag == "input" and element.get("semantic") == "POSITION"
+    }
+    for tag, source in elements:
+        if tag == "source" and source.get("id") in positions:
+            for array in source:
+                if _tag(array) == "float_array" and "nan" in (array.text or "").lower():
+                    name = shown(source.get("id", "").encode())
+                    raise HeaderError(f"its positions {name} contain NaN, expected finite numbers. Repair the file.")
 
 
 def meters(data: bytes) -> float | None:

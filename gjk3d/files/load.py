@@ -29,7 +29,7 @@ from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
-from gjk3d.wording import kind_of, nearest
+from gjk3d.wording import cut, kind_of, nearest
 
 #: The largest number of bytes of a file.
 MAX_BYTES = 4 << 30
@@ -161,7 +161,9 @@ def read(path: str | os.PathLike[str]) -> Content:
         raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
-        content = process.converted(file, kind.process_reader) if kind.process_reader else data
+        content = data
+        if reader := kind.process_reader:
+            content = process.converted(file, reader, alone=reader in process.ALONE)
         content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)
         if kind.reader == ARCHIVE:
@@ -282,7 +284,8 @@ def existing(path: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError) as error:  # no permission, a long name, or a NUL in the name
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path!r} cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{cut(repr(path))} cannot be read: {reason}") from error
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
         raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,6 +31,11 @@ _RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
 #: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
+_LIMITS = f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB)"
+#: Readers whose files refer to no other file. STEP and IFC do not either, but computing their facets takes its time.
+ALONE = frozenset({"3DXML", "XAML", "VTK"})
+#: Words of readers that lack memory: those of MuJoCo, C++ and Python.
+_NO_MEMORY = re.compile("allocate memory|unknown exception|bad_alloc|MemoryError")
 _REPORTED = 3  #: the exit code of a process whose output is a complete error message
 
 
@@ -50,15 +56,16 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
                 stderr=subprocess.DEVNULL, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s and was stopped") from None
+            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s. Split the file") from None
         output = target.read_bytes() if target.exists() else b""
         if completed.returncode == _REPORTED:
-            raise HeaderError(output.decode("utf-8"))
+            message = output.decode("utf-8")
+            raise HeaderError(message + _LIMITS if few and _NO_MEMORY.search(message) else message)
         if completed.returncode != 0 or not output:
             message = output[:200].decode("utf-8", "replace").strip() or "failed without a message"
             how = f"ended with signal {-completed.returncode}" if completed.returncode < 0 else message
-            if few:
-                how += f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB)"
+            if few and (completed.returncode < 0 or not output or _NO_MEMORY.search(message)):
+                how += _LIMITS
             raise HeaderError(f"is not a {reader} file, or is damaged: the reader {how}")
         return output
 

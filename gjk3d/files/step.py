@@ -47,8 +47,10 @@ class _Products:
                 definitions[int(number)] = references[0]
             elif what == _OCCURRENCE and len(strings) == 2 and len(references) > 1:
                 ident, name = strings
-                used = self._used.setdefault((references[0], name or ident), [])
-                used.append(_Occurrence("" if name == ident else name, references[1]))
+                occurrence = _Occurrence("" if name == ident else name, references[1])
+                # the reader names a node by its occurrence, or by the id of an empty name, and keeps other blanks
+                for node in dict.fromkeys((name or ident, name)):
+                    self._used.setdefault((references[0], node), []).append(occurrence)
         self._names = {key: names.get(formations.get(formation, -1), "") for key, formation in definitions.items()}
 
     def called(self, name: str) -> list[int]:

@@ -424,7 +424,6 @@ def _unit(rows: Array) -> Array:
 
 
 def _faces_of_edges(hull: HullData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two faces at each edge."""
     count = len(hull.vertices)
     sides = np.vstack([hull.faces[:, [0, 1]], hull.faces[:, [1, 2]], hull.faces[:, [2, 0]]])
     face = np.tile(np.arange(len(hull.faces)), 3)

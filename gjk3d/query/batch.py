@@ -35,9 +35,7 @@ def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple
     fill_rows(matrices_a, "pose_a", rows_a)
     fill_rows(matrices_b, "pose_b", rows_b)
     if stacked_a and stacked_b and count_a != count_b and 1 not in (count_a, count_b):
-        raise ShapeError(
-            f"pose_a has {count_a} rows and pose_b {count_b}: stacks must have one length, or be a single pose"
-        )
+        raise ShapeError(f"pose_a has {count_a} rows and pose_b {count_b}, expected equal numbers, or a single pose")
     count = min(count_a, count_b) if 0 in (count_a, count_b) else max(count_a, count_b)
     return handler, Rows(rows_a, rows_b, count, stacked_a or stacked_b, joined=joined)
 
@@ -54,7 +52,7 @@ def query_collide(
 
 
 def _uses_gpu(device: Device, a: Any, b: Any) -> bool:
-    """Tell whether the GPU is requested; raise if it does not support the two shapes."""
+    """Return whether the GPU is requested; raise if it does not support the two shapes."""
     if not check_device(device):
         return False
     if a._kind | b._kind != Kind.CONVEX:

@@ -90,7 +90,6 @@ def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> O
 
 
 def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
-    """Fit one shape at one pose or many poses, or many shapes at one pose each."""
     kind = kind_of(shape)
     if kind or not isinstance(shape, (list, tuple)):
         convex = shape if kind & _SHAPES else _convex(shape, "shape")

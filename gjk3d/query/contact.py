@@ -24,6 +24,7 @@ from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints, N, Pose, PoseLike, UnclearPose
+from gjk3d.wording import count, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.bodies.contact import ContactPair, Touching
@@ -42,7 +43,7 @@ LazyDistance: TypeAlias = Callable[[int | None], Distance[Any]]
 
 @compared("normal", "normals", "points_a", "points_b", "gaps", "count", "result")
 class Contact(Answer[N]):
-    """Answer of `contact`, for one pair or for n.
+    """Result of `contact`, for one pair or for n.
 
     Attributes
     ----------
@@ -202,10 +203,9 @@ class Contact(Answer[N]):
 
     def __repr__(self) -> str:
         if self.gaps.ndim == 2:
-            return f"Contact of {len(self)} pairs, {int(self.count.sum())} points"
-        x, y, z = self.normal
+            return f"Contact of {count(len(self), 'pair')}, {count(int(self.count.sum()), 'point')}"
         what = "1 point" if self.count == 1 else f"{self.count} points"
-        return f"Contact: {self.status.name.lower()}, {what} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Contact: {self.status.name.lower()}, {what} along {format_vector(self.normal, 4)}"
 
 
 @overload
@@ -405,7 +405,7 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
-    """Tell whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
+    """Return whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
     return not (a._kind | b._kind) & Kind.PLANES
 
 

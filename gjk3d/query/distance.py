@@ -65,7 +65,7 @@ def collide(
     workers: int = 1,
     device: Device = "cpu",
 ) -> Any:
-    """Tell whether two shapes touch or overlap, or are closer than a margin.
+    """Return whether two shapes touch or overlap, or are closer than a margin.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def collide(
     Returns
     -------
     bool or (n,) bool
-        False exactly if ``signed distance > margin`` is proven. Shapes that touch and a shape inside the other one
+        False if ``signed distance > margin`` is proven, else True. Shapes that touch and a shape inside the other one
         give True.
 
     Raises
@@ -266,7 +266,7 @@ def signed_distance(
         separates them. Two flat shapes in one plane have depth 0, because any translation across the plane separates
         them. For non-convex bodies the depth is bounded from both sides. `penetration` is a different quantity: how
         far one surface is inside the other body. The depth of a ball or point whose centre is in a closed mesh is its
-        distance from the surface plus its radius, unless that translation ends in other material.
+        distance from the surface plus its radius, unless this translation ends in another part of the body.
 
     Raises
     ------

@@ -31,6 +31,7 @@ from gjk3d.results import Distance, Status, compared, row_of
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
+from gjk3d.wording import count
 from gjk3d.wording import kind_of as name_of
 
 _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
@@ -38,7 +39,7 @@ _ROWS = 2, FLOATS  #: shape of the output of `gjk3d.narrow.unique.gradient_once`
 
 @compared()
 class Gradient(NamedTuple):
-    """Answer of `gradient`, for one pair or for n.
+    """Result of `gradient`, for one pair or for n.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Gradient(NamedTuple):
 
     def __repr__(self) -> str:
         if self.a.ndim == 2:
-            return f"Gradient of {len(self.a)} pairs: {int(np.sum(self.unique))} unique"
+            return f"Gradient of {count(len(self.a), 'pair')}: {int(np.sum(self.unique))} unique"
         rows = (np.array2string(row, precision=4, suppress_small=True, separator=", ") for row in (self.a, self.b))
         return "Gradient: a={}, b={}, {}".format(*rows, "unique" if self.unique else "not unique")
 
@@ -230,7 +231,7 @@ def _body_slopes(
 
 
 def _unique(shapes: tuple[Shape, Shape], rows: list[Array], answers: Array, marks: Ints) -> Ints:
-    """Tell which rows have a unique normal and a unique pair of points."""
+    """Return which rows have a unique normal and a unique pair of points."""
     ints, floats, row, plane = core_row(*shapes, *map(len, rows))
     pairs, (out, flags) = PairRows(ints, floats, row, np.concatenate(rows)), empty_answers(1)
     unique = np.full(len(answers), narrow.FULL)

@@ -12,6 +12,7 @@ from gjk3d.frozen import Frozen
 from gjk3d.narrow import motion as narrow
 from gjk3d.poses import GREATEST, IDENTITY, STANDING, UNIT_ROUNDOFF, WIDTH, is_plain, parts, pose_rows
 from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
+from gjk3d.wording import count
 
 _KINDS = "linear", "screw"
 _ORIGIN = 0.0, 0.0, 0.0
@@ -88,7 +89,7 @@ class Motion(Frozen):
         counts = {name: len(rows) for name, (rows, many) in arguments.items() if many}
         if len(set(counts.values())) > 1:
             lengths = ", ".join(f"{name} has {count} rows" for name, count in counts.items())
-            raise ShapeError(f"Motion: {lengths}: stacks must have one length")
+            raise ShapeError(f"Motion: {lengths}, expected equal numbers of rows")
         rows = np.empty((next(iter(counts.values()), 1), narrow.MOTION))
         middle = arguments["center" if "center" in arguments else "linear"][0]
         narrow.motion_rows(poses, arguments["linear"][0], arguments["angular"][0], middle, "center" in arguments, rows)
@@ -245,7 +246,7 @@ class Motion(Frozen):
 
     def __repr__(self) -> str:
         if self.stacked:
-            return f"Motion: {len(self._rows)} motions"
+            return f"Motion: {count(len(self._rows), 'motion')}"
         row = self._rows[0]
         linear, turn = (", ".join(f"{x:.4g}" for x in row[c : c + 3]) for c in (12, 15))
         return f"Motion: along ({linear}), turning by ({turn}) rad"

@@ -103,7 +103,7 @@ class Pair:
         self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0
     ) -> NDArray[np.bool_]: ...
     def collide(self, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, margin: float = 0.0) -> Any:
-        """Tell whether the shapes touch or overlap, or are closer than a margin; see `gjk3d.collide`."""
+        """Return whether the shapes touch or overlap, or are closer than a margin; see `gjk3d.collide`."""
         return collide_prepared(self._prepared, self.a, self.b, pose_a, pose_b, margin)
 
     @overload

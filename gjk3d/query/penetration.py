@@ -13,14 +13,14 @@ from gjk3d.query.batch import prepare_query
 from gjk3d.query.distance import signed_distance
 from gjk3d.results import compared
 from gjk3d.typing import Array, OnePose
-from gjk3d.wording import format_bounds
+from gjk3d.wording import format_bounds, format_vector
 
 _FINEST = 1e-4
 
 
 @compared()
 class Penetration(NamedTuple):
-    """Answer of `penetration`.
+    """Result of `penetration`.
 
     Attributes
     ----------
@@ -46,10 +46,10 @@ class Penetration(NamedTuple):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> found = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
-    >>> found
+    >>> result = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
+    >>> result
     Penetration: 0.25 along (1, 0, 0)
-    >>> found.lower <= 0.25 <= found.upper, found.point_a.tolist(), found.point_b.tolist()
+    >>> result.lower <= 0.25 <= result.upper, result.point_a.tolist(), result.point_b.tolist()
     (True, [1.0, 0.0, 0.0], [0.75, 0.0, 0.0])
     """
 
@@ -66,8 +66,7 @@ class Penetration(NamedTuple):
     def __repr__(self) -> str:
         if self.normal is None:
             return f"Penetration: none, at most {self.upper:.3g}" if self.upper else "Penetration: none"
-        x, y, z = self.normal + 0.0
-        return f"Penetration: {format_bounds(self.lower, self.upper, 9)} along ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"Penetration: {format_bounds(self.lower, self.upper, 9)} along {format_vector(self.normal, 4)}"
 
 
 def penetration(
@@ -82,8 +81,7 @@ def penetration(
     Parameters
     ----------
     a, b : Shape or Mesh
-        At least one of them closed. The parts of a `Compound` count one by one, so a seam between two parts counts as
-        surface.
+        At least one of them closed. Parts of a `Compound` that touch or overlap are united, see `Penetration`.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float

@@ -23,6 +23,7 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
+from gjk3d.wording import count, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -49,7 +50,7 @@ FIELDS = tuple(_UNPACK)
 
 @compared(*FIELDS)
 class RayHit(Answer[N]):
-    """Answer of `raycast`, for one ray or for n.
+    """Result of `raycast`, for one ray or for n.
 
     Attributes
     ----------
@@ -121,13 +122,12 @@ class RayHit(Answer[N]):
 
     def __repr__(self) -> str:
         if self.point.ndim == 2:
-            return f"RayHit of {len(self.point)} rays: {int(self.hit.sum())} hit"
+            return f"RayHit of {count(len(self.point), 'ray')}: {int(self.hit.sum())} hit"
         if not self.hit:
             return "RayHit: none"
         if self.inside:
             return "RayHit: at 0, from inside"
-        x, y, z = self.normal
-        return f"RayHit: at {self.distance:.9g}, on a face towards ({x:.4g}, {y:.4g}, {z:.4g})"
+        return f"RayHit: at {self.distance:.9g}, on a face towards {format_vector(self.normal, 4)}"
 
 
 @overload
@@ -202,7 +202,7 @@ def raycast(
     counts = {name: len(rows) for name, rows, stacked in stacks if stacked and len(rows) != 1}
     if len(set(counts.values())) > 1:
         lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        raise ShapeError(f"raycast: {lengths} rows: stacks must have one length")
+        raise ShapeError(f"raycast: {lengths} rows, expected equal numbers")
     count = next(iter(counts.values()), 1)
     stacked = many_origins or many_directions or many_poses
     return _cast(shape, poses, starts, units, float(max_distance), count, stacked)

@@ -22,7 +22,7 @@ from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Answer, Distance, Status, compared
 from gjk3d.typing import Array, N, PoseLike, Rows
-from gjk3d.wording import below, format_time
+from gjk3d.wording import below, count, format_time, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ImpactStatus(IntEnum):
-    """Proven outcome of a motion.
+    """Proven outcome of a motion: FREE, HIT, UNRESOLVED, or OVERLAPPING at the start.
 
     Examples
     --------
@@ -68,7 +68,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 @compared("status", "free_until", "time", "iterations", "shape_a", "shape_b", "motion_a", "motion_b")
 class Impact(Answer[N]):
-    """Answer of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
+    """Result of `time_of_impact`, for one pair of motions or for n. Times are from 0, the start, to 1, the end.
 
     Attributes
     ----------
@@ -177,11 +177,10 @@ class Impact(Answer[N]):
         if self.time.ndim == 2:
             names, counts = np.unique(self.status, return_counts=True)
             parts = ", ".join(f"{n} {ImpactStatus(int(s)).name.lower()}" for s, n in zip(names, counts, strict=True))
-            return f"Impact of {len(self)} motions: {parts or 'none'}"
+            return f"Impact of {count(len(self), 'motion')}: {parts or 'none'}"
         if self.status == ImpactStatus.HIT:
-            x, y, z = self.normal
             start, end = self.time
-            return f"Impact: hit {format_time(start, end, 9)}, along ({x:.4g}, {y:.4g}, {z:.4g})"
+            return f"Impact: hit {format_time(start, end, 9)}, along {format_vector(self.normal, 4)}"
         return f"Impact: {self.status.name.lower()}, free until {below(self.free_until, 9)}"
 
 
@@ -218,11 +217,10 @@ def time_of_impact(
         time 0.
 
         UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
-        slide along each other at a distance below the precision of floats. Rotating edges pass each other within
-        about a millionth of their size, where a step is proven only over the square root of the gap. After
-        about ten seconds the limit of steps is reached, for example by motions of hundreds of turns, or by bodies that
-        slide along each other with tens of thousands of faces. In these cases continue from ``free_until``, or split
-        the motion.
+        slide along each other at a distance below the precision of floats. Rotating edges pass each other within about
+        a millionth of their size. The number of steps reaches its limit after about ten seconds, for example by motions
+        of hundreds of turns, or by bodies that slide along each other with tens of thousands of faces. In these cases
+        continue from ``free_until``, or split the motion.
 
     Raises
     ------
@@ -264,7 +262,7 @@ def time_of_impact(
     stacked = first.stacked or second.stacked
     if first.stacked and second.stacked and len(first) != len(second):
         raise ShapeError(
-            f"motion_a has {len(first)} rows and motion_b {len(second)}: stacks must have one length, or be one motion"
+            f"motion_a has {len(first)} rows and motion_b {len(second)}, expected equal numbers, or one motion"
         )
     count = len(second) if second.stacked else len(first._rows)
     out, flags = np.empty((count, 3)), np.empty((count, 2), dtype=np.int64)
@@ -287,7 +285,7 @@ def _single_impact(
 
 
 def _deep(distance: Distance[Any], clearance: float) -> Any:
-    """Tell which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
+    """Return which pairs are proven to be closer than the clearance, or to overlap by more than a touch."""
     return (distance.upper < clearance) | (distance.status == Status.OVERLAPPING)
 
 

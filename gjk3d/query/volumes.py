@@ -25,7 +25,7 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Number, PoseLike, Rows, VectorLike
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, kind_of
 
 _new, _set_attribute = object.__new__, object.__setattr__
 _BLOCK = 200_000  #: most pairs of one block, which limits the memory for kernel rows
@@ -91,7 +91,7 @@ class Volume(Frozen):
 
     def __repr__(self) -> str:
         if not self._single:
-            return f"{type(self).__name__} of {len(self)}"
+            return f"{type(self).__name__}: {count(len(self), 'volume')}"
         parts = [f"{name}={np.array2string(np.asarray(getattr(self, name)), precision=6, separator=', ')}"
                  for name in self._names]  # fmt: skip
         return f"{type(self).__name__}({', '.join(parts)})".replace("\n", "")
@@ -121,7 +121,7 @@ class Volume(Frozen):
     # --- public methods of every volume ------------------------------------------------------------------------------
 
     def overlaps(self, other: Volume, *, all_pairs: bool = False) -> Any:
-        """Tell which volumes may touch or overlap. False is a proof that they are separated.
+        """Return which volumes may touch or overlap. False is a proof that they are separated.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Volume(Frozen):
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Tell which points are in the volume. Points on its surface are inside, and points near it by rounding may be.
+        """Return which points are in the volume. Points on its surface are inside. Points near it by rounding may be.
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ class AABB(Volume):
 
     @property
     def volume(self) -> Any:
-        """Product of the extents."""
+        """Volume, the product of the extents."""
         return self.extents.prod(axis=-1) if self.extents.ndim == 2 else float(self.extents.prod())
 
     @property
@@ -553,7 +553,7 @@ class OBB(Volume):
 
     @property
     def volume(self) -> Any:
-        """Product of the extents."""
+        """Volume, the product of the extents."""
         return self.extents.prod(axis=-1) if self.extents.ndim == 2 else float(self.extents.prod())
 
     @property

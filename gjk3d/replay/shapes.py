@@ -93,7 +93,10 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
-        raise UnsupportedPair(f"a {type(shape).__name__} cannot be written, because gjk3d does not know its numbers")
+        raise UnsupportedPair(
+            f"a {type(shape).__name__} cannot be written, because gjk3d does not know its numbers. Use a "
+            "gjk3d.ConvexHull of its surface().vertices."
+        )
     name = kind.__name__
     if isinstance(shape, Rounded):
         return {"shape": name, "core": write_shape(shape.core), "radius": shape.radius}

@@ -104,7 +104,7 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             chain.append(base)
             base = on[base].partition("/")[0]
             if base in chain:
-                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, which is a loop")
+                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, a loop. Remove one")
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:
@@ -193,7 +193,7 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 
 
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
-    """Return a robot whose links are scaled, each geometry about the middle of the box along its axes.
+    """Return a robot whose links are scaled, each geometry about the middle of its axis-aligned box.
 
     To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and free of cost.
 

@@ -68,7 +68,7 @@ def _bytes_of(file: Path) -> bytes:
     if not os.path.isfile(file):
         raise FileError(f"no such file: {cut(file)} (looked for {cut(file.absolute())})")
     if file.stat().st_size > MAX_BYTES:
-        raise ParseError(f"{file} has {file.stat().st_size} bytes, more than the {MAX_BYTES} that are read")
+        raise ParseError(f"{file} has {file.stat().st_size} bytes, expected at most {MAX_BYTES}")
     return file.read_bytes()
 
 
@@ -86,7 +86,7 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
     while level:
         depth, level = depth + 1, [below for element in level for below in element]
         if depth > MAX_DEPTH:
-            raise ParseError(f"{file} nests its elements more than {MAX_DEPTH} levels deep, which is not read")
+            raise ParseError(f"{file} has more than {MAX_DEPTH} nested elements, expected at most {MAX_DEPTH}")
     if root.tag not in tags:
         raise ParseError(f"{file} has the root <{root.tag}>, expected {' or '.join(f'<{tag}>' for tag in tags)}")
     return root

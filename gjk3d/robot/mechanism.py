@@ -70,7 +70,6 @@ class Mechanism:
         return [by_name[name] for name in self._order]
 
     def _joint_of(self, column: int) -> str:
-        """Return the joint of a column of q."""
         return next(name for name, columns in self.columns.items() if columns.start <= column < columns.stop)
 
     @property

@@ -322,7 +322,7 @@ class Robot(PairedLinks):
         >>> import gjk3d as gk
         >>> gk.robot.Robot.load('''<robot name="r"><link name="a"><collision><geometry><sphere radius="1"/>
         ... </geometry></collision></link></robot>''')
-        <Robot 'r': 1 links, 0 dof, 1 bodies>
+        <Robot 'r': 1 link, 0 dof, 1 body>
         """
         file, root = read_root(source, ("robot", "mujoco"), arguments)
         if root.tag == "mujoco":
@@ -417,9 +417,9 @@ class Robot(PairedLinks):
         Examples
         --------
         >>> import gjk3d as gk, numpy as np
-        >>> arm, there = gk.robot.Robot.example(), np.diag([-1.0, -1.0, 1.0, 1.0])
-        >>> there[0, 3] = 2.8
-        >>> both = gk.robot.Robot.join({"left": arm, "right": arm.at(there)})
+        >>> arm, moved = gk.robot.Robot.example(), np.diag([-1.0, -1.0, 1.0, 1.0])
+        >>> moved[0, 3] = 2.8
+        >>> both = gk.robot.Robot.join({"left": arm, "right": arm.at(moved)})
         >>> both.joint_names, both.parts["right"]
         (('left/shoulder', 'left/elbow', 'right/shoulder', 'right/elbow'), slice(2, 4, None))
         >>> gk.robot.Checker(both).hit([0.0, 0.0, 0.0, 0.0])
@@ -703,7 +703,8 @@ class Robot(PairedLinks):
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        return f"<Robot {self.name!r}: {len(self.links)} links, {self.dof} dof, {len(self.bodies)} bodies>"
+        links, bodies = count(len(self.links), "link"), len(self.bodies)
+        return f"<Robot {self.name!r}: {links}, {self.dof} dof, {bodies} {'body' if bodies == 1 else 'bodies'}>"
 
 
 def _warn(description: Description) -> None:

@@ -456,7 +456,7 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
     if not count or (far == far[0]).all():
         edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
-        return _hits_at_ends(cell, curves.controls, edges, tolerance)
+        return _hits_at_ends(cell, curves.controls, edges)
     # motions of different extents have different bounds: each extent is a call of its own
     edges = _new_edges(count)
     groups, group = np.unique(far, axis=0, return_inverse=True)
@@ -465,23 +465,22 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edg
         some = _certified(cell, curves.some(which), bounds_within(cell, (free, outside)), tolerance, workers)
         for every, part in zip(edges, some, strict=True):
             every[which] = part
-    return _hits_at_ends(cell, curves.controls, edges, tolerance)
+    return _hits_at_ends(cell, curves.controls, edges)
 
 
-def _hits_at_ends(cell: Cell, controls: Array, edges: Edges, tolerance: float) -> Edges:
-    """Write HIT for edges whose proof stops at an end that is not free.
+def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
+    """Write HIT for edges without a result that have an end that is not free.
 
-    Two shapes that just touch there are proven neither apart nor within their margin, but `Checker.free` is False.
+    Two shapes that just touch there are proven neither apart nor within their margin, but `Checker.free` is False. A
+    proof can stop long before such an end, for example where a link is laid flat on a table.
     """
     status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
-        end = 0.0 if safe[e] == 0.0 else 1.0
-        if abs(end - safe[e]) > tolerance:
-            continue
-        near = results.near(cell, points_on(controls[e], np.array([end])), cell.margins)
-        numbers = [p for _, pairs, _ in near for p in pairs.tolist()]
-        if numbers:
-            status[e], hit[e], pair[e] = HIT, end, min(numbers)
+        for end in (0.0, 1.0) if safe[e] == 0.0 else (1.0,):
+            near = results.near(cell, points_on(controls[e], np.array([end])), cell.margins)
+            if numbers := [p for _, pairs, _ in near for p in pairs.tolist()]:
+                status[e], hit[e], pair[e] = HIT, end, min(numbers)
+                break
     return edges
 
 
@@ -527,7 +526,7 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
     finally:
         cell.memory.lock.release()
     if edges[0][0] == OPEN:
-        edges = _hits_at_ends(cell, controls, edges, tolerance)
+        edges = _hits_at_ends(cell, controls, edges)
     status, safe, hit, pair = edges
     return status.item(), safe.item(), hit.item(), pair.item()
 

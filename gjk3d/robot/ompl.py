@@ -177,7 +177,9 @@ class Planning:
         if not (low < high).all():
             k = int(np.argmin(high - low))
             name = robot._joint_of(self.columns[k])
-            raise RobotError(f"joint {name!r}: lower {low[k]} is not less than upper {high[k]}")
+            raise RobotError(
+                f"joint {name!r}: lower is {low[k]} and upper {high[k]}, expected lower < upper. Set lower= or upper="
+            )
         return low, high
 
     def configuration(self, state: Any) -> Array:
@@ -307,7 +309,7 @@ class Planning:
             ends.append(self._within(q, name))
             hit = self.checker.hit(q)
             if hit is not None:
-                raise RobotError(f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close")
+                raise RobotError(f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close. Move it")
         self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the time is measured
         self.checker.collisions(ends[0])  # also the functions for undecided pairs
         self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
@@ -395,7 +397,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
         """Return whether the straight line between two states is free."""
         if more:
-            raise RobotError("the planner needs the last valid state (lastValid), which Python cannot return to it")
+            raise RobotError("the planner needs the last valid state (lastValid) from Python. Use RRTConnect or PRM")
         return self._motion_free(first, second)
 
 
@@ -417,12 +419,12 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Raises
     ------
     RobotError
-        ``enough`` or ``weight`` is not such a number.
+        ``enough`` is not above 0, or ``weight`` is negative.
     """
 
     def __init__(self, planning: Planning, enough: float, weight: float = 10.0) -> None:
         if not (enough > 0.0 and weight >= 0.0):
-            raise RobotError(f"enough is {enough} and weight {weight}, expected more than 0 and at least 0")
+            raise RobotError(f"enough is {enough} and weight {weight}, expected enough > 0 and weight >= 0")
         super().__init__(planning.setup.getSpaceInformation())
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 

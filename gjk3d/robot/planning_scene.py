@@ -21,7 +21,7 @@ from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, name
 from gjk3d.robot.results import near
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
-from gjk3d.wording import nearest
+from gjk3d.wording import count, nearest
 
 if TYPE_CHECKING:
     from gjk3d.robot.timed import Surroundings
@@ -484,7 +484,6 @@ class PlanningScene(Margins):
         return cached[1]
 
     def _state(self) -> tuple[_Settings, Cell]:
-        """Return the settings and their cell."""
         # Both are stored as one tuple. Another thread may store the cell of older settings at the same time, and that
         # cell must not be used for these settings.
         current, settings = self._made, self._settings
@@ -511,5 +510,6 @@ class PlanningScene(Margins):
 
     def __repr__(self) -> str:
         attached = f", {len(self.attached)} attached" if self.attached else ""
-        count = len(self._cell().slots)
-        return f"<Checker of {self.robot.name!r}: {count} pairs, {len(self.objects)} obstacles{attached}>"
+        pairs = count(len(self._cell().slots), "pair")
+        obstacles = count(len(self.objects), "obstacle")
+        return f"<Checker of {self.robot.name!r}: {pairs}, {obstacles}{attached}>"

@@ -32,7 +32,7 @@ from gjk3d.robot.timed import (
 )
 from gjk3d.robot.trajectories import Trajectory, as_trajectory
 from gjk3d.typing import Bools
-from gjk3d.wording import count, format_bounds, json_ready, number
+from gjk3d.wording import count, format_gap, json_ready, number
 
 SCHEMA_VERSION = 1
 #: verdicts of a pair that is not proven to keep its margin, the worst first
@@ -93,8 +93,8 @@ class SafetyRow:
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
-    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": way}).rows[0]
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": path}).rows[0]
     >>> row.a, row.b, row.verdict, row.since < row.time
     ('post', 'hand', 'too close', True)
     """
@@ -135,8 +135,8 @@ class SafetyMotion:
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
-    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": way}).motions[0].verdict
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
+    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": path}).motions[0].verdict
     'kept'
     """
 
@@ -273,14 +273,14 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
     """Return the cells of a table for a motion."""
-    least = format_bounds(motion.lower, motion.upper, 4)
+    least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
     """Return the cells of a table for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
-    least = format_bounds(row.lower, row.upper, 4)
+    least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
 
 
@@ -393,7 +393,6 @@ def _is_of(base: Base, pair: Pair) -> Bools:
 
 
 def _without(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings without a pair."""
     objects = {
         name: item._replace(touch=item.touch | (set(pair) - {name})) if name in pair else item
         for name, item in around.objects.items()
@@ -402,7 +401,6 @@ def _without(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _only(around: Surroundings, pair: Pair) -> Surroundings:
-    """Return the surroundings with only this pair."""
     links = frozenset(around.base.robot.links) - set(pair)
     objects = {name: item._replace(touch=item.touch | links) for name, item in around.objects.items() if name in pair}
     return _rebuilt(around, _is_of(around.base, pair), objects)

@@ -20,7 +20,7 @@ from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.robot.srdf import AllowedPairs
 from gjk3d.typing import Array, Bools, Ints, Row
-from gjk3d.wording import above
+from gjk3d.wording import above, count
 
 _AT_ONCE = 256  #: configurations in memory at once
 FREE, HIT, OPEN = range(3)
@@ -71,7 +71,7 @@ def allow_by_sampling(
     Raises
     ------
     RobotError
-        The robot does not have collision shapes, ``samples`` is not such a number, ``default`` is not a configuration,
+        The robot does not have collision shapes, ``samples`` is less than 1, ``default`` is not a configuration,
         or limits are missing, too far apart, or crossed.
 
     Examples
@@ -125,8 +125,8 @@ def allow_by_sampling(
     allowed.evidence = (
         f"{samples} configurations drawn uniformly within the limits (seed {seed}). Pairs with the reason always "
         "collide in all of them, pairs with the reason never in none. For each such pair the opposite occurs, with "
-        f"95 % confidence, in less than {above(share, 2)} of all configurations. {len(allowed.proven)} of the pairs "
-        "with the reason never are proven not to touch within the limits"
+        f"95 % confidence, in less than {above(share, 2)} of all configurations. Proven apart within the limits: "
+        f"{count(len(allowed.proven), 'pair')} with the reason never"
         + (". Pairs with the reason default collide at the given free configuration" if default is not None else "")
     )
     return allowed

@@ -23,6 +23,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import nearest
 
 KINDS = {
     "fixed": FIXED,
@@ -161,11 +162,11 @@ def described(file: Path, root: Element, collision: str) -> Description:
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
     joints = tuple(_joint(place) for place in top.children("joint"))
     if not links:
-        raise ParseError(f"{file} has no links")
+        raise ParseError(f"{file} has 0 links, expected at least one")
     for what, names in (("link", [x.name for x in links]), ("joint", [x.name for x in joints])):
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
-            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}")
+            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}. Rename one")
     return Description(file, root.get("name", ""), links, joints)
 
 
@@ -311,7 +312,8 @@ def _parents(description: Description) -> dict[str, Joint]:
         for what, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in names:
                 raise ParseError(
-                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is not a link of the file"
+                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is not a link of the file."
+                    f"{nearest(name, names)}"
                 )
         if joint.child in above:
             raise ParseError(
@@ -327,7 +329,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
-            f"{description.file} has {len(roots)} links without a joint above them, expected one: "
+            f"{description.file} has {len(roots)} links without a parent joint, expected one: "
             + ", ".join(map(repr, roots[:5]))
         )
     below: dict[str, list[str]] = {}
@@ -479,7 +481,6 @@ def _joint_element(root: Element, joint: Joint) -> None:
 
 
 def _origin(parent: Element, pose: Array) -> None:
-    """Write a pose as an <origin>."""
     # the roll is computed after yaw and pitch, so that it is right even if these are not unique
     r = pose[:3, :3].tolist()
     yaw = atan2(r[1][0], r[0][0])

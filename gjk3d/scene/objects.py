@@ -234,7 +234,7 @@ class Objects:
         """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
-                raise SceneError(f"group {group!r} exceeds the limit of {MOST_GROUPS} groups in a scene")
+                raise SceneError(f"group {group!r} is one too many, expected at most {MOST_GROUPS} groups in a scene")
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 
@@ -296,7 +296,6 @@ class Objects:
             self.pairs = self.pairs.joined(ShapeStore(list(self.shapes)[packed:]))
 
     def _drop_shapes(self) -> None:
-        """Drop the shapes that no object has."""
         self._gone = 0
         visitor = [self._visitor[1]] if self._visitor[0] is not None else []
         old = np.array([*(slot for slot in self.slots.values() if slot not in self._fresh), *visitor], dtype=np.int64)

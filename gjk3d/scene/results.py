@@ -11,6 +11,7 @@ from gjk3d.query.raycast import FIELDS, RayHit
 from gjk3d.results import Distance, compared
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, N
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -32,7 +33,7 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
 
 @compared("pairs", "result")
 class ScenePairs(Generic[All, Row]):
-    """Answer of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
+    """Result of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
 
     Iteration yields ``name_a, name_b, row``, and an index returns one such tuple. The second name is None if the
     target of the query was a shape.
@@ -85,13 +86,13 @@ class ScenePairs(Generic[All, Row]):
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        count = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
-        return f"{'Contact' if isinstance(self.result, Contact) else 'Distance'} of {count} of objects"
+        kind = "Contact" if isinstance(self.result, Contact) else "Distance"
+        return f"{kind} of {count(len(self), 'pair')} of objects"
 
 
 @compared()
 class Clearance(NamedTuple):
-    """Answer of `Scene.clearance`: the least signed distance, and its pair.
+    """Result of `Scene.clearance`: the least signed distance, and its pair.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class Clearance(NamedTuple):
 
 @compared(*FIELDS, "name")
 class SceneHit(RayHit[N]):
-    """Answer of `Scene.raycast`: a `RayHit` with the name of the object.
+    """Result of `Scene.raycast`: a `RayHit` with the name of the object.
 
     Attributes
     ----------

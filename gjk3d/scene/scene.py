@@ -40,6 +40,7 @@ from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
 from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.wording import count
 from gjk3d.wording import nearest as nearest_name
 
 Target = Union["Scene", Collider, str, None]
@@ -62,11 +63,11 @@ class Scene:
     ----------
     remember : bool
         Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
-        the faces of a depth for the next step. For small motions this halves the time. For the k closest it does so if
-        as many pairs overlap. `collides` ends at the first hit and caches nothing. With and without the cache the
-        pairs are the same, and distances and depths are within each other's bounds. It may return either of two
-        equally good results. The cache is not used for the first step, for queries without any motion, and for motions
-        larger than some twentieth of the objects. Copies start without a cache.
+        the faces of a depth for the next step. For small motions this halves the time. `closest` with ``k`` uses the
+        cache if at least k pairs overlap. `collides` ends at the first hit and caches nothing. With and without the
+        cache the pairs are the same, and distances and depths are within each other's bounds. Of two equally good
+        results, either may be returned. The cache is not used for the first step, without a motion, and for motions
+        larger than about a twentieth of the objects. Copies start without a cache.
 
     Examples
     --------
@@ -335,7 +336,7 @@ class Scene:
     _repr_mimebundle_ = shown
 
     def __repr__(self) -> str:
-        return f"Scene of {len(self)} object{'' if len(self) == 1 else 's'}"
+        return f"Scene of {count(len(self), 'object')}"
 
     # --- queries -------------------------------------------------------------------------------------------------
 
@@ -360,7 +361,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         check_margin(margin)
         with self._locked(other):
@@ -418,7 +419,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         if isinstance(within, bool) or not isinstance(within, Real) or not float(within) > -inf:
             raise SceneError(f"closest: within is {within!r}, expected one number")
@@ -483,7 +484,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         check_patches(within, max_points)
         query = self._query(other, pose, workers)
@@ -629,5 +630,4 @@ class Scene:
 
 
 def _by_name(query: SceneQuery, pairs: Ints) -> Ints:
-    """Return the order of pairs by their names."""
     return ((query.ranks[pairs[:, 0]] << 31) | query.ranks_b[pairs[:, 1]]).argsort(kind="stable")

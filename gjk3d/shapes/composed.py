@@ -118,7 +118,7 @@ class Composed(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume: exact for a polytope, rounded or not. Else of a fine inscribed surface, 1 part in 2 000 too small."""
+        """Volume, exact for polytopes and rounded polytopes, else that of an inscribed surface, 0.05 % too small."""
         terms = self._terms()
         if self._polytope() is not None:
             return super().volume
@@ -134,7 +134,7 @@ class Composed(Shape):
         """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
-            raise ShapeError(f"{self!r} has curved parts, or too many vertices, so its faces are not available")
+            raise ShapeError(f"{self!r} lacks faces, or has too many. Use a ConvexHull of its surface()")
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 
@@ -295,7 +295,7 @@ class Rounded(Shape):
     Raises
     ------
     ShapeError
-        If the core is not a convex shape, or the radius not a finite number of at least 0.
+        If the core is not a convex shape, or the radius is negative or not finite.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class Rounded(Shape):
         return Rounded(self.core, self.radius + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a rounded shape for factors of one size, else a sum with an ellipsoid; see `Shape.scaled`."""
+        """Return the scaled shape, a sum with an ellipsoid if the factors differ in size; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) == abs(f[2]):
             return Rounded(self.core.scaled(f), self.radius * abs(float(f[0])))

@@ -56,7 +56,7 @@ class Sphere(Curved):
 
     @property
     def volume(self) -> float:
-        """4/3 pi radius^3."""
+        """Volume, 4/3 pi radius^3."""
         return 4.0 / 3.0 * pi * self.radius**3
 
     def _core_area_and_curvature(self) -> tuple[float, float]:
@@ -66,7 +66,7 @@ class Sphere(Curved):
         return np.zeros(3), self.radius
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return rings of triangles; see `Shape.surface`."""
+        """Return the surface as rings of triangles; see `Shape.surface`."""
         return surfaces.sphere(self.radius, resolution)
 
     def inflated(self, radius: float) -> Shape:
@@ -95,7 +95,7 @@ class Capsule(Curved):
     Raises
     ------
     ShapeError
-        If the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height is negative or not finite.
 
     Examples
     --------
@@ -124,14 +124,14 @@ class Capsule(Curved):
 
     @property
     def volume(self) -> float:
-        """A cylinder and a ball."""
+        """Volume, that of a cylinder and a ball."""
         return pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
 
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), self.height / 2 + self.radius
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return rings of triangles; see `Shape.surface`."""
+        """Return the surface as rings of triangles; see `Shape.surface`."""
         return surfaces.capsule(self.radius, self.height, resolution)
 
     def inflated(self, radius: float) -> Shape:
@@ -139,7 +139,7 @@ class Capsule(Curved):
         return Capsule(self.radius + number(radius, "inflated: radius", zero=True), self.height)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a capsule for factors of one size, else a segment plus an ellipsoid; see `Shape.scaled`."""
+        """Return the scaled capsule, a `Composed` shape if the factors differ in size; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Capsule(self.radius * f[0], self.height * f[0]) if np.all(f == f[0]) else super().scaled(f)
 
@@ -174,7 +174,7 @@ class Cylinder(Curved):
     Raises
     ------
     ShapeError
-        If the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height is negative or not finite.
 
     Examples
     --------
@@ -203,11 +203,11 @@ class Cylinder(Curved):
         return np.zeros(3), float(np.hypot(self.radius, self.height / 2))
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return a prism with its rims on those of the cylinder; see `Shape.surface`."""
+        """Return the surface as a prism whose rims are on the rims of the cylinder; see `Shape.surface`."""
         return surfaces.cylinder(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cylinder for equal sizes of the factors of x and y, else an elliptic one; see `Shape.scaled`."""
+        """Return the scaled cylinder, elliptic if the factors of x and y differ in size; see `Shape.scaled`."""
         f = np.abs(factors3(factors))
         return Cylinder(self.radius * f[0], self.height * f[2]) if f[0] == f[1] else super().scaled(f)
 
@@ -271,11 +271,11 @@ class Cone(Curved):
         return np.array([0.0, 0.0, h / 2 - radius]), radius
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return a pyramid with its rim on that of the cone; see `Shape.surface`."""
+        """Return the surface as a pyramid whose rim is on the rim of the cone; see `Shape.surface`."""
         return surfaces.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return a cone for equal sizes of the factors of x and y and a positive one of z; see `Shape.scaled`."""
+        """Return the scaled cone, `Composed` if it is elliptic or its apex is below; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])
@@ -351,7 +351,7 @@ class Ellipsoid(Curved):
         return np.zeros(3), float(self.radii.max())
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return rings of triangles; see `Shape.surface`."""
+        """Return the surface as rings of triangles; see `Shape.surface`."""
         return surfaces.ellipsoid(self.radii, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:

@@ -81,7 +81,7 @@ class Halfspace(Shape):
 
     @property
     def volume(self) -> float:
-        """Infinite."""
+        """Volume, which is infinite."""
         return inf
 
     def contains(self, points: Rows) -> Any:
@@ -170,7 +170,7 @@ class Plane(Halfspace):
 
     @property
     def volume(self) -> float:
-        """0."""
+        """Volume, which is 0."""
         return 0.0
 
     def contains(self, points: Rows) -> Any:

@@ -170,4 +170,4 @@ def _check_mapping(shape: Support) -> None:
     raise_pending()
     worst = float(np.abs(compiled - points).max())
     if not worst <= _CLOSE * shape.radius:
-        raise ShapeError(f"Support: {name} returns another point for the same direction, {worst:.6g} away")
+        raise ShapeError(f"Support: {name} returns points {worst:.6g} apart for one direction, expected one point")

@@ -492,7 +492,7 @@ class Box(Polytope):
 
     @property
     def volume(self) -> float:
-        """Product of the extents."""
+        """Volume, the product of the extents."""
         return float(self.extents.prod())
 
     def _core_volume(self) -> float:
@@ -509,7 +509,7 @@ class Box(Polytope):
         return np.eye(4), self.extents.copy()
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return twelve triangles; see `Shape.surface`."""
+        """Return the surface as twelve triangles; see `Shape.surface`."""
         return surfaces.box(self.extents)
 
     def scaled(self, factors: FactorsLike) -> Shape:

@@ -115,6 +115,39 @@ def test_a_cache_that_others_can_replace_is_refused(places, capfd, monkeypatch, 
     assert folder() == cache
 
 
+@pytest.mark.parametrize("above", ["shared", "shared/mine"])
+def test_a_cache_below_a_folder_of_another_user_is_refused(places, capfd, monkeypatch, tmp_path, above):
+    cache = tmp_path / above / "named"
+    cache.mkdir(0o700, parents=True)
+    monkeypatch.setenv("GJK3D_CACHE_DIR", str(cache))
+    (tmp_path / "shared").chmod(0o1777)  # its owner may replace what is in it
+    assert folder() == cache
+    give_to(monkeypatch, OTHER_USER, tmp_path / "shared")
+    assert folder() == places.users
+    assert_names(capfd.readouterr().err, str(cache), f"{tmp_path / 'shared'} belongs to user {OTHER_USER}")
+    give_to(monkeypatch, OTHER_USER, Path("/"))  # as in a container, where user 0 has another number
+    assert folder() == cache
+
+
+@pytest.mark.parametrize("inside", ["", "inside"])
+def test_a_link_that_others_can_replace_is_refused(places, capfd, monkeypatch, tmp_path, inside):
+    (tmp_path / "private" / inside).mkdir(0o700, parents=True)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o777)
+    link = tmp_path / "shared/link"
+    link.symlink_to(tmp_path / "private")
+    monkeypatch.setenv("GJK3D_CACHE_DIR", str(link / inside))
+    assert folder() == places.users
+    assert_names(capfd.readouterr().err, str(link / inside), f"777 of {tmp_path / 'shared'}")
+    (tmp_path / "shared").chmod(0o1777)
+    assert folder() == link / inside
+    real = Path.lstat
+    owned = os.stat_result([*real(link)[:4], OTHER_USER, *real(link)[5:10]])
+    monkeypatch.setattr(Path, "lstat", lambda path: owned if path == link else real(path))
+    assert folder() == places.users
+    assert_names(capfd.readouterr().err, f"the link {link} belongs to user {OTHER_USER}")
+
+
 def test_a_folder_of_another_user_is_refused(places, capfd, monkeypatch):
     for place in (places.named, places.users):
         place.mkdir(0o700)
@@ -138,7 +171,7 @@ def test_a_subfolder_of_another_user_makes_a_cache_unusable(places, monkeypatch)
 
 def test_a_folder_of_root_is_used(places, monkeypatch):
     places.named.mkdir(0o755)
-    give_to(monkeypatch, 0, places.named)
+    give_to(monkeypatch, 0, places.named, *places.named.parents)
     assert folder() == places.named
     monkeypatch.setattr(os, "geteuid", lambda: OTHER_USER)
     assert folder() == places.named
@@ -210,9 +243,19 @@ def test_a_damaged_description_of_an_object_is_not_read(places, name):
     store.write_built(path, b"code", {"names": ["gjk3d.poses:check_rows"], "sizes": [4]})
     description = json.loads(path.with_suffix(".json").read_text())
     del description[name]
-    for text in (json.dumps(description), json.dumps({**description, name: None}), "[]", "3", "", "\xff"):
+    nested = "[" * 100_000
+    for text in (json.dumps(description), json.dumps({**description, name: None}), "[]", "3", "", "\xff", nested):
         path.with_suffix(".json").write_text(text)
         assert store.read(path) is None
+
+
+def test_an_object_without_the_names_of_its_entries_is_built_again(places, monkeypatch):
+    path = places.named / store.object_name(store.machine(), store.cpu_level())
+    monkeypatch.setattr(store, "folder", lambda: places.named)
+    store.write_built(path, b"code", {"names": [], "sizes": [4]})
+    assert store.find().path == path
+    store.write_built(path, b"code", {"sizes": [4]})
+    assert store.find() is None
 
 
 class Payload:

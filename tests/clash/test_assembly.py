@@ -101,7 +101,7 @@ def test_step_occurrences_without_a_name_are_called_as_their_products(save):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("blank", [" ", "", "NAUO1"])
+@pytest.mark.parametrize("blank", [" ", "", "NAUO1", "\\X2\\00A0\\X0\\"])
 def test_step_occurrences_of_a_blank_name_are_called_as_their_products(save, blank):
     """SolidWorks calls all occurrences ' '; the nodes of one name keep the order of the file."""
     solids = [("bolt", CORNERS * 5, QUADS), ("plate", CORNERS * 40, QUADS)]

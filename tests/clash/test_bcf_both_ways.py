@@ -12,7 +12,7 @@ from reports import ENDING, EVIL, three_cubes
 from words import assert_names
 
 from gjk3d.clash import Triage
-from gjk3d.clash.formats import read_bcf, to_bcf
+from gjk3d.clash.formats import bcf, read_bcf, to_bcf
 from gjk3d.clash.formats.bcf import MAX_ENTRY, guid
 from gjk3d.clash.formats.text import legal
 from gjk3d.clash.triage import View, taken_up
@@ -278,3 +278,22 @@ def test_a_client_that_is_none_of_ours_reads_and_writes_it(tmp_path):
     assert [item.text for item in issue.comments] == [f"{EVIL} pressed in\nsince May", "done"]
     assert [view.id for view in issue.views] == [report.triage.issues[one.id].views[0].id]
     assert two.id not in back.triage.issues
+
+
+def test_a_file_of_more_topics_than_are_read_is_not_written(tmp_path, monkeypatch):
+    report, _one, _two = decided()
+    path = tmp_path / "a.bcf"
+    to_bcf(report, path, NOW)
+    written = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        sizes = [entry.file_size for entry in archive.infolist()]
+    for name, limit in (("MAX_ALL", sum(sizes)), ("MAX_ENTRIES", len(sizes))):
+        monkeypatch.setattr(bcf, name, limit)
+        to_bcf(report, path, NOW)
+        assert len(read_bcf(path, report).triage.issues) == 1
+        monkeypatch.setattr(bcf, name, limit - 1)
+        with pytest.raises(ParseError) as caught:
+            to_bcf(report, path, NOW)
+        assert_names(caught.value, f"{len(sizes)} entries of {sum(sizes)} bytes", str(limit - 1))
+        monkeypatch.undo()
+    assert path.read_bytes() == written

@@ -51,9 +51,9 @@ PROVEN = "proven; witness points to "
 PROVEN_EXACTLY = "proven; witness points to 0, normal to 0"
 
 # gjk3d robot
-ROBOT = "{}: {} links, {} joint coordinates, lengths in {}\n"
+ROBOT = "{}: {} links, {} joint coordinates, lengths in {}, angles in rad\n"
 CHECK_COUNTS = "{} configurations: {} free, {} in collision"
-LEAST_CLEARANCE = "least clearance {}, {}, row {} of {}"
+LEAST_CLEARANCE = "least clearance: {}, {}, row {} of {}"
 FREE_SAMPLES = "FREE at every sample"
 FREE_PROVEN = "FREE, proven all the way"
 UNRESOLVED = "UNRESOLVED on edge {} of {}, from row {} to row {} of {}: {} are too close to decide"

@@ -279,6 +279,16 @@ def test_bad_usage_is_refused_with_the_cure(run, boxes, argv, named):
     assert_names(" ".join(said.err.replace("│", " ").split()), *named)
 
 
+@pytest.mark.full
+def test_a_part_of_several_bodies_without_another_part_is_refused_with_their_number(run, tmp_path):
+    path = tmp_path / "pair.step"
+    path.write_bytes(step([("pair", CORNERS, QUADS), ("pair", CORNERS + 3, QUADS)]))
+    said = run("clash", path)
+    assert said.code == 2
+    assert_names(said.err, "pair (2)", "--bodies")
+    assert run("clash", path, "--bodies").code == 0
+
+
 def test_a_file_with_a_unit_beside_one_without_is_refused(run, box, assembly):
     said = run("clash", assembly, box("a.stl", (9, 9, 9)))
     assert said.code == 2

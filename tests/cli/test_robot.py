@@ -114,8 +114,8 @@ def test_free_and_hit_by_file(run, beam):
     assert sentences.CHECK_COUNTS.format(3, 2, 1) in said.out
     # at 0 the beam reaches y = 0.05 and the wall begins at 0.7; across, it ends at 1, and the way out is 0.3
     assert ["1", "free", "-", "0.65", "beam,", "wall"] in lines
-    assert ["2", "HIT", "beam,", "wall", "-0.3", "beam,", "wall"] in lines
-    assert sentences.LEAST_CLEARANCE.format("-0.3 m", "beam, wall", 2, 3) in said.out
+    assert ["2", "HIT", "beam,", "wall", "depth", "0.3", "beam,", "wall"] in lines
+    assert sentences.LEAST_CLEARANCE.format("depth 0.3 m", "beam, wall", 2, 3) in said.out
 
 
 def test_json_has_bounds_and_points(run, beam):

@@ -340,7 +340,7 @@ def test_volumes_are_values(rng):
         assert len(stack[1:3]) == 2
         assert stack[1:3][1] == stack[2]
         assert stack[0] != stack[1]
-        assert repr(stack) == f"{type(stack).__name__} of 5"
+        assert repr(stack) == f"{type(stack).__name__}: 5 volumes"
         with pytest.raises(AttributeError, match="immutable"):
             stack.volume = 1
         with pytest.raises(ValueError, match="read-only"):

@@ -260,7 +260,7 @@ def test_an_answer_says_in_one_line_what_is_nearest():
     one, many = checker.clearance(q[0]), checker.clearance(q)
     between = f"{format_bounds(one.lower, one.upper)} between {one.pair[0]!r} and {one.pair[1]!r}>"
     assert repr(one) == f"<RobotClearance: {between}"
-    assert_names(repr(many), "<RobotClearance", " 40 ", "[0]", between)
+    assert_names(repr(many), "<RobotClearance", " 40 ", "row 1", between)
     assert_names(repr(checker.clearance(q[0], max_distance=1e-3)), "<RobotClearance", "no pair")
     assert_names(repr(checker.clearance(q[:0])), "<RobotClearance", " 0 ")
 

@@ -482,3 +482,21 @@ def test_a_motion_that_touches_only_at_an_end_hits_there(table, first, last, hit
     run = gk.robot.Trajectory([[first], [last]], times=[0.0, 2.0])
     timed = checker.trajectory_free(run, certify=True)
     assert (timed.status, timed.hit, timed.pair) == (MotionStatus.HIT, 2.0 * hit, ("hand", "table"))
+
+
+FLAP = """<robot name="flap"><link name="base"/><link name="flap"><collision><origin xyz="0.5 0 0"/><geometry>
+<box size="1 0.1 0.1"/></geometry></collision></link><joint name="hinge" type="revolute"><parent link="base"/>
+<child link="flap"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: type(table).__name__)
+def test_a_link_laid_flat_on_a_table_hits_at_the_end(table):
+    """Near the hinge the gap falls with the square of the angle, so the proof stops long before the end."""
+    checker = Checker(Robot.load(FLAP), {"table": (table, at(0.5, 0.0, -0.55))})
+    found = checker.motion_free([[-1.0], [0.0], [-1.0]], [[0.0], [-1.0], [-0.5]], certify=True)
+    hit = int(MotionStatus.HIT)
+    assert found.status[:2].tolist() == [hit, hit]
+    assert found.hit[:2].tolist() == [1.0, 0.0]
+    assert found.pair[:2] == [("flap", "table")] * 2
+    assert found.status[2] != hit
+    assert [checker.free([q]) for q in (-1.0, -0.5, 0.0)] == [True, True, False]

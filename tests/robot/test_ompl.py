@@ -296,7 +296,7 @@ def test_length_counts_more_where_it_is_close(tmp_path):
         (lambda c: Planning(c, joints=["turn", "turn"]), r"\('turn', 'turn'\)"),
         (lambda c: Planning(c), "'lift'.*lower=.*upper="),
         (lambda c: Planning(c, lower=[-1, -1], upper=[1]), r"upper.*\(1,\).*\b2\b"),
-        (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), r"'lift'.*lower 1\.0.*upper 1\.0"),
+        (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), r"'lift'.*lower is 1\.0.*upper 1\.0.*lower < upper"),
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [4, 0]), r"goal\[0\].*4\.0.*-3.*3.*lower=.*upper="),
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0.5], [1, 0]), r"start\[1\].*0\.5.*0\.0.*rest="),
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1, 0], planner="RTR"), "'RTR'.*RRTConnect, PRM"),

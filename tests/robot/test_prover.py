@@ -106,7 +106,7 @@ def test_what_is_proven_of_panda_holds_in_many_configurations():
     made = allow_by_sampling(one, 500)
     assert len(made.proven) >= 10
     assert all(made.reason(a, b) == "never" for a, b in made.proven)
-    assert_names(made.evidence, f"{len(made.proven)} of the pairs", "proven")
+    assert_names(made.evidence, f"{len(made.proven)} pairs", "Proven")
     assert not allow_by_sampling(one, 500, prove=0).proven
     assert made.copy().proven == made.proven
     pairs = np.array([[one.link_number(a), one.link_number(b)] for a, b in made.proven])

@@ -135,7 +135,6 @@ def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array)
 
 @inlined
 def _search_of(m: Rigid, a: Surface, b: Surface, in_b: bool, w: PointScratch) -> tuple[Host, Guest]:
-    """Return the host and the guest of the search for points in B, or in A."""
     to, guest = (b, a) if in_b else (a, b)
     host = Host(to.skin, to.flat, to.planes, w.stack, w.keys, w.results)
     return host, Guest(_inverse(m) if in_b else m, guest.tree, guest.seeds)

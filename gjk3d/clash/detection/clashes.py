@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.documents import Ascii, Count, Interval, Number, Vector, convert, one_of
 from gjk3d.typing import Bools, Ints
-from gjk3d.wording import below, excerpt, json_ready, number
+from gjk3d.wording import above, excerpt, json_ready, number
 
 T = TypeVar("T")
 _BLOCK = 32  #: rows that are created at once
@@ -199,8 +199,11 @@ class Clash:
     note: str = ""
 
     def __repr__(self) -> str:
-        rounded = below if self.distance_kind == "bound" else number
-        measure = "" if self.distance is None else f", signed distance {rounded(self.distance)} ({self.evidence})"
+        rounded = above if self.distance_kind == "bound" else number
+        measure = ""
+        if self.distance is not None:
+            gap = f"depth {rounded(-self.distance)}" if self.distance < 0.0 else f"distance {number(self.distance)}"
+            measure = f", {gap} ({self.evidence})"
         return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{measure}>"
 
     @property

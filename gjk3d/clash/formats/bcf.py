@@ -132,7 +132,7 @@ def to_bcf(
     Raises
     ------
     ParseError
-        If a topic is larger than `gjk3d.clash.formats.read_bcf` accepts.
+        If a topic or the whole file is larger than `gjk3d.clash.formats.read_bcf` accepts.
 
     Examples
     --------
@@ -166,6 +166,7 @@ def to_bcf(
                 _write_xml(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
                 viewpoints.append((as_guid(saved.id), name, ""))
             _write_xml(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, viewpoints))
+        _check_total(archive.infolist())
     Path(path).write_bytes(content.getbuffer())
 
 
@@ -189,6 +190,16 @@ def _write_xml(archive: zipfile.ZipFile, name: str, root: Element) -> None:
             " Shorten its comments, or ignore the finding."
         )
     _write(archive, name, data)
+
+
+def _check_total(entries: list[zipfile.ZipInfo]) -> None:
+    """Raise an error for an archive that is too large for `read_bcf`, which does not read pictures."""
+    size = sum(entry.file_size for entry in entries if not entry.filename.endswith(".png"))
+    if len(entries) > MAX_ENTRIES or size > MAX_ALL:
+        raise ParseError(
+            f"the BCF file has {len(entries)} entries of {size} bytes, and read_bcf accepts at most {MAX_ENTRIES}"
+            f" entries of {MAX_ALL} bytes. Write fewer findings, for example without the resolved ones."
+        )
 
 
 def _write(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

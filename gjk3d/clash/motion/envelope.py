@@ -124,7 +124,7 @@ def swept(
     cut = {name: _pieces(meshes[name], tracks[name], most) for name in members}
     slices = [piece for name in members for piece in _slices(cut[name], tracks[name], _size(meshes[name]))]
     if not slices:
-        raise ParseError(f"swept: no part of {body!r} could be loaded")
+        raise ParseError(f"swept: no part of {body!r} could be loaded. See the notes of the assembly.")
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
     grown = max(piece.grown for piece in slices)
     name = f"{body}, swept"

@@ -216,8 +216,9 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
         name = _word(row, "poses", where)
         if not name:
             raise ParseError(f'{where}: poses is empty. Write poses = "FILE.csv".')
+        path = _csv_path(folder, name, where)
         try:
-            times, poses = read_poses(_csv_path(folder, name, where), scale)
+            times, poses = read_poses(path, scale)
         except Gjk3dError as error:
             raise ParseError(f"{where}: {error}") from None
         if len(times) < 2:

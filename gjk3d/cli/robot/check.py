@@ -31,7 +31,7 @@ from gjk3d.cli.robot.cell import (
 )
 from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.terminal import Bar, Table, print_line, print_omitted, print_table, write_json
-from gjk3d.wording import count, format_bounds
+from gjk3d.wording import count, format_gap
 
 if TYPE_CHECKING:
     import numpy as np
@@ -249,8 +249,8 @@ def _print(cell: Cell, result: Rows, one_by_one: bool, top: int) -> None:
     ]
     if near:
         least, number = min(near, key=lambda candidate: candidate[0].distance)
-        gap = format_bounds(least.lower, least.upper, unit="m")
-        print_line(f"least clearance {gap}, {pair_words(least.pair)}, row {number + 1} of {result.total}")
+        gap = format_gap(least.lower, least.upper, unit="m")
+        print_line(f"least clearance: {gap}, {pair_words(least.pair)}, row {number + 1} of {result.total}")
     if one_by_one and tested:
         print_line()
         print_table(_table(result.rows[:top], bool(near)))
@@ -271,7 +271,7 @@ def _table(rows: list[Row], near: bool) -> Table:
         cells = [str(row.number + 1), "free" if row.free else "HIT", _collisions_text(row)]
         if near:
             nearest = row.nearest
-            gap = "-" if nearest is None else format_bounds(nearest.lower, nearest.upper)
+            gap = "-" if nearest is None else format_gap(nearest.lower, nearest.upper)
             cells += [gap, "-" if nearest is None else pair_words(nearest.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table

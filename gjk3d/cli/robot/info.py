@@ -157,7 +157,7 @@ def _listed(pairs: list[Pair]) -> str:
 def _print(cell: Cell) -> None:
     robot = cell.robot
     links, numbers = count(len(robot.links), "link"), count(robot.dof, "joint coordinate")
-    print_line(f"{safe(robot.name)}: {links}, {numbers}, lengths in m")
+    print_line(f"{safe(robot.name)}: {links}, {numbers}, lengths in m, angles in rad")
     print_line()
     table = new_table("joint", "type", "from", "to", "parent", "child")
     for joint in (known_joint for known_joint in robot.joints if known_joint is not None):

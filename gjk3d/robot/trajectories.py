@@ -369,7 +369,7 @@ def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
     first, last = degree, len(c)
     at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
     if not len(at):
-        raise RobotError("Trajectory: the knots of the spline do not increase, expected increasing knots")
+        raise RobotError(f"Trajectory: the knots of the spline are all {t[first]:g}, expected increasing knots")
     knots = np.append(t[at], t[last])
     wanted = max(degree, 1)
     rows = []

@@ -134,7 +134,7 @@ class ManifoldScratch(NamedTuple):
     most: int
     normals: Array2  #: (`NORMALS`, 7) normals of written contacts, the least gap along each, and a farthest point of B
     nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts with the least depths, and these depths
-    lows: Array2  #: (`_LOWS`, 6) opposite normals of the faces of a part of B, and its farthest points along these faces
+    lows: Array2  #: (`_LOWS`, 6) opposite normals of the faces of a part of B, and its farthest points there
     rows: Array2  #: pose rows of two parts, which tests of normals do not change, like their floats in ``parts``
     parts: Array2
 
@@ -368,7 +368,8 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
     """Write the face normals of two parts with the least depths along them, sorted, and return their number.
 
-    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. A hull of many faces would otherwise be searched once for each of them.
+    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. A hull of many faces would otherwise be
+    searched once for each of them.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):

@@ -39,6 +39,7 @@ from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
 from .query.penetration import Penetration as Penetration
 from .query.penetration import penetration as penetration
+from .query.points import PointDistances as PointDistances
 from .query.raycast import RayHit as RayHit
 from .query.raycast import raycast as raycast
 from .query.swept import Swept as Swept

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 
 class Status(IntEnum):
-    """The state of a pair that the bounds of a result prove."""
+    """The state of a pair: SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, or BEYOND ``max_distance``."""
 
     SEPARATED = 0  #: lower > 0
     TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows
@@ -87,7 +87,7 @@ class Status(IntEnum):
 
 
 class AxisKind(IntEnum):
-    """The kind of features that a separating axis is normal to."""
+    """The features that a separating axis is normal to: FACE_A, FACE_B, EDGES, or two POINTS."""
 
     FACE_A = 0  #: a face of A
     FACE_B = 1  #: a face of B
@@ -137,7 +137,7 @@ class Axis(NamedTuple, Generic[N]):
 
     @property
     def bounds(self: Axis[Any]) -> tuple[Any, Any]:
-        """The smallest and the largest gap within the error: two of float or (n,) float."""
+        """The smallest and the largest gap within the error, each float or (n,) float."""
         return np.nextafter(self.gap - self.error, -np.inf), np.nextafter(self.gap + self.error, np.inf)
 
     def __repr__(self) -> str:

@@ -104,7 +104,7 @@ QUESTIONS = {
     "a mesh": (
         lambda: gk.overlap(BALL, gk.load("data/nut.stl")),
         UnsupportedPair,
-        ("a Mesh", "hull()"),
+        ("a is a Sphere", "gjk3d.ConvexHull(a.surface().vertices)"),
     ),
     "two half-spaces": (
         lambda: gk.collide(*[gk.Halfspace((0, 0, 1), 0)] * 2),

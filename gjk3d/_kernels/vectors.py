@@ -16,6 +16,8 @@ import numpy as np
 from gjk3d._kernels.decorators import MODE
 from gjk3d.typing import Floats32_1, Floats32_3
 
+Vec3 = tuple[float, float, float]
+
 LANES = 8  #: boxes of a node, triangles of a leaf
 CLEAR = 256.0  #: ratio of the projected area of a triangle to its rounding from which a distance has two digits
 _BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
@@ -70,33 +72,86 @@ def _boxes_on_ray(f: Any, boxes: Any, node: Any, ray: Any, most: Any, out: Any) 
     return f.bits(f.at_most(enter, leave))
 
 
+def _boxes_near(f: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
+    total = f.all(0.0)
+    for k in range(3):
+        at, low, high = f.all(point[k]), f.row(boxes, node, _BOX, k), f.row(boxes, node, _BOX, 3 + k)
+        off = f.greater(f.greater(f.minus(low, at), f.minus(at, high)), f.all(0.0))
+        total = f.plus(total, f.times(off, off))
+    f.write(out, total)
+    return f.bits(f.at_most(total, f.all(most)))
+
+
 def _dot(f: Any, a: Any, b: Any) -> Any:
     return f.plus(f.plus(f.times(a[0], b[0]), f.times(a[1], b[1])), f.times(a[2], b[2]))
 
 
-def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
+def _cross(f: Any, a: Any, b: Any) -> Any:
+    return [f.minus(f.times(a[i], b[j]), f.times(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
+
+
+def _areas_on_line(f: Any, corners: Any, leaf: Any, line: Any) -> Any:
+    """Return twice the areas of a line and the edges of each triangle, and the last coordinates of the corners."""
     # after the shear the line is the last axis, so a triangle on it has the origin inside in two dimensions (Woop,
     # Benthin, Wald, Watertight ray/triangle intersection, 2013)
     at, shear_x, shear_y = [f.all(x) for x in line[3:6]], f.all(line[6]), f.all(line[7])
-    a, b, c = corner = [
+    corner = [
         [f.minus(f.row(corners, leaf, _TRIANGLE, f.more(3 * q, line[k])), at[k]) for k in range(3)] for q in range(3)
     ]
     flat = [(f.minus(x, f.times(shear_x, z)), f.minus(y, f.times(shear_y, z))) for x, y, z in corner]
     pairs = (flat[1], flat[2]), (flat[2], flat[0]), (flat[0], flat[1])
-    areas = [f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in pairs]
+    return [f.minus(f.times(p[0], q[1]), f.times(p[1], q[0])) for p, q in pairs], [c[2] for c in corner]
+
+
+def _triangles_on_line(f: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
+    areas, heights = _areas_on_line(f, corners, leaf, line)
     u, v, w = areas
     rim, zero = f.all(rim), f.all(0.0)
     least, greatest = f.lesser(f.lesser(u, v), w), f.greater(f.greater(u, v), w)
     meets = f.either(f.at_most(f.minus(zero, rim), least), f.at_most(greatest, rim))
     bits = f.bits(meets)
 
-    def distances() -> Any:
+    def more() -> Any:
         total = f.plus(f.plus(u, v), w)
-        f.write(out, f.times(f.over(_dot(f, areas, (a[2], b[2], c[2])), total), f.all(line[8])))
+        f.write(out, f.times(f.over(_dot(f, areas, heights), total), f.all(line[8])))
         steep = f.at_most(f.times(f.all(CLEAR), rim), f.greater(total, f.minus(zero, total)))
-        return f.join(f.bits(f.both(meets, steep)), bits)
+        inside = f.either(f.at_most(rim, least), f.at_most(greatest, f.minus(zero, rim)))
+        flags = f.bits(f.both(meets, steep)), f.bits(f.both(inside, steep)), f.bits(f.at_most(zero, total))
+        return f.join(f.join(f.join(flags[2], flags[1]), flags[0]), bits)
 
-    return f.when_any(bits, distances)
+    return f.when_any(bits, more)
+
+
+def _triangles_near(f: Any, corners: Any, leaf: Any, point: Any, most: Any, slack: Any) -> Any:
+    at = [f.all(x) for x in point]
+    corner = [[f.minus(f.row(corners, leaf, _TRIANGLE, 3 * q + k), at[k]) for k in range(3)] for q in range(3)]
+    edges = [[f.minus(y, x) for x, y in zip(corner[k], corner[(k + 1) % 3], strict=True)] for k in range(3)]
+    normal = _cross(f, edges[0], edges[1])
+    zero, one, tiny, nearest, foot = f.all(0.0), f.all(1.0), f.all(1e-30), f.all(3e38), corner[0]
+    sides = []
+    for p, e in zip(corner, edges, strict=True):
+        along = f.over(f.minus(zero, _dot(f, p, e)), f.greater(_dot(f, e, e), tiny))
+        along = f.lesser(f.greater(along, zero), one)
+        on_edge = [f.plus(x, f.times(along, y)) for x, y in zip(p, e, strict=True)]
+        square = _dot(f, on_edge, on_edge)
+        nearer = f.less_than(square, nearest)
+        nearest = f.choose(nearer, square, nearest)
+        foot = [f.choose(nearer, x, y) for x, y in zip(on_edge, foot, strict=True)]
+        sides.append(_dot(f, _cross(f, p, e), normal))
+    total = f.plus(f.plus(sides[0], sides[1]), sides[2])
+    over = f.both(f.at_most(zero, f.lesser(f.lesser(sides[0], sides[1]), sides[2])), f.at_most(tiny, total))
+    # a mean of the corners is on the triangle even if its weights have no digits
+    weights = [f.over(side, total) for side in sides]
+    mean = [_dot(f, weights, (corner[2][k], corner[0][k], corner[1][k])) for k in range(3)]
+    square = _dot(f, mean, mean)
+    over = f.both(over, f.less_than(square, nearest))
+    nearest = f.choose(over, square, nearest)
+    foot = [f.choose(over, x, y) for x, y in zip(mean, foot, strict=True)]
+    # no triangle is farther than the nearest of these points, and none nearer than its corners are along the direction
+    # to its own
+    limit = f.lesser(f.plus(f.times(f.least(nearest), f.all(1.001)), f.all(slack)), f.all(most))
+    gap = f.lesser(f.lesser(_dot(f, foot, corner[0]), _dot(f, foot, corner[1])), _dot(f, foot, corner[2]))
+    return f.bits(f.either(f.at_most(gap, zero), f.at_most(f.times(gap, gap), f.times(limit, nearest))))
 
 
 if TYPE_CHECKING:
@@ -104,11 +159,21 @@ if TYPE_CHECKING:
     def boxes_on_ray(boxes: Floats32_3, node: int, ray: Slabs, most: float, out: Floats32_1) -> int:
         """Return which boxes of a node a ray enters within a distance, and write the distances of entry."""
 
+    def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
+        """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
+
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
         """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
 
         ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
-        projected area is more than `CLEAR` times as large.
+        projected area is more than `CLEAR` times as large. Of these, bits 16 to 23 are set if the line does not pass an
+        edge closely. Bits 24 to 31 are set for triangles that are oriented along the last axis.
+        """
+
+    def triangles_near(corners: Floats32_3, leaf: int, point: Vec3, most: float, slack: float) -> int:
+        """Return which triangles of a leaf may be the nearest to a point and are within a squared distance.
+
+        ``slack`` is added to the square of the nearest distance for the rounding of float32.
         """
 
     def lowest_bit(bits: int) -> int:
@@ -155,8 +220,18 @@ elif MODE in ("alone", "jit"):
         def at_most(self, a: Any, b: Any) -> Any:
             return self.builder.fcmp_ordered("<=", a, b)
 
+        def less_than(self, a: Any, b: Any) -> Any:
+            return self.builder.fcmp_ordered("<", a, b)
+
         def lesser(self, a: Any, b: Any) -> Any:
             return self.choose(self.builder.fcmp_ordered("<", a, b), a, b)
+
+        def least(self, a: Any) -> Any:
+            undefined = ir.Constant(_VECTOR, ir.Undefined)
+            for step in (4, 2, 1):
+                lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(k + step) % LANES for k in range(LANES)])
+                a = self.lesser(self.builder.shuffle_vector(a, undefined, lanes), a)
+            return a
 
         def greater(self, a: Any, b: Any) -> Any:
             return self.choose(self.builder.fcmp_ordered(">", a, b), a, b)
@@ -198,6 +273,14 @@ elif MODE in ("alone", "jit"):
         return types.int64(boxes, types.int64, ray, types.float64, out), _written(_boxes_on_ray)
 
     @intrinsic
+    def boxes_near(context: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) -> Any:
+        return types.int64(boxes, types.int64, point, types.float64, out), _written(_boxes_near)
+
+    @intrinsic
+    def triangles_near(context: Any, corners: Any, leaf: Any, point: Any, most: Any, slack: Any) -> Any:
+        return types.int64(corners, types.int64, point, types.float64, types.float64), _written(_triangles_near)
+
+    @intrinsic
     def triangles_on_line(context: Any, corners: Any, leaf: Any, line: Any, rim: Any, out: Any) -> Any:
         return types.int64(corners, types.int64, line, types.float64, out), _written(_triangles_on_line)
 
@@ -215,7 +298,7 @@ else:
 
         plus, minus, times, over = np.add, np.subtract, np.multiply, np.divide
         both, either, choose = np.logical_and, np.logical_or, np.where
-        at_most = np.less_equal
+        at_most, less_than = np.less_equal, np.less
 
         @staticmethod
         def all(value: float) -> Any:
@@ -246,6 +329,13 @@ else:
             return np.where(a > b, a, b)
 
         @staticmethod
+        def least(a: Any) -> Any:
+            for step in (4, 2, 1):
+                turned = np.roll(a, -step)
+                a = np.where(turned < a, turned, a)
+            return a
+
+        @staticmethod
         def bits(flags: Any) -> int:
             return int(np.packbits(flags, bitorder="little")[0])
 
@@ -264,7 +354,8 @@ else:
 
         return call
 
-    boxes_on_ray, triangles_on_line = _computed(_boxes_on_ray), _computed(_triangles_on_line)
+    boxes_on_ray, boxes_near = _computed(_boxes_on_ray), _computed(_boxes_near)
+    triangles_on_line, triangles_near = _computed(_triangles_on_line), _computed(_triangles_near)
 
     def lowest_bit(bits: int) -> int:
         return (int(bits) & -int(bits)).bit_length() - 1

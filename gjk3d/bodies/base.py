@@ -14,8 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from gjk3d.frozen import Frozen
-from gjk3d.shapes.base import Kind
+from gjk3d.shapes.base import Collidable, Kind
 from gjk3d.typing import Array, Bools, Ints
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ class Parts(ABC):
         return np.zeros((len(which), 3))
 
 
-class Body(Frozen):
+class Body(Collidable):
     """A non-convex body, which is immutable, hashable and picklable."""
 
     __slots__ = ()

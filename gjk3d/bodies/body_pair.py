@@ -16,10 +16,10 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_points import holds
 from gjk3d.bodies.mesh_trees import STACK, crossings, cuts, most_through, nearest_triangles
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.parts import Triangles
-from gjk3d.bodies.raycast import inside_of
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -204,7 +204,7 @@ class BodyPair:
             points = guest.points()
             local = moved(self.m, points) if by == 1 else moved_back(self.m, points)
             for mesh, row in solids:
-                within = np.flatnonzero(inside_of(mesh, moved_back(row, local)))
+                within = np.flatnonzero(holds(mesh, moved_back(row, local)))
                 if len(within):
                     return HeldPoint(by, local[within[0]] if by == 1 else points[within[0]])
         return None

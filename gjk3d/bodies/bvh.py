@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import DEEPEST, STACK, TriangleTree, to_points
+from gjk3d.bodies.mesh_trees import DEEPEST, STACK, TriangleTree
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: greatest number of triangles in a leaf
@@ -438,11 +438,3 @@ def _reach(vertices: Array) -> float:
 def traversal_stack() -> Ints:
     """Return scratch for a traversal."""
     return np.empty((STACK, 2), dtype=np.int64)
-
-
-def from_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
-    """Return the distances of points from the surface of a mesh, the nearest points of it, and their faces."""
-    out, which = np.empty((len(points), 4)), np.empty(len(points), dtype=np.int64)
-    tree = tree_of(mesh)
-    to_points(np.ascontiguousarray(points), 1e150, *tree.arrays, traversal_stack(), np.empty(STACK), out, which)
-    return out[:, 0], out[:, 1:], tree.order[which]

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.mesh_points import holds, nearest_points
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
@@ -90,7 +89,7 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
     out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # other points are inside the union, not on its surface
     samples = _drawn(mesh)
     samples = samples[~_within(hulls, samples, 0.0)]
-    far = [from_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
+    far = [nearest_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
     return float(max(far, default=0.0))
 
 

@@ -95,13 +95,14 @@ def triangle_at(t: WideTree, face: int) -> Triangle:
 class LeafHits(NamedTuple):
     """Triangles of a leaf that the line of a ray may meet."""
 
-    bits: int
+    bits: int  #: see `triangles_on_line`
     along: float  #: distance from the point where the ray is followed, to which those in `WideStack.distances` add
     slack: float  #: more than the error of such a distance, for triangles with a bit 8 higher
 
 
 @inlined
-def _leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
+def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
+    """Return the triangles of a leaf that the line of a ray may meet."""
     f, o, d = t.frames[leaf], ray.begin_at, ray.direction
     x, y, z = o[0] - f[0], o[1] - f[1], o[2] - f[2]
     along = x * d[0] + y * d[1] + z * d[2]
@@ -196,7 +197,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle, along: float) -> float
 
 
 @inlined
-def _descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
+def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
     """Push the entered children of a node but the nearest; return the size of the stack and the nearest."""
     lane = lowest_bit(bits)
     bits &= bits - 1
@@ -243,7 +244,7 @@ def _search(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> Fou
     while True:
         if node < 0:
             leaf = -2 - node
-            bits, along, slack = _leaf_hits(ray, leaf, t, w)
+            bits, along, slack = leaf_hits(ray, leaf, t, w)
             while bits & 255 != 0:
                 lane = lowest_bit(bits)
                 clear = not exact and (bits >> lane) & 256 != 0
@@ -264,7 +265,7 @@ def _search(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> Fou
         else:
             bits = boxes_on_ray(t.boxes, node, ray.slabs, limit, w.entries)
             if bits != 0:
-                top, node = _descend(w, top, bits, node, t)
+                top, node = descend(w, top, bits, node, t)
                 continue
         while top > 0 and w.keys[top - 1] > limit:
             top -= 1
@@ -302,8 +303,9 @@ class Hits(NamedTuple):
     faces: Ints1
 
 
-@kernel
-def _row(array: Array, k: int) -> int:
+@inlined
+def row_of(array: Array, k: int) -> int:
+    """Return the row for item k of an array that may have one row for all items."""
     return k if array.shape[0] > 1 else 0
 
 
@@ -331,10 +333,10 @@ def first_hits(rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, blo
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         for k in range(begin, end):
-            i, j, m = _row(rays.origins, k), _row(rays.directions, k), rays.poses[_row(rays.poses, k)]
+            i, j, m = row_of(rays.origins, k), row_of(rays.directions, k), rays.poses[row_of(rays.poses, k)]
             o, u = rays.origins[i], rays.directions[j]
             p, d = turn_back(m, (o[0] - m[9], o[1] - m[10], o[2] - m[11])), turn_back(m, (u[0], u[1], u[2]))
-            far = rays.limits[_row(rays.limits, k)]
+            far = rays.limits[row_of(rays.limits, k)]
             ray = ray_on(p, d, t)
             found = _search(ray, far, False, t, w) if ray.begin >= 0.0 else Found(plain(-1), 0.0, 0.0, far)
             out.faces[k], block.known[k - begin] = found.face, found.exact
@@ -364,10 +366,10 @@ def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideSt
             face, distance = found.face, found.exact
             if face >= 0:
                 triangle = triangle_at(t, face)
-    o, u = rays.origins[_row(rays.origins, k)], rays.directions[_row(rays.directions, k)]
+    o, u = rays.origins[row_of(rays.origins, k)], rays.directions[row_of(rays.directions, k)]
     n, inside = (-u[0], -u[1], -u[2]), face >= 0 and distance <= 2.0 * noise
     if face >= 0 and not inside:
-        n = turn(rays.poses[_row(rays.poses, k)], _normal(triangle, d))
+        n = turn(rays.poses[row_of(rays.poses, k)], _normal(triangle, d))
     if inside:
         distance = 0.0
     out.hit[k], out.inside[k], out.faces[k] = face >= 0, inside, face

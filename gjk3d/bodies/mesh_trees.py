@@ -313,16 +313,3 @@ def from_box(p: Vec3, b: Array, i: int) -> float:
     y = max(0.0, abs(dot(d, _vec(b, i, 9))) - b[i, 4])
     z = max(0.0, abs(dot(d, _vec(b, i, 12))) - b[i, 5])
     return float(x * x + y * y + z * z)
-
-
-@entry
-def to_points(
-    points: Array2, most: float, ba: Array2, la: Ints2, ca: Array2, stack: Ints2, keys: Array1, out: Array2,
-    which: Ints1,
-) -> None:  # fmt: skip
-    """Write for each point its distance from the surface, the nearest point of the surface, and its triangle."""
-    for k in range(points.shape[0]):
-        d, t, x = to_point((points[k, 0], points[k, 1], points[k, 2]), most, ba, la, ca, stack, keys)
-        which[k] = t
-        out[k, 0] = sqrt(d)
-        out[k, 1], out[k, 2], out[k, 3] = x[0], x[1], x[2]

@@ -9,28 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import atan2, pi, sqrt
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_points import NO_COUNT, crossing, holds
 from gjk3d.bodies.mesh_rays import Hits, Rays, block_of_thread, first_hits
 from gjk3d.bodies.parts import PlacedParts, TreeParts
-from gjk3d.bodies.triangles import read
+from gjk3d.bodies.triangles import read, solid_angle
 from gjk3d.bodies.wide_tree import stack_of_thread, wide_tree_of
-from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
+from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
-from gjk3d.poses import IDENTITY, ROUNDING, moved_back
+from gjk3d.poses import IDENTITY, moved_back
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Array2, Bools, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Bools, Ints
 
 _NEVER = 1e308
-_UNCLEAR = -(2**40)
 _TRIES = 6
 NO, YES, UNCLEAR = range(3)
 
@@ -60,7 +59,7 @@ def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
 
 @kernel
 def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return the number of exits of a ray from the surface minus the number of entries, or `_UNCLEAR`."""
+    """Return the number of exits of a ray from the surface minus the number of entries, or `NO_COUNT`."""
     count = 0
     stack[0, 0] = 0
     top = 1
@@ -75,35 +74,20 @@ def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise
             top += 2
             continue
         for k in range(links[i, 1], links[i, 1] + links[i, 2]):
-            t = read(corners, k)
-            a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-            u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
-            # each is twice the projected area of a triangle, with an error below noise times its edges
-            long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
-            if min(u, v, w) < -long and max(u, v, w) > long:
-                continue
-            if min(u, v, w) <= long and max(u, v, w) >= -long:
-                return _UNCLEAR
-            n = cross(sub(b, a), sub(c, a))
-            height = dot(n, a)
-            ahead = height / (u + v + w)
-            if abs(height) <= noise * sqrt(dot(n, n)):
-                return _UNCLEAR
-            if ahead > 0.0:
-                count += 1 if u + v + w > 0.0 else -1
+            change = crossing(p, d, read(corners, k), noise)
+            if change == NO_COUNT:
+                return NO_COUNT
+            count += change
     return count
 
 
 @kernel
 def winding(p: Vec3, corners: Array) -> float:
-    """Return the winding number of the triangles about p (van Oosterom, Strackee, 1983)."""
+    """Return the winding number of the triangles about p."""
     total = 0.0
     for k in range(corners.shape[0]):
-        t = read(corners, k)
-        a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-        la, lb, lc = sqrt(dot(a, a)), sqrt(dot(b, b)), sqrt(dot(c, c))
-        total += atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
-    return total / (2.0 * pi)
+        total += solid_angle(p, read(corners, k))
+    return total / (4.0 * pi)
 
 
 @kernel
@@ -114,16 +98,16 @@ def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise:
         x, y, z = 0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt
         n = sqrt(x * x + y * y + z * z)
         count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
-        if count != _UNCLEAR:
+        if count != NO_COUNT:
             return count
-    return _UNCLEAR
+    return NO_COUNT
 
 
 @kernel
 def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
     """Return by a few rays whether a point is inside: NO, YES, or UNCLEAR, for example on the surface."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
-    if count == _UNCLEAR:
+    if count == NO_COUNT:
         return UNCLEAR
     return YES if count != 0 else NO
 
@@ -132,7 +116,7 @@ def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: floa
 def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> float:
     """Return 1 for a point inside a closed surface with outward winding, -1 with inward winding, and 0 outside."""
     count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
-    turns = winding(p, corners) if count == _UNCLEAR else float(count)
+    turns = winding(p, corners) if count == NO_COUNT else float(count)
     return 1.0 if turns > 0.5 else -1.0 if turns < -0.5 else 0.0
 
 
@@ -147,35 +131,6 @@ def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, 
     """Return whether a point is inside the closed surface."""
     side = side_by_rays(p, boxes, links, corners, noise, stack)
     return side == YES or (side == UNCLEAR and winds_about(p, corners))
-
-
-@entry
-def inside(
-    points: Array2, boxes: Array2, links: Ints2, corners: Array2, noise: float, stack: Ints2, answer: Ints1,
-) -> None:  # fmt: skip
-    """Write for each point whether it is inside the closed surface."""
-    for k in range(points.shape[0]):
-        p = (points[k, 0], points[k, 1], points[k, 2])
-        answer[k] = int(is_inside(p, boxes, links, corners, noise, stack))
-
-
-def holds(mesh: Mesh, points: Array) -> Bools:
-    """Return which points, in the frame of a mesh, are inside its closed surface. All are outside an open mesh."""
-    answer = np.zeros(len(points), dtype=np.int64)
-    if len(points) and mesh.is_watertight:
-        tree = tree_of(mesh.skin)
-        error = ROUNDING * (tree.reach + float(np.abs(points).max()))
-        inside(np.ascontiguousarray(points), *tree.arrays, error, traversal_stack(), answer)
-    mask: Bools = answer != 0
-    return mask
-
-
-def inside_of(mesh: Mesh, points: Array) -> Bools:
-    """Return the result of `holds`, computed only for points in the box of the mesh."""
-    low, high = mesh.bounds
-    mask: Bools = ((points >= low) & (points <= high)).all(axis=1)
-    mask[mask] = holds(mesh, np.ascontiguousarray(points[mask]))
-    return mask
 
 
 def _cast(
@@ -215,7 +170,7 @@ def cast_on_mesh(
     first_hits(rays, 0, count, wide_tree_of(mesh), stack_of_thread(), block_of_thread(), hits)
     within = hits.inside
     if mesh.is_solid:
-        within = within | inside_of(mesh, _turned_back(poses, starts - poses[:, 9:12], count))
+        within = within | holds(mesh, _turned_back(poses, starts - poses[:, 9:12], count))
     out[:, 0] = np.where(within, 0.0, hits.numbers[:, 0])
     out[:, 1:] = np.where(within[:, None], -units, hits.numbers[:, 4:]) + 0.0
     codes[:] = np.where(within, INSIDE, np.where(hits.hit, HIT, MISS))
@@ -227,7 +182,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
     normals = -directions
     for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # others are cast as a whole below
-        inside |= inside_of(mesh, moved_back(row, starts))
+        inside |= holds(mesh, moved_back(row, starts))
     for block in parts.along_rays(starts, directions, most):
         for thing, rays, rows in _things(parts, block):
             hit = cast_part(thing, rows, starts[rays], directions[rays], most)

@@ -8,7 +8,7 @@ count as intersecting.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import atan2, sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, cross, dot, place, scale, sub
@@ -16,6 +16,10 @@ from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]
 Nearest = tuple[float, Vec3, Vec3]
+
+#: Square of the height of a triangle relative to its longest edge below which its edges may be nearer than the foot.
+#: Rounding moves the foot of a far point on such a triangle farther than its edges are apart.
+_FLATTEST = 1e-13
 
 
 @inlined
@@ -195,25 +199,56 @@ def proven_square(w: Vec3, d: float, p: Triangle, q: Triangle) -> float:
     return best * best
 
 
+@inlined
+def _nearest_on_edges(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
+    best, foot = 1e308, t[0]
+    for s, e in ((t[0], sub(t[1], t[0])), (t[1], sub(t[2], t[1])), (t[2], sub(t[0], t[2]))):
+        square = dot(e, e)
+        x = _clamp(dot(sub(p, s), e) / square) if square > 0.0 else 0.0
+        at = (s[0] + x * e[0], s[1] + x * e[1], s[2] + x * e[2])
+        w = sub(p, at)
+        if dot(w, w) < best:
+            best, foot = dot(w, w), at
+    return best, foot
+
+
 @kernel
 def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
     """Return the squared distance of a point from a triangle, and the nearest point of the triangle."""
-    u0, u1, u2 = sub(t[1], t[0]), sub(t[2], t[1]), sub(t[0], t[2])
-    n = cross(u0, u1)
-    if dot(n, n) > 0.0:
-        inside, foot = _over(p, t, n)
-        if inside:
-            w = sub(p, foot)
-            return dot(w, w), foot
-    best, place_ = 1e308, t[0]
-    for s, u in ((t[0], u0), (t[1], u1), (t[2], u2)):
-        uu = dot(u, u)
-        x = _clamp(dot(sub(p, s), u) / uu) if uu > 0.0 else 0.0
-        foot = (s[0] + x * u[0], s[1] + x * u[1], s[2] + x * u[2])
-        w = sub(p, foot)
-        if dot(w, w) < best:
-            best, place_ = dot(w, w), foot
-    return best, place_
+    a, b, c = t
+    u, v, w = sub(b, a), sub(c, b), sub(a, c)
+    uu, vv, ww = dot(u, u), dot(v, v), dot(w, w)
+    # The height stands on the longest edge. The normal of a needle has no digits, but its height has: an error of the
+    # height moves the foot by rounding times the length over the height.
+    if vv > uu and vv >= ww:
+        a, c, u, w, uu = b, a, v, u, vv
+    elif ww > uu:
+        a, c, u, w, uu = c, b, w, v, ww
+    along = -dot(w, u) / uu if uu > 0.0 else 0.0
+    height = (-w[0] - along * u[0], -w[1] - along * u[1], -w[2] - along * u[2])
+    hh = dot(height, height)
+    if hh > 0.0:
+        r = sub(p, a)
+        x = dot(r, u) / uu
+        y = dot((r[0] - x * u[0], r[1] - x * u[1], r[2] - x * u[2]), height) / hh
+        if y >= 0.0 and x >= along * y and x <= 1.0 - (1.0 - along) * y:
+            foot = (
+                a[0] + x * u[0] + y * height[0], a[1] + x * u[1] + y * height[1], a[2] + x * u[2] + y * height[2],
+            )  # fmt: skip
+            r = sub(p, foot)
+            if hh > _FLATTEST * uu:
+                return dot(r, r), foot
+            square, at = _nearest_on_edges(p, t)
+            return (square, at) if square < dot(r, r) else (dot(r, r), foot)
+    return _nearest_on_edges(p, t)
+
+
+@inlined
+def solid_angle(p: Vec3, t: Triangle) -> float:
+    """Return the signed solid angle of a triangle at a point (van Oosterom, Strackee, 1983)."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    la, lb, lc = sqrt(dot(a, a)), sqrt(dot(b, b)), sqrt(dot(c, c))
+    return 2.0 * atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
 
 
 @kernel

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.body_pair import HOLDS, MeshPair, meet_many
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_points import nearest_points
 from gjk3d.bodies.tree_collision import HELD, MEET
 from gjk3d.compat.data import ContactData, DistanceData, Names
 from gjk3d.compat.objects import CollisionObject, Objects
@@ -138,7 +138,7 @@ def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: A
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
     """Return the face nearest to a point, for each of two meshes at pose rows."""
     first, second = (
-        int(from_points(mesh, moved_back(row, point)[None])[2][0])
+        int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
     )
     return first, second

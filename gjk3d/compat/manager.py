@@ -298,7 +298,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
@@ -338,7 +338,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         names : 2-tuple of str
             With ``return_names``: both names, in ascending order.
         data : DistanceData
@@ -384,7 +384,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            `CollisionManager` defines it in overlap.
+            The notes of `CollisionManager` define it for overlaps.
         names : 2-tuple of str
             With ``return_names``: both names, the object of this manager first.
         data : DistanceData

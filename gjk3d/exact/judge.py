@@ -164,18 +164,18 @@ class Verdict(NamedTuple):
     proven : bool
         Every claim of the answer is proven, to the tolerances that `verify` names.
     refuted : bool
-        One of them is proven wrong. If both are False, the judge could not decide.
+        One of them is proven wrong. If both are False, `verify` could not decide.
     reasons : tuple of str
         The claims that are refuted or could not be proven. Empty if every claim is proven.
     lower, upper : float
-        Bounds of the signed distance that the judge proved. A bound that it did not need is infinite.
+        Bounds of the signed distance that `verify` proved. A bound that it did not need is infinite.
     witness_error : float
-        The proven bound on the distance of each witness point from the surface of its shape, outside or inside. The
-        common point of an overlap, and the points of a search that stopped early, may be anywhere inside their shapes,
-        and the bound is on their distance from the shapes. Infinite if nothing is proven.
+        Proven bound of the distance of each witness point from the surface of its shape. After a search that stopped
+        early, and for the common point of an overlap, it is the distance from the solid shape instead. Infinite if
+        nothing is proven.
     normal_error : float
-        Along the normal the gap of the shapes is proven to be at least the distance minus this number. Infinite if
-        nothing is proven: with a common point, or after a search that stopped early, the normal only has unit length.
+        The gap of the shapes along the normal is proven to be at least the distance minus this number. Infinite if
+        nothing is proven, as for a common point or after a search that stopped early.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def judge_form(case: Case, claim: Claim, allowed: Allowed) -> None:
 def _body(case: Case, shape: Shape, at: Placement) -> Body | None:
     body = body_of(shape)
     if body is None:
-        case.open.append(f"a {type(shape).__name__} is not given by numbers that the judge knows")
+        case.open.append(f"a {type(shape).__name__} is not defined by numbers, so it cannot be checked")
         return None
     return place(body, at)
 

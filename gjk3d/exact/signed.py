@@ -135,8 +135,8 @@ def exact_signed_distance(
     Examples
     --------
     >>> square = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
-    >>> found = exact_signed_distance(square, [(2, 3, 1)])
-    >>> found.sign, found.square
+    >>> result = exact_signed_distance(square, [(2, 3, 1)])
+    >>> result.sign, result.square
     (1, Fraction(6, 1))
     """
     bodies = [of_points(v) for v in (vertices_a, vertices_b)]

@@ -127,7 +127,7 @@ class _Package:
         for use in uses:
             key = use.file, use.ident
             if key in above:
-                raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself")
+                raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself. Remove it.")
             if len(above) >= DEEPEST:
                 raise HeaderError(f"nests its components more than {DEEPEST} deep. Flatten it.")
             if key not in self._counted:

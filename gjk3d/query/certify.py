@@ -210,7 +210,7 @@ def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
 
 
 def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Verify one result of `distance` or `signed_distance` in rational arithmetic, without any code of the solver.
+    """Return the verdict on a result of `distance` or `signed_distance`, from rational arithmetic without the solver.
 
     Floats of shapes and poses are exact fractions here. A pose is its matrix after the polar step, rounded to float64.
     The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
@@ -238,30 +238,31 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
 
     Notes
     -----
-    The bounds and the status are proven without a tolerance. The other fields are floats and proven to a tolerance.
-    The size below is that of the pair, as in the bound law. The promise is 1e-9 of the size for curved shapes and
-    1e-12 of it for other shapes.
+    The bounds and the status are proven without a tolerance. The other fields are floats and are checked to the
+    tolerances below. The promised width is 1e-9 of the size of the pair for curved shapes, and 1e-12 for other shapes.
 
-    - The normal has length 1 to 1e-12, and ``point_b - point_a`` is ``distance * normal`` to 1e-12 of the size.
-    - An interval called tight is at most two promises wide, because the size can be measured in more than one way.
-    - Each witness point is outside its shape by at most two promises, or by the width if the width is larger.
-    - Along the normal, the gap between the shapes is the distance to two promises. If the width is larger, the
-      tolerance is the width for a tight result and a hundred widths for any other. A half-space has one normal, and
-      the result has it to 2e-12 radians.
+    - The normal has length 1 within 1e-12. ``point_b - point_a`` is ``distance * normal`` within 1e-12 of the size.
+    - The bounds of a tight result differ by at most twice the promised width.
+    - Each witness point is outside its shape by at most twice the promised width, or by the width of the bounds if that
+      is larger.
+    - The gap of the shapes along the normal is the distance, within twice the promised width. If the bounds are wider,
+      the tolerance is their width for a tight result, and a hundred times their width for others. The normal next to a
+      half-space is exact within 2e-12 radians.
 
-    The tolerances include the rounding of floats, a few last bits of the coordinates. They are upper limits. The
-    ``witness_error`` and ``normal_error`` of the verdict are the proven errors, which are mostly a thousand times
-    smaller.
+    These limits include rounding. The proven errors are ``witness_error`` and ``normal_error`` of the verdict, which
+    are mostly a thousand times smaller.
 
-    For non-convex bodies the bounds are proven part by part. With a half-space or a plane they are proven by the extent
-    of all parts along its normal. A lower bound of separated bodies is proven by planes between groups of parts, which
-    are at least ``lower`` apart, and by winding numbers, which show that no piece of one body is inside a closed
-    surface of the other. Each witness point is in a part. An overlap is proven by two parts that overlap by the depth,
-    by a point that is inside a closed surface by the depth, or by a part that overlaps a ball inside a closed surface
-    by the depth. A translation as long as the depth is proven to separate the bodies. The normal of a touch is refuted
-    if the line along it from a witness point leads along or into that body. A different normal of a touch proves only
-    the sign law, and the witness points of a depth are not on surfaces. The time is milliseconds to seconds and grows
-    with the number of parts that are near each other.
+    The bounds of non-convex bodies are proven part by part:
+
+    - Next to a half-space or a plane, the extent of all parts along its normal proves both bounds.
+    - For separated bodies, planes between groups of parts prove ``lower``, and winding numbers prove that neither body
+      is inside a closed surface of the other. Each witness point is in a part.
+    - For bodies in overlap, two parts that overlap this deep, a point this deep in a closed surface, or a part that
+      overlaps a ball in a closed surface prove the least depth. A translation that separates the bodies proves the
+      greatest. The witness points are not on surfaces.
+    - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
+
+    The time is milliseconds to seconds. It grows with the number of parts that are near each other.
 
     Examples
     --------
@@ -272,8 +273,8 @@ def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_
     >>> bool(gk.verify(answer, box, ball, None, pose)), bool(gk.verify(answer, box, gk.Sphere(2), None, pose))
     (True, False)
     >>> table = gk.Compound([(gk.Box((4, 4, 1)), None), (box, pose)])
-    >>> there = 2 * pose - np.eye(4)
-    >>> gk.verify(gk.distance(table, ball, None, there), table, ball, None, there).proven
+    >>> moved = 2 * pose - np.eye(4)
+    >>> gk.verify(gk.distance(table, ball, None, moved), table, ball, None, moved).proven
     True
     """
     judge = isinstance(result, Distance) and is_collider(a) and is_collider(b) and find("verify", a, b)

@@ -86,7 +86,7 @@ def collide(
     Returns
     -------
     bool or (n,) bool
-        False exactly if ``signed distance > margin`` is proven. Shapes that touch and a shape inside the other one
+        False if ``signed distance > margin`` is proven, else True. Shapes that touch and a shape inside the other one
         give True.
 
     Raises

@@ -62,8 +62,8 @@ def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: Po
     Returns
     -------
     ConvexHull, Mesh or None, or a list of these for a stack
-        The intersection in world axes, a Mesh if one of the arguments is a mesh. None exactly if the shapes are proven
-        to be separated, as in `collide`. ``volume`` and ``centroid`` are computed without its vertices and faces.
+        The intersection in world axes, a Mesh if one of the arguments is a mesh. None if and only if the shapes are
+        proven to be separated, as in `collide`. ``volume`` and ``centroid`` do not need its vertices and faces.
 
         The error of the corners of a hull is about 1e-12 of the pair's size. The intersection of shapes that touch, or
         overlap by less than the rounding error, is a flat polytope, a segment or a point. That of meshes has volume 0
@@ -180,8 +180,8 @@ def _as_polytope(shape: Any, name: str) -> Polytope:
     if not isinstance(polytope, Polytope):
         many = isinstance(shape, Composed) and shape._packed[0][layout.POLYTOPE] and shape._rounding() == 0.0
         raise UnsupportedPair(
-            f"overlap takes polytopes{' with fewer vertices' if many else ''}, and {name} is {kind_of(shape)}. "
-            f"Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
+            f"overlap: {name} is {kind_of(shape)}, expected a polytope{' with fewer vertices' if many else ''} or mesh."
+            f" Pass gjk3d.ConvexHull({name}.surface().vertices) for an approximation from inside"
         )
     return polytope
 

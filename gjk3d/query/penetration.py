@@ -46,10 +46,10 @@ class Penetration(NamedTuple):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> found = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
-    >>> found
+    >>> result = gk.penetration(gk.Box((2, 2, 2)), gk.Point((0.75, 0, 0)))
+    >>> result
     Penetration: 0.25 along (1, 0, 0)
-    >>> found.lower <= 0.25 <= found.upper, found.point_a.tolist(), found.point_b.tolist()
+    >>> result.lower <= 0.25 <= result.upper, result.point_a.tolist(), result.point_b.tolist()
     (True, [1.0, 0.0, 0.0], [0.75, 0.0, 0.0])
     """
 
@@ -81,8 +81,7 @@ def penetration(
     Parameters
     ----------
     a, b : Shape or Mesh
-        At least one of them closed. The parts of a `Compound` count one by one, so a seam between two parts counts as
-        surface.
+        At least one of them closed. Parts of a `Compound` that touch or overlap are united, see `Penetration`.
     pose_a, pose_b : (4, 4) float, RigidTransform or None
         World from local; None is the identity.
     tol : float

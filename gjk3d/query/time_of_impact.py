@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ImpactStatus(IntEnum):
-    """Proven outcome of a motion.
+    """Proven outcome of a motion: FREE, HIT, UNRESOLVED, or OVERLAPPING at the start.
 
     Examples
     --------
@@ -217,11 +217,10 @@ def time_of_impact(
         time 0.
 
         UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
-        slide along each other at a distance below the precision of floats. Rotating edges pass each other within
-        about a millionth of their size, where a step is proven only over the square root of the gap. After
-        about ten seconds the limit of steps is reached, for example by motions of hundreds of turns, or by bodies that
-        slide along each other with tens of thousands of faces. In these cases continue from ``free_until``, or split
-        the motion.
+        slide along each other at a distance below the precision of floats. Rotating edges pass each other within about
+        a millionth of their size. The number of steps reaches its limit after about ten seconds, for example by motions
+        of hundreds of turns, or by bodies that slide along each other with tens of thousands of faces. In these cases
+        continue from ``free_until``, or split the motion.
 
     Raises
     ------

@@ -191,8 +191,8 @@ class Checker(PlanningScene):
         --------
         >>> import gjk3d as gk
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), margin=0.02)
-        >>> found = checker.valid([[0.0, 0.0], [9.0, 0.0]])
-        >>> found.valid.tolist(), gk.robot.Reason(found.reason[1]).name, found.joint[1]
+        >>> result = checker.valid([[0.0, 0.0], [9.0, 0.0]])
+        >>> result.valid.tolist(), gk.robot.Reason(result.reason[1]).name, result.joint[1]
         ([True, False], 'LIMIT', 'shoulder')
         """
         settings, cell = self._state()
@@ -459,10 +459,10 @@ class Checker(PlanningScene):
         --------
         >>> import gjk3d as gk
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"floor": gk.Halfspace((0, 0, 1), -0.3)})
-        >>> found = checker.distances([[0.0, 0.0], [0.0, 2.5]], within=0.5)
-        >>> found
+        >>> result = checker.distances([[0.0, 0.0], [0.0, 2.5]], within=0.5)
+        >>> result
         <RobotDistances of 2 configurations: 6 rows, 4 pairs>
-        >>> [found.pairs[p] for p in found.pair[found.starts[1] :]]
+        >>> [result.pairs[p] for p in result.pair[result.starts[1] :]]
         [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
         """
         check_depth(depth)
@@ -585,8 +585,8 @@ class Checker(PlanningScene):
         >>> import gjk3d as gk, numpy as np
         >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.0
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
-        >>> found = checker.motion_free([0.0, 0.0], [3.0, 0.0], certify=True)
-        >>> bool(found), found.status, found.pair[1], round(found.hit, 4)
+        >>> result = checker.motion_free([0.0, 0.0], [3.0, 0.0], certify=True)
+        >>> bool(result), result.status, result.pair[1], round(result.hit, 4)
         (False, <MotionStatus.HIT: 1>, 'pole', 0.4734)
         """
         return motion_free(self._cell(), q0, q1, certify, resolution, tolerance, workers)
@@ -629,8 +629,8 @@ class Checker(PlanningScene):
         >>> import gjk3d as gk, numpy as np
         >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.0
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
-        >>> found = checker.path_free([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-        >>> bool(found), found.edge
+        >>> result = checker.path_free([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+        >>> bool(result), result.edge
         (False, 1)
         """
         return path_free(self._cell(), path, certify, resolution, tolerance, workers)
@@ -685,8 +685,8 @@ class Checker(PlanningScene):
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"crate": (gk.Box((0.2, 0.2, 0.2)), start)})
         >>> still = gk.robot.Trajectory([[0.0, 0.0], [0.0, 0.0]], times=[0.0, 10.0])
         >>> belt = gk.Motion.translation(start, (0, -4, 0))
-        >>> found = checker.trajectory_free(still, moving={"crate": belt}, certify=True)
-        >>> found.pair, round(found.hit, 4), found.hit - found.safe <= 1e-6
+        >>> result = checker.trajectory_free(still, moving={"crate": belt}, certify=True)
+        >>> result.pair, round(result.hit, 4), result.hit - result.safe <= 1e-6
         (('hand', 'crate'), 4.625, True)
         """
         from gjk3d.robot.timed import trajectory_free
@@ -729,8 +729,8 @@ class Checker(PlanningScene):
         Examples
         --------
         >>> import gjk3d as gk
-        >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
-        >>> nearest = gk.robot.Checker(gk.robot.Robot.example()).trajectory_clearance(way)
+        >>> path = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+        >>> nearest = gk.robot.Checker(gk.robot.Robot.example()).trajectory_clearance(path)
         >>> nearest.pair, nearest.lower <= nearest.distance <= nearest.upper
         (('post', 'hand'), True)
         """

@@ -193,7 +193,7 @@ def _shape_of(item: Any, name: str, link: int, mode: str) -> tuple[Geometry, tup
 
 
 def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
-    """Return a robot whose links are scaled, each geometry about the middle of the box along its axes.
+    """Return a robot whose links are scaled, each geometry about the middle of its axis-aligned box.
 
     To enlarge links by a distance, use `Checker.set_padding` or `Checker.set_margin`, which are exact and free of cost.
 

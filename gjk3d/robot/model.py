@@ -417,9 +417,9 @@ class Robot(PairedLinks):
         Examples
         --------
         >>> import gjk3d as gk, numpy as np
-        >>> arm, there = gk.robot.Robot.example(), np.diag([-1.0, -1.0, 1.0, 1.0])
-        >>> there[0, 3] = 2.8
-        >>> both = gk.robot.Robot.join({"left": arm, "right": arm.at(there)})
+        >>> arm, moved = gk.robot.Robot.example(), np.diag([-1.0, -1.0, 1.0, 1.0])
+        >>> moved[0, 3] = 2.8
+        >>> both = gk.robot.Robot.join({"left": arm, "right": arm.at(moved)})
         >>> both.joint_names, both.parts["right"]
         (('left/shoulder', 'left/elbow', 'right/shoulder', 'right/elbow'), slice(2, 4, None))
         >>> gk.robot.Checker(both).hit([0.0, 0.0, 0.0, 0.0])

@@ -32,7 +32,7 @@ from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLik
 
 
 class MotionStatus(IntEnum):
-    """The status of a motion.
+    """The status of a motion: FREE, HIT, or UNRESOLVED if a proof stopped.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     --------
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-    >>> found = checker.motion_free([0.0, 0.0], [[1.0, 0.0], [0.0, 2.5]])
-    >>> found.free.tolist(), found.hit.tolist(), found.pair
+    >>> result = checker.motion_free([0.0, 0.0], [[1.0, 0.0], [0.0, 2.5]])
+    >>> result.free.tolist(), result.hit.tolist(), result.pair
     ([True, True], [nan, nan], [None, None])
     """
 
@@ -113,8 +113,8 @@ class PathCheck(NamedTuple):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> found = gk.robot.Checker(gk.robot.Robot.example()).path_free([[0.0, 0.0], [1.0, 0.0]])
-    >>> bool(found), found.status, found.edge
+    >>> result = gk.robot.Checker(gk.robot.Robot.example()).path_free([[0.0, 0.0], [1.0, 0.0]])
+    >>> bool(result), result.status, result.edge
     (True, <MotionStatus.FREE: 0>, None)
     """
 

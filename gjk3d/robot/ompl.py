@@ -177,7 +177,9 @@ class Planning:
         if not (low < high).all():
             k = int(np.argmin(high - low))
             name = robot._joint_of(self.columns[k])
-            raise RobotError(f"joint {name!r}: lower is {low[k]} and upper {high[k]}, expected lower < upper. Set both")
+            raise RobotError(
+                f"joint {name!r}: lower is {low[k]} and upper {high[k]}, expected lower < upper. Set lower= or upper="
+            )
         return low, high
 
     def configuration(self, state: Any) -> Array:

@@ -97,8 +97,8 @@ class RobotCollision(NamedTuple):
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
     >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.04), touching=["post", "beam"])
-    >>> found = checker.collisions([0.0, 0.0])[0]
-    >>> found.pair, round(found.depth, 9)
+    >>> result = checker.collisions([0.0, 0.0])[0]
+    >>> result.pair, round(result.depth, 9)
     (('hand', 'floor'), 0.01)
     """
 
@@ -147,8 +147,8 @@ class RobotContact(NamedTuple):
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
     >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "hand"])
-    >>> found = checker.contacts([0.0, 0.0])[0]
-    >>> found.pair, found.points.shape
+    >>> result = checker.contacts([0.0, 0.0])[0]
+    >>> result.pair, result.points.shape
     (('beam', 'floor'), (4, 3))
     """
 
@@ -287,10 +287,10 @@ class RobotDistances(NamedTuple):
     >>> import gjk3d as gk, numpy as np
     >>> wall = np.eye(4); wall[0, 3] = 1.75
     >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
-    >>> found = checker.distances([0.5, 0.0], within=0.8)
-    >>> [(*found.pairs[p], round(d, 3)) for p, d in zip(found.pair, found.distance.tolist())]
+    >>> result = checker.distances([0.5, 0.0], within=0.8)
+    >>> [(*result.pairs[p], round(d, 3)) for p, d in zip(result.pair, result.distance.tolist())]
     [('beam', 'wall', 0.798), ('hand', 'wall', 0.36)]
-    >>> found.gradient.round(3).tolist()
+    >>> result.gradient.round(3).tolist()
     [[0.436, 0.0], [0.675, 0.196]]
     """
 
@@ -335,11 +335,11 @@ class RobotDistances(NamedTuple):
         >>> from scipy.optimize import minimize
         >>> wall = np.eye(4); wall[0, 3] = 1.5
         >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
-        >>> def cost(q):  # near [0.1, 0], and a tenth away from all
+        >>> def cost(q):  # stays near [0.1, 0], and 0.1 from the wall
         ...     value, slope = checker.distances(q, within=0.1).penalty(0.1)
         ...     return 100 * value[0] + (q - [0.1, 0]) @ (q - [0.1, 0]), 100 * slope[0] + 2 * (q - [0.1, 0])
-        >>> found = minimize(cost, [0.1, 0.0], jac=True)
-        >>> checker.free([0.1, 0.0]), checker.free(found.x)
+        >>> result = minimize(cost, [0.1, 0.0], jac=True)
+        >>> checker.free([0.1, 0.0]), checker.free(result.x)
         (False, True)
         """
         try:
@@ -390,7 +390,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: g
 
 
 class Reason(IntEnum):
-    """The reason why a configuration is valid or not.
+    """The reason why a configuration is invalid: NOT_FINITE, LIMIT or TOO_CLOSE, else VALID.
 
     Examples
     --------
@@ -427,10 +427,10 @@ class Validity(NamedTuple, Generic[B, S, P]):
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
     >>> checker.add("ball", gk.Sphere(0.1), touching=["post", "beam"])
-    >>> found = checker.valid([[0.0, 0.0], [0.0, 2.8], [0.0, 2.5], [float("nan"), 0.0]], margin=0.6)
-    >>> found.valid.tolist(), found.reason.tolist()
+    >>> result = checker.valid([[0.0, 0.0], [0.0, 2.8], [0.0, 2.5], [float("nan"), 0.0]], margin=0.6)
+    >>> result.valid.tolist(), result.reason.tolist()
     ([True, False, False, False], [0, 2, 3, 1])
-    >>> found.joint[1], found.pair[2]
+    >>> result.joint[1], result.pair[2]
     ('elbow', ('post', 'hand'))
     """
 

@@ -93,8 +93,8 @@ class SafetyRow:
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
-    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": way}).rows[0]
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [0.0, 2.4]], times=[0.0, 3.0])
+    >>> row = gk.robot.Checker(gk.robot.Robot.example(), margin=0.6).safety({"fold": path}).rows[0]
     >>> row.a, row.b, row.verdict, row.since < row.time
     ('post', 'hand', 'too close', True)
     """
@@ -135,8 +135,8 @@ class SafetyMotion:
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
-    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": way}).motions[0].verdict
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 3.0])
+    >>> gk.robot.Checker(gk.robot.Robot.example()).safety({"turn": path}).motions[0].verdict
     'kept'
     """
 

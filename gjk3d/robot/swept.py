@@ -55,8 +55,8 @@ class SweptPiece(NamedTuple):
     --------
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0])
-    >>> piece = checker.swept(way).pieces[0]
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [0.5, 0.0]], times=[0.0, 1.0])
+    >>> piece = checker.swept(path).pieces[0]
     >>> piece.link, piece.begin, piece.end
     ('post', 0.0, 1.0)
     """
@@ -76,7 +76,7 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of their distance beyond the swept volumes. Non-convex meshes and clouds are replaced by their
+        Proven bound of how far they reach beyond the swept volumes. Non-convex meshes and clouds are replaced by their
         hulls, and the excess of these hulls is included.
 
     Examples
@@ -85,8 +85,8 @@ class SweptVolume(NamedTuple):
 
     >>> import gjk3d as gk
     >>> checker = gk.robot.Checker(gk.robot.Robot.example())
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
-    >>> swept = checker.swept(way, excess=0.02)
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.5, 0.0]], times=[0.0, 3.0])
+    >>> swept = checker.swept(path, excess=0.02)
     >>> swept
     <SweptVolume of 3 links: 40 pieces, excess ≤ 0.0168>
     >>> zones = swept.compounds()

@@ -164,9 +164,9 @@ class TrajectoryCheck(NamedTuple):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 4.0])
-    >>> found = gk.robot.Checker(gk.robot.Robot.example()).trajectory_free(way, certify=True)
-    >>> bool(found), found.status, found.safe
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.0]], times=[0.0, 4.0])
+    >>> result = gk.robot.Checker(gk.robot.Robot.example()).trajectory_free(path, certify=True)
+    >>> bool(result), result.status, result.safe
     (True, <MotionStatus.FREE: 0>, 4.0)
     """
 
@@ -205,8 +205,8 @@ class TrajectoryClearance(NamedTuple):
     >>> import gjk3d as gk, numpy as np
     >>> pole = np.eye(4); pole[:2, 3] = 0.0, 2.0
     >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [3.0, 0.0]], times=[0.0, 3.0])
-    >>> nearest = checker.trajectory_clearance(way)
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [3.0, 0.0]], times=[0.0, 3.0])
+    >>> nearest = checker.trajectory_clearance(path)
     >>> round(nearest.distance, 3), round(nearest.time, 2), nearest.pair
     (0.399, 1.6, ('hand', 'pole'))
     >>> nearest.lower <= nearest.distance <= nearest.upper, nearest.upper - nearest.lower < 2e-4

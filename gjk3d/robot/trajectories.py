@@ -128,8 +128,8 @@ class Trajectory(Frozen):
     Examples
     --------
     >>> import gjk3d as gk
-    >>> way = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]], times=[0.0, 2.0, 3.0])
-    >>> way.at(1.0).tolist(), way.start, way.end, way.dof
+    >>> path = gk.robot.Trajectory([[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]], times=[0.0, 2.0, 3.0])
+    >>> path.at(1.0).tolist(), path.start, path.end, path.dof
     ([0.5, 0.25], 0.0, 3.0, 2)
     >>> from scipy.interpolate import CubicSpline
     >>> smooth = gk.robot.Trajectory(CubicSpline([0.0, 2.0, 3.0], [[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]]))

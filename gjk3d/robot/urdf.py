@@ -329,7 +329,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
-            f"{description.file} has {len(roots)} links without a joint above them, expected one: "
+            f"{description.file} has {len(roots)} links without a parent joint, expected one: "
             + ", ".join(map(repr, roots[:5]))
         )
     below: dict[str, list[str]] = {}

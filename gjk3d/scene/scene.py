@@ -63,11 +63,11 @@ class Scene:
     ----------
     remember : bool
         Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
-        the faces of a depth for the next step. For small motions this halves the time. For the k closest it does so if
-        as many pairs overlap. `collides` ends at the first hit and caches nothing. With and without the cache the
-        pairs are the same, and distances and depths are within each other's bounds. It may return either of two
-        equally good results. The cache is not used for the first step, for queries without any motion, and for motions
-        larger than some twentieth of the objects. Copies start without a cache.
+        the faces of a depth for the next step. For small motions this halves the time. `closest` with ``k`` uses the
+        cache if at least k pairs overlap. `collides` ends at the first hit and caches nothing. With and without the
+        cache the pairs are the same, and distances and depths are within each other's bounds. Of two equally good
+        results, either may be returned. The cache is not used for the first step, without a motion, and for motions
+        larger than about a twentieth of the objects. Copies start without a cache.
 
     Examples
     --------
@@ -361,7 +361,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         check_margin(margin)
         with self._locked(other):
@@ -419,7 +419,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         if isinstance(within, bool) or not isinstance(within, Real) or not float(within) > -inf:
             raise SceneError(f"closest: within is {within!r}, expected one number")
@@ -484,7 +484,7 @@ class Scene:
         Raises
         ------
         SceneError, PoseError, ShapeError, UnsupportedPair
-            Naming what is wrong with the question.
+            The message names the fault.
         """
         check_patches(within, max_points)
         query = self._query(other, pose, workers)

@@ -105,8 +105,8 @@ def vector(value: Any, what: str, *, lengths: bool = True) -> Array:
                 return np.array((x + 0.0, y + 0.0, z + 0.0))
     try:
         raw = np.asarray(value)
-    except ValueError as reason:
-        raise ShapeError(f"{what} is ragged: {reason}") from None
+    except ValueError:
+        raise ShapeError(f"{what} is ragged, expected three real numbers") from None
     if raw.dtype.kind not in "fiu" or raw.shape != (3,):
         raise ShapeError(f"{what} is {value!r}, expected three real numbers")
     out = np.array(raw, dtype=np.float64) + 0.0

@@ -5,7 +5,8 @@ Shapes are in their own frame, immutable and hashable, without pose and colour.
 
 from __future__ import annotations
 
-from typing import Any, overload
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,12 @@ from gjk3d.shapes import layout, measure, surfaces
 from gjk3d.shapes.arguments import factors3, number, points_of, rigid
 from gjk3d.shapes.measure import minimal_ball, oriented_box
 from gjk3d.shapes.terms import Part, Term, core_inner, core_reach, moved_terms, scaled_terms, symmetry
-from gjk3d.typing import Array, FactorsLike, Ints, Pose, Row, Rows, SupportsMatrix, Unclear
+from gjk3d.typing import Array, FactorsLike, Ints, Pose, PoseLike, Row, Rows, SupportsMatrix, Unclear
+
+if TYPE_CHECKING:
+    from gjk3d.query.points import PointDistances
+
+Sign = Literal["auto", "winding", "none"]  #: rules for points inside a mesh
 
 
 class Kind:
@@ -38,7 +44,61 @@ class Kind:
     BODIES = MESH | COMPOUND | VOXELS | GROUND | ENDLESS | PARTS
 
 
-class Shape(Frozen):
+class Collidable(Frozen):
+    """The base class of everything that queries accept: convex shapes, and bodies such as meshes."""
+
+    __slots__ = ()
+
+    def signed_distances(
+        self, points: Rows, *, pose: PoseLike | None = None, max_distance: float = inf, sign: Sign = "auto",
+        workers: int = 1,
+    ) -> PointDistances:  # fmt: skip
+        """Return the signed distances of many points from the surface, the nearest points, and the gradients.
+
+        Parameters
+        ----------
+        points : (n, 3) float or (3,) float
+            In world axes. One point is a stack of one.
+        pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
+            World from local; None is the identity.
+        max_distance : float
+            In the caller's unit. The search for a nearest point stops there, which saves time.
+        sign : "auto", "winding" or "none"
+            The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and all
+            points are outside an open mesh. "winding" computes the solid angle of all triangles, also for open meshes,
+            and takes time in proportion to their number. "none" treats all points as outside. Other shapes ignore it.
+        workers : int
+            Number of threads. The result does not depend on it.
+
+        Returns
+        -------
+        PointDistances
+            The fields ``distance``, ``point``, ``normal``, ``face``, ``inside``, ``lower`` and ``upper``.
+
+        Raises
+        ------
+        ShapeError, PoseError
+            For invalid input; the message names the point, the value and the cure.
+
+        Notes
+        -----
+        All triangles of a mesh are its surface, also those inside another part of the mesh. For other bodies the
+        distance is that of `gjk3d.signed_distance`. The bounds of a mesh differ by 3e-14 of the sum of the coordinates.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+        >>> near = mesh.signed_distances([(3, 0, 0.5), (0.9, 0, 0.5)])
+        >>> near.distance.round(12).tolist(), near.inside.tolist(), near.point.round(12).tolist()
+        ([2.0, -0.1], [False, True], [[1.0, 0.0, 0.5], [1.0, 0.0, 0.5]])
+        """
+        from gjk3d.query.points import signed_distances
+
+        return signed_distances(self, points, pose, max_distance, sign, workers)
+
+
+class Shape(Collidable):
     """The base class of convex shapes: in their own frame, immutable, hashable, without pose and color.
 
     Examples

@@ -295,7 +295,7 @@ class Rounded(Shape):
     Raises
     ------
     ShapeError
-        If the core is not a convex shape, or the radius not a finite number of at least 0.
+        If the core is not a convex shape, or the radius is negative or not finite.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class Capsule(Curved):
     Raises
     ------
     ShapeError
-        If the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height is negative or not finite.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Cylinder(Curved):
     Raises
     ------
     ShapeError
-        If the radius is not a finite number above 0, or the height not one of at least 0.
+        If the radius is not a finite number above 0, or the height is negative or not finite.
 
     Examples
     --------

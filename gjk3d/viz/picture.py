@@ -230,7 +230,7 @@ def to_pyvista(
     TypeError
         ``x`` has neither a surface nor a picture, or its kind does not have such an option.
     PoseError
-        The pose is not a pose.
+        ``pose`` is not a rigid transform.
     ShapeError
         ``resolution`` is too small for a curved shape.
 

@@ -9,7 +9,7 @@ REASONS = {
     "point outside": "outside its shape",
     "point outside the half-space": "outside the half-space",
     "shape": "about another shape",
-    "unknown numbers": "is not given by numbers that the judge knows",
+    "unknown numbers": "is not defined by numbers, so it cannot be checked",
     "unknown form": "the exact form of a",
 }
 

@@ -16,15 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.body_pair import MeshPair
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth.depth import depth, skin_of
 from gjk3d.bodies.depth.inside import Inner, inner, thinned
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_points import holds, nearest_points
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
-from gjk3d.bodies.raycast import holds
 from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
@@ -285,7 +284,7 @@ def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
 def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
     """Return the distances of points from a surface, whether they are inside it, and the nearest points on it."""
     local = np.ascontiguousarray(moved_back(body.row, points))
-    away, places = from_points(body.mesh, local)[:2]
+    away, places = nearest_points(body.mesh, local)[:2]
     return away, holds(body.mesh, local) & body.mesh.is_solid, moved(body.row, places)
 
 

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.raycast import holds
+from gjk3d.bodies.mesh_points import holds, nearest_points
 from gjk3d.bodies.solids import SAME_FRAME, Overlap, intersection, solid, union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, area, shared_depth, touching
@@ -83,7 +82,7 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
     if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False
     queries = ((b, pair.to_b(a._used)), (a, pair.to_a(b._used)))
-    return all(limit.holds(float(from_points(mesh, points)[0].max())) for mesh, points in queries)
+    return all(limit.holds(float(nearest_points(mesh, points)[0].max())) for mesh, points in queries)
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d.bodies.body_pair import MeshPair
-from gjk3d.bodies.bvh import from_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.raycast import holds, inside_of
+from gjk3d.bodies.mesh_points import holds, nearest_points
 from gjk3d.bodies.solids import SAME_FRAME, Overlap
 from gjk3d.poses import ROUNDING, moved, moved_back, parts
 from gjk3d.typing import Array, Ints
@@ -81,10 +80,10 @@ def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array |
         candidates = [best]
         if pair.b.is_watertight:
             points = _spread(pair.a.vertices, pair.a.faces)
-            candidates.append(_deepest(pair, points[inside_of(pair.b, pair.to_b(points))], of_a=False))
+            candidates.append(_deepest(pair, points[holds(pair.b, pair.to_b(points))], of_a=False))
         if pair.a.is_watertight:
             points = pair.to_a(_spread(pair.b.vertices, pair.b.faces))
-            candidates.append(_deepest(pair, points[inside_of(pair.a, points)], of_b=False))
+            candidates.append(_deepest(pair, points[holds(pair.a, points)], of_b=False))
         best = max(candidates, key=lambda item: item[0])
     error = ROUNDING * float(max(np.abs(pair.a.bounds).max(), np.abs(pair.bounds_b).max()))
     return max(0.0, best[0] - error), best[1]
@@ -95,9 +94,9 @@ def _deepest(pair: BodyPair, points: Array, of_a: bool = True, of_b: bool = True
         return 0.0, None
     radius = np.zeros(len(points))
     if of_a:
-        radius += from_points(pair.a, points)[0]
+        radius += nearest_points(pair.a, points)[0]
     if of_b:
-        radius += from_points(pair.b, pair.to_b(points))[0]
+        radius += nearest_points(pair.b, pair.to_b(points))[0]
     k = int(np.argmax(radius))
     return float(radius[k]), points[k]
 
@@ -161,7 +160,7 @@ def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
     else:  # coplanar faces do not intersect in a segment
         bounds_a, bounds_b = pair.a.bounds, pair.bounds_b
         low, high = np.maximum(bounds_a[0], bounds_b[0]), np.minimum(bounds_a[1], bounds_b[1])
-        point = from_points(pair.a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
+        point = nearest_points(pair.a, np.ascontiguousarray(0.5 * (low + high))[None])[1][0]
     return point, normal / length if length > 1e-6 else None
 
 

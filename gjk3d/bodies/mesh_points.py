@@ -1,0 +1,398 @@
+"""Points against the triangles of a mesh, by its `WideTree`: the nearest triangle, and whether a point is inside.
+
+A point is inside a closed surface if a ray from it leaves the surface more often than it enters. A ray that passes an
+edge closely is replaced by one in another direction, and if all are unclear, the solid angle of all triangles decides.
+The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the point
+before needs no ray, and neighbours in a sorted stack are near each other.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d._kernels.vectors import LANES, boxes_near, boxes_on_ray, lowest_bit, triangles_near
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_rays import Ray, descend, leaf_hits, ray_on, row_of, triangle_at
+from gjk3d.bodies.triangles import Triangle, nearest_on, solid_angle
+from gjk3d.bodies.wide_tree import WideStack, WideTree, stack_of_thread, wide_tree_of
+from gjk3d.convex.batch import in_chunks
+from gjk3d.geometry.morton import morton_order
+from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, turn, turn_back, unit
+from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.typing import Array, Array2, Bools, Bools1, Ints, Ints1
+
+#: Rounding of a distance in float32, relative to the sum of the coordinates. With u = 2^-24, a coordinate of a box or
+#: corner and of the point are rounded by 1 u each, their difference by 2 u, and the root of three squares by 4 u of a
+#: distance below twice the sum. Along three axes 16 u = 9.6e-7 covers them together.
+_ROUNDING32 = 1e-6
+_FAR = 16.0  #: size of a point, in units of the tree, from which boxes are tested in float64
+_WIDER = 1.000001  #: more than the rounding of a limit to float32
+#: `triangles_near` keeps what is farther than the nearest point by 2 roundings e: (d + 2 e)^2 <= 1.001 d^2 + 4004 e^2
+_SLACK = 4100.0
+_NEVER = 1e308
+NO_COUNT = -(2**40)  #: for a ray that passes an edge closely
+_TRIES = 6
+OUTSIDE, BY_RAYS, GIVEN = range(3)
+
+
+class NearestFace(NamedTuple):
+    """The nearest triangle to a point so far."""
+
+    square: float  #: squared distance
+    face: int  #: -1 for none
+    foot: Vec3
+
+
+@inlined
+def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
+    """Return the boxes within a limit of a far point as bits, and write squared distances less ``base``."""
+    bits = 0
+    for lane in range(LANES):
+        total = 0.0
+        for k in range(3):
+            off = max(t.boxes[node, k, lane] - p[k], p[k] - t.boxes[node, 3 + k, lane], 0.0)
+            total += off * off
+        if total - base <= limit:
+            bits |= 1 << lane
+            w.entries[lane] = total - base
+    return bits
+
+
+@kernel
+def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> NearestFace:
+    """Return the nearest triangle to a point that is nearer than the known one, with the least number on ties."""
+    at = scale(t.scale, p)
+    size = max(abs(at[0]), abs(at[1]), abs(at[2]))
+    far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
+    if far:  # the distances of boxes differ in the last digits, so that of a ball around the mesh is subtracted
+        base = max(0.0, sqrt(dot(at, at)) - 2.0) ** 2
+    best, node, top = known, 0, 0
+    limit = _limit(best.square, error, base, far, t)
+    while True:
+        if node < 0:
+            best = _nearest_in_leaf(p, at, -2 - node, far, best, t, w)
+            limit = _limit(best.square, error, base, far, t)
+        else:
+            bits = _far_boxes(t, node, at, base, limit, w) if far else boxes_near(t.boxes, node, at, limit, w.entries)
+            if bits != 0:
+                top, node = descend(w, top, bits, node, t)
+                continue
+        while top > 0 and w.keys[top - 1] > limit:
+            top -= 1
+        if top == 0:
+            return best
+        top -= 1
+        node = w.nodes[top]
+
+
+@inlined
+def _limit(square: float, error: float, base: float, far: bool, t: WideTree) -> float:
+    """Return the squared distance of boxes that may have a triangle within a squared distance, less ``base``."""
+    d = sqrt(square) * t.scale
+    if far:
+        return ((d * d - base) + 1e-12 * d * d + 1e-6) * _WIDER
+    return (d + error) * (d + error) * _WIDER
+
+
+@inlined
+def _nearest_in_leaf(
+    p: Vec3, at: Vec3, leaf: int, far: bool, known: NearestFace, t: WideTree, w: WideStack
+) -> NearestFace:  # fmt: skip
+    f, bits, (best, nearest, foot) = t.frames[leaf], (1 << LANES) - 1, known
+    if not far:
+        o = (at[0] - f[0], at[1] - f[1], at[2] - f[2])
+        error = _ROUNDING32 * (abs(o[0]) + abs(o[1]) + abs(o[2]) + f[3])
+        d = sqrt(best) * t.scale + error
+        bits = triangles_near(t.corners, leaf, o, d * d * _WIDER, _SLACK * error * error)
+    while bits != 0:
+        face = plain(t.numbers[leaf, lowest_bit(bits)])
+        bits &= bits - 1
+        if face >= 0:
+            square, place = nearest_on(p, triangle_at(t, face))
+            if square < best or (square == best and (nearest < 0 or face < nearest)):
+                best, nearest, foot = square, face, place
+    return NearestFace(best, nearest, foot)
+
+
+# --- inside or outside ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def crossing(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
+    """Return 1 if a ray leaves through a triangle, -1 if it enters, 0 for a miss, or `NO_COUNT` close to an edge."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
+    # each is twice the projected area of a triangle, with an error below noise times its edges
+    long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
+    if min(u, v, w) < -long and max(u, v, w) > long:
+        return 0
+    if min(u, v, w) <= long and max(u, v, w) >= -long:
+        return NO_COUNT
+    n = cross(sub(b, a), sub(c, a))
+    height = dot(n, a)
+    if abs(height) <= noise * sqrt(dot(n, n)):
+        return NO_COUNT
+    if height / (u + v + w) > 0.0:
+        return 1 if u + v + w > 0.0 else -1
+    return 0
+
+
+class NearestSide(NamedTuple):
+    """The side of the box of a mesh that is nearest to a point inside this box."""
+
+    axis: int
+    sign: float
+    away: float  #: in units of the tree, negative for a point outside
+
+
+@inlined
+def _nearest_side(at: Vec3, t: WideTree) -> NearestSide:
+    best = NearestSide(0, 1.0, _NEVER)
+    for k in range(3):
+        low, high = 2.0, -2.0
+        for lane in range(LANES):
+            low, high = min(low, float(t.boxes[0, k, lane])), max(high, float(t.boxes[0, 3 + k, lane]))
+        if high - at[k] < best.away:
+            best = NearestSide(k, 1.0, high - at[k])
+        if at[k] - low < best.away:
+            best = NearestSide(k, -1.0, at[k] - low)
+    return best
+
+
+@inlined
+def _direction(attempt: int, side: NearestSide) -> Vec3:
+    """Return the direction of a ray, off all likely planes of symmetry: the first leaves the box soon."""
+    if attempt > 0:
+        return unit((0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt))
+    k, along = side.axis, side.sign
+    return unit((along if k == 0 else 0.0173, along if k == 1 else 0.0119, along if k == 2 else 0.0237))
+
+
+@inlined
+def _exits_in_leaf(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> int:
+    """Return the number of exits of a ray through the triangles of a leaf less that of entries, or `NO_COUNT`."""
+    count, (bits, along, slack) = 0, leaf_hits(ray, leaf, t, w)
+    while bits & 255 != 0:
+        lane = lowest_bit(bits)
+        flags = bits >> lane
+        bits &= ~(1 << lane)
+        ahead = along + w.distances[lane]
+        if flags & 256 != 0 and ahead + slack < 0.0:
+            continue
+        if flags & 65536 != 0 and ahead > slack:
+            # the flag is for the last axis, along which the ray may go in reverse
+            count += 1 if (flags & 16777216 != 0) == (ray.shear.inverse_z > 0.0) else -1
+            continue
+        change = crossing(ray.origin, ray.direction, triangle_at(t, plain(t.numbers[leaf, lane])), ray.noise)
+        if change == NO_COUNT:
+            return NO_COUNT
+        count += change
+    return count
+
+
+@inlined
+def _exits(ray: Ray, t: WideTree, w: WideStack) -> int:
+    """Return the number of exits of a ray from the surface less the number of entries, or `NO_COUNT`."""
+    if ray.begin < 0.0:
+        return 0
+    count, top = 0, 1
+    w.nodes[0] = 0
+    while top > 0:
+        top -= 1
+        node = w.nodes[top]
+        if node < 0:
+            change = _exits_in_leaf(ray, -2 - node, t, w)
+            if change == NO_COUNT:
+                return NO_COUNT
+            count += change
+            continue
+        bits = boxes_on_ray(t.boxes, node, ray.slabs, 3e38, w.entries)
+        while bits != 0:
+            w.nodes[top] = plain(t.children[node, lowest_bit(bits)])
+            bits &= bits - 1
+            top += 1
+    return count
+
+
+@kernel
+def winding_about(p: Vec3, t: WideTree) -> float:
+    """Return the winding number of the triangles about a point (van Oosterom, Strackee, 1983)."""
+    total = 0.0
+    for face in range(t.faces.shape[0]):
+        total += solid_angle(p, triangle_at(t, face))
+    return total / (4.0 * pi)
+
+
+@kernel
+def is_within(p: Vec3, t: WideTree, w: WideStack) -> bool:
+    """Return whether a point is inside the closed surface of a tree."""
+    side = _nearest_side(scale(t.scale, p), t)
+    if side.away < -_ROUNDING32:
+        return False
+    for attempt in range(_TRIES):
+        count = _exits(ray_on(p, _direction(attempt, side), t), t, w)
+        if count != NO_COUNT:
+            return count != 0
+    return abs(winding_about(p, t)) > 0.5
+
+
+# --- stacks -----------------------------------------------------------------------------------------------------------
+
+
+class PointRows(NamedTuple):
+    """Points in the world, and the pose of the mesh; one pose may be for all."""
+
+    points: Array2
+    poses: Array2
+    order: Ints1  #: neighbours are near each other, which saves time
+    most: float  #: greatest distance
+    sides: int  #: OUTSIDE for all, BY_RAYS, or GIVEN in the answers
+
+
+class PointAnswers(NamedTuple):
+    """Results of points by row."""
+
+    numbers: Array2  #: (n, 9): distance, its bounds, nearest point, and gradient, which is NaN on the surface
+    faces: Ints1
+    inside: Bools1
+
+
+@inlined
+def _local(rows: PointRows, k: int) -> Vec3:
+    """Return a point in the frame of the mesh."""
+    m, x = rows.poses[row_of(rows.poses, k)], rows.points[k]
+    return turn_back(m, (x[0] - m[9], x[1] - m[10], x[2] - m[11]))
+
+
+@single_entry
+def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
+    """Write the distances of points in a part of their order."""
+    face, before, free, was_inside = -1, (0.0, 0.0, 0.0), -_NEVER, False
+    for i in range(start, stop):
+        k = rows.order[i]
+        m, x = rows.poses[row_of(rows.poses, k)], rows.points[k]
+        p = _local(rows, k)
+        noise = ROUNDING * (t.reach + abs(x[0]) + abs(x[1]) + abs(x[2]) + abs(m[9]) + abs(m[10]) + abs(m[11]))
+        known = NearestFace(rows.most * rows.most, plain(-1), p)
+        if face >= 0:
+            square, foot = nearest_on(p, triangle_at(t, face))
+            if square <= known.square:
+                known = NearestFace(square, face, foot)
+        nearest = nearest_face(p, known, t, w)
+        d = sqrt(nearest.square)
+        inside = rows.sides == GIVEN and out.inside[k]
+        if rows.sides == BY_RAYS:
+            step = sub(p, before)
+            # the balls about both points do not have a triangle, so the points are on one side if the balls overlap
+            if d > 4.0 * noise and sqrt(dot(step, step)) + 8.0 * noise < d + free:
+                inside = was_inside
+            else:
+                inside = is_within(p, t, w)
+            before, free, was_inside = p, d if d > 4.0 * noise else -_NEVER, inside
+        face = nearest.face
+        _write(nearest, p, noise, inside, rows.most, m, out, k)
+
+
+@inlined
+def _write(
+    nearest: NearestFace, p: Vec3, noise: float, inside: bool, most: float, m: Array, out: PointAnswers, k: int
+) -> None:
+    """Write the result of a point."""
+    row, side, d = out.numbers[k], -1.0 if inside else 1.0, sqrt(nearest.square)
+    out.faces[k], out.inside[k] = nearest.face, inside
+    if nearest.face < 0:
+        row[0], row[1], row[2] = side * inf, most if side > 0.0 else -inf, inf if side > 0.0 else -most
+        for c in range(3, 9):
+            row[c] = nan
+        return
+    row[0], row[1], row[2] = side * d, side * d - noise, side * d + noise
+    foot, n = turn(m, nearest.foot), turn(m, sub(p, nearest.foot))
+    # on the surface the difference of the points is rounding, see `_fill_normals`
+    factor = side / d if d > 4.0 * noise else nan
+    for c in range(3):
+        row[3 + c], row[6 + c] = foot[c] + m[9 + c], factor * n[c]
+
+
+@single_entry
+def points_within(points: Array2, start: int, stop: int, t: WideTree, w: WideStack, out: Bools1) -> None:
+    """Write which points in the frame of a closed mesh are inside."""
+    for k in range(start, stop):
+        out[k] = is_within((points[k, 0], points[k, 1], points[k, 2]), t, w)
+
+
+@single_entry
+def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1) -> None:
+    """Write which points have a winding number above 1/2."""
+    for i in range(start, stop):
+        k = rows.order[i]
+        out[k] = abs(winding_about(_local(rows, k), t)) > 0.5
+
+
+_CHUNK = 4096  #: points per call of the kernel
+
+
+def holds(mesh: Mesh, points: Array, workers: int = 1) -> Bools:
+    """Return which points, in the frame of a mesh, are inside its closed surface. All are outside an open mesh."""
+    inside = np.zeros(len(points), dtype=bool)
+    if len(points) and mesh.is_watertight:
+        tree, points = wide_tree_of(mesh.skin), np.ascontiguousarray(points)
+
+        def run(start: int, stop: int) -> None:
+            points_within(points, start, stop, tree, stack_of_thread(), inside)
+
+        in_chunks(len(points), workers, run, _CHUNK)
+    return inside
+
+
+def measure(mesh: Mesh, rows: PointRows, workers: int) -> PointAnswers:
+    """Return the distances of points from the triangles of a mesh."""
+    count, tree = len(rows.order), wide_tree_of(mesh)
+    answers = PointAnswers(np.empty((count, 9)), np.empty(count, dtype=np.int64), np.empty(count, dtype=bool))
+
+    def run(start: int, stop: int) -> None:
+        if rows.sides == GIVEN:
+            windings_at(rows, start, stop, tree, answers.inside)
+        distances_of_points(rows, start, stop, tree, stack_of_thread(), answers)
+
+    in_chunks(count, workers, run, _CHUNK)
+    return answers
+
+
+def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
+    """Return the distances of points from the triangles of a mesh in its frame, the nearest points, and their faces."""
+    points = np.ascontiguousarray(points)
+    rows = PointRows(points, IDENTITY, morton_order(points), inf, OUTSIDE)
+    answers = measure(mesh, rows, 1)
+    return answers.numbers[:, 0], answers.numbers[:, 3:6], answers.faces
+
+
+def distances_from_mesh(mesh: Mesh, rows: PointRows, sign: str, workers: int) -> PointAnswers:
+    """Return the signed distances of points from a mesh, for a ``sign`` of auto, winding or none."""
+    skin = mesh.skin if sign == "auto" and mesh.is_solid else None
+    if sign == "winding":
+        answers = measure(mesh, rows._replace(sides=GIVEN), workers)
+    else:
+        answers = measure(mesh, rows._replace(sides=BY_RAYS if skin is mesh else OUTSIDE), workers)
+    if skin is not None and skin is not mesh:
+        # triangles that are not part of the closed surface count for points outside only
+        inner = measure(skin, rows._replace(sides=BY_RAYS), workers)
+        faces = np.delete(np.arange(len(mesh.faces)), mesh._mended.spare)[inner.faces]
+        for mine, theirs in zip(answers, inner._replace(faces=faces), strict=True):
+            mine[inner.inside] = theirs[inner.inside]
+    _fill_normals(mesh, rows, answers)
+    return answers
+
+
+def _fill_normals(mesh: Mesh, rows: PointRows, answers: PointAnswers) -> None:
+    """Write the outward normal of the face of each point on the surface, where the gradient is not defined."""
+    on = np.flatnonzero(np.isnan(answers.numbers[:, 6]) & (answers.faces >= 0))
+    if not len(on):
+        return
+    normals = mesh._outward(answers.faces[on])
+    normals[(normals == 0.0).all(axis=1)] = 0.0, 0.0, 1.0  # a face without area, for which any direction is right
+    turns = rows.poses[on if len(rows.poses) > 1 else np.zeros(len(on), dtype=np.int64), :9].reshape(-1, 3, 3)
+    answers.numbers[on, 6:] = (turns @ normals[..., None])[..., 0]

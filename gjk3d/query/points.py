@@ -1,0 +1,106 @@
+"""Signed distances of many points from one shape: `signed_distances` and its result."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gjk3d.bodies.mesh_points import OUTSIDE, PointAnswers, PointRows
+from gjk3d.convex.checks import check_limits, check_workers
+from gjk3d.engine.dispatch import Collider, find_single
+from gjk3d.errors import ShapeError
+from gjk3d.geometry.morton import morton_order
+from gjk3d.poses import pose_rows
+from gjk3d.query.distance import signed_distance
+from gjk3d.results import Status, compared
+from gjk3d.shapes.arguments import points_of
+from gjk3d.shapes.polytopes import Point
+from gjk3d.typing import Array, Bools, Ints, PoseLike
+
+SIGNS = ("auto", "winding", "none")
+
+
+@compared()
+class PointDistances(NamedTuple):
+    """Answer of `signed_distances`, by point.
+
+    Attributes
+    ----------
+    distance : (n,) float
+        Distance of each point from the surface, in the caller's unit, negative inside. It is infinite beyond
+        ``max_distance``.
+    point : (n, 3) float
+        The nearest point of the surface, in world axes. NaN beyond ``max_distance``.
+    normal : (n, 3) float
+        The gradient of the distance, a unit vector in world axes: away from the surface outside, and towards it inside.
+        On the surface it is the outward normal of the face. NaN beyond ``max_distance``.
+    face : (n,) int
+        The face of the mesh with the nearest point, with the least number on ties. -1 for other shapes, and beyond
+        ``max_distance``.
+    inside : (n,) bool
+        Whether the distance is negative.
+    lower, upper : (n,) float
+        Bounds of the distance.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> near = gk.Box((2, 2, 2)).signed_distances([(3, 0, 0), (0.9, 0, 0)])
+    >>> near
+    PointDistances of 2 points: 1 inside
+    >>> near.distance.round(12).tolist(), near.normal.round(12).tolist()
+    ([2.0, -0.1], [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    """
+
+    distance: Array
+    point: Array
+    normal: Array
+    face: Ints
+    inside: Bools
+    lower: Array
+    upper: Array
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth value of PointDistances is ambiguous. Use .inside or .distance")
+
+    def __repr__(self) -> str:
+        return f"PointDistances of {len(self.distance)} points: {int(self.inside.sum())} inside"
+
+
+def signed_distances(
+    shape: Any, points: Any, pose: PoseLike | None, max_distance: float, sign: str, workers: int
+) -> PointDistances:
+    """Return the signed distances of points from a shape, see `gjk3d.Shape.signed_distances`."""
+    handler = find_single("points", shape)
+    check_limits(max_distance, None)
+    check_workers(workers)
+    if sign not in SIGNS:
+        raise ShapeError(f"signed_distances: sign is {sign!r:.80}, expected one of {', '.join(map(repr, SIGNS))}")
+    rows, _ = points_of(points, "signed_distances: points", lengths=False) if np.size(points) else (np.empty((0, 3)), 0)
+    poses, stacked = pose_rows(pose, "pose")
+    if stacked and len(poses) not in (1, len(rows)):
+        raise ShapeError(f"signed_distances: pose has {len(poses)} rows and points {len(rows)}. Pass one pose for all")
+    if handler is None:
+        answers = _of_any(shape, rows, pose, max_distance, workers)
+    else:
+        # neighbours share the nodes of the tree that they visit
+        order = morton_order(rows) if len(poses) == 1 else np.arange(len(rows))
+        answers = handler(shape, PointRows(rows, poses, order, float(max_distance), OUTSIDE), sign, workers)
+    numbers, faces, inside = answers
+    return PointDistances(
+        numbers[:, 0], numbers[:, 3:6], numbers[:, 6:], faces, inside, numbers[:, 1], numbers[:, 2]
+    )  # fmt: skip
+
+
+def _of_any(shape: Collider, points: Array, pose: Any, most: float, workers: int) -> PointAnswers:
+    """Return the distances of points from a shape without triangles."""
+    poses = np.tile(np.eye(4), (len(points), 1, 1))
+    poses[:, :3, 3] = points
+    answer = signed_distance(shape, Point(), pose, poses, max_distance=most, workers=workers)
+    status = np.asarray(answer.status)
+    inside, beyond = status == Status.OVERLAPPING, status == Status.BEYOND
+    numbers = np.column_stack([answer.distance, answer.lower, answer.upper, answer.point_a, answer.normal])
+    numbers[beyond] = inf, most, inf, nan, nan, nan, nan, nan, nan
+    return PointAnswers(numbers, np.full(len(points), -1), inside)

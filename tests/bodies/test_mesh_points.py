@@ -1,0 +1,262 @@
+"""Signed distances of points from meshes: against rational numbers, on ties, from afar, on needles, in any order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gjk3d as gk
+from gjk3d.errors import Gjk3dWarning, ShapeError
+from tests.bodies.test_mesh_rays import bumpy
+
+SOLIDS = {
+    "box": gk.Mesh(*gk.Box((2, 1, 0.5)).surface()),
+    "ball": gk.Mesh(*gk.Sphere(1.0).surface(12)),
+    "torus": bumpy(np.random.default_rng(3)),
+}
+
+
+def square_of_distance(p, triangle) -> Fraction:
+    """Return the squared distance of a point and a triangle in rational numbers."""
+
+    def sub(a, b):
+        return [x - y for x, y in zip(a, b, strict=True)]
+
+    def dot(a, b):
+        return sum(x * y for x, y in zip(a, b, strict=True))
+
+    p, *corners = ([Fraction(float(x)) for x in row] for row in (p, *triangle))
+    squares = []
+    for k in range(3):
+        a, e = corners[k], sub(corners[(k + 1) % 3], corners[k])
+        at = min(max(dot(sub(p, a), e) / dot(e, e), 0), 1) if dot(e, e) else 0
+        w = [x - y - at * z for x, y, z in zip(p, a, e, strict=True)]
+        squares.append(dot(w, w))
+    u, v, w = sub(corners[1], corners[0]), sub(corners[2], corners[0]), sub(p, corners[0])
+    uu, uv, vv, wu, wv = dot(u, u), dot(u, v), dot(v, v), dot(w, u), dot(w, v)
+    area = uu * vv - uv * uv
+    if area:
+        s, t = (wu * vv - wv * uv) / area, (wv * uu - wu * uv) / area
+        if s >= 0 and t >= 0 and s + t <= 1:
+            w = [x - s * y - t * z for x, y, z in zip(w, u, v, strict=True)]
+            squares.append(dot(w, w))
+    return min(squares)
+
+
+def least_square(mesh: gk.Mesh, p) -> Fraction:
+    """Return the squared distance of a point from all triangles."""
+    return min(square_of_distance(p, mesh.vertices[face]) for face in mesh.faces)
+
+
+def assert_encloses(lower: float, upper: float, square: Fraction) -> None:
+    """Assert that bounds of an unsigned distance enclose a square root."""
+    assert Fraction(max(lower, 0.0)) ** 2 <= square <= Fraction(upper) ** 2
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_bounds_enclose_the_rational_distance(rng, name):
+    mesh = SOLIDS[name]
+    near = (
+        mesh.vertices[mesh.faces[rng.integers(0, len(mesh.faces), 20)]].mean(axis=1) + rng.normal(size=(20, 3)) * 1e-3
+    )
+    points = np.concatenate(
+        [rng.uniform(-1.5, 1.5, (20, 3)), near, mesh.vertices[:5], mesh.vertices[mesh.faces[:5]].mean(axis=1)]
+    )
+    result = mesh.signed_distances(points)
+    for k, p in enumerate(points):
+        sign = -1.0 if result.inside[k] else 1.0
+        low, high = sorted((sign * result.lower[k], sign * result.upper[k]))
+        assert_encloses(low, high, least_square(mesh, p))
+    assert (result.upper - result.lower <= 2e-13).all()
+    assert (result.lower <= result.distance).all()
+    assert (result.distance <= result.upper).all()
+    np.testing.assert_array_equal(result.inside[:40], mesh.contains(points[:40]))
+    assert 3 < result.inside[:40].sum() < 37
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 2**32 - 1), st.floats(-17, 0), st.floats(-9, 3), st.sampled_from([1e-45, 1e-9, 1.0, 1e9, 1e45])
+)  # fmt: skip
+def test_needles(seed, height, away, scale):
+    # the normal of a needle has no digits; an error of its height moves the foot of a far point
+    rng = np.random.default_rng(seed)
+    a, along = rng.normal(size=(2, 3))
+    across = np.cross(along, rng.normal(size=3))
+    corners = np.array([a, a + along, a + rng.uniform(-0.2, 1.2) * along + 10.0**height * across]) * scale
+    p = rng.dirichlet((1, 1, 1)) @ corners + 10.0**away * scale * np.cross(along, across)
+    if len({tuple(row) for row in corners}) < 3:
+        return
+    result = gk.Mesh(corners, [(0, 1, 2)]).signed_distances(p)
+    assert_encloses(result.lower[0], result.upper[0], square_of_distance(p, corners))
+
+
+@pytest.mark.parametrize("away", [1.0, 15.0, 17.0, 1e4, 1e8, 1e15])
+def test_from_afar(rng, away):
+    mesh = SOLIDS["torus"]
+    directions = rng.normal(size=(12, 3))
+    points = directions / np.linalg.norm(directions, axis=1)[:, None] * (1.5 + away)
+    result = mesh.signed_distances(points)
+    for k, p in enumerate(points):
+        assert_encloses(result.lower[k], result.upper[k], least_square(mesh, p))
+    assert not result.inside.any()
+    assert (result.upper - result.lower <= 5e-14 * (10 + away)).all()
+
+
+@pytest.mark.parametrize("scale", [1e-45, 1e-9, 1e9, 1e45])
+def test_a_power_of_the_size_changes_nothing_else(rng, scale):
+    scale = 2.0 ** round(np.log2(scale))
+    mesh, points = SOLIDS["torus"], rng.uniform(-1.5, 1.5, (200, 3))
+    one, other = mesh.signed_distances(points), mesh.scaled(scale).signed_distances(points * scale)
+    np.testing.assert_array_equal(one.distance * scale, other.distance)
+    np.testing.assert_array_equal(one.point * scale, other.point)
+    np.testing.assert_array_equal(one.face, other.face)
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 5000])
+def test_order_stacks_and_workers_do_not_change_a_bit(rng, count):
+    mesh = SOLIDS["ball"]
+    # points on planes of symmetry, with ties of up to twelve triangles
+    points = np.round(rng.uniform(-1.2, 1.2, (count, 3)), 1)
+    result = mesh.signed_distances(points)
+    order = rng.permutation(count)
+    for other, rows in (
+        (mesh.signed_distances(points[order]), order),
+        (mesh.signed_distances(points, workers=3), slice(None)),
+    ):
+        for mine, theirs in zip(result, other, strict=True):
+            np.testing.assert_array_equal(mine[rows], theirs)
+    single = mesh.signed_distances(points[-1])
+    for mine, theirs in zip(result, single, strict=True):
+        np.testing.assert_array_equal(mine[-1:], theirs)
+
+
+def test_ties_give_the_least_face():
+    mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    result = mesh.signed_distances([(2, 2, 2), (0, 0, 0), (0, 0, 3), (-1, -1, -1)])
+    for k, p in enumerate([(2, 2, 2), (0, 0, 0), (0, 0, 3), (-1, -1, -1)]):
+        squares = [square_of_distance(p, mesh.vertices[face]) for face in mesh.faces]
+        assert result.face[k] == squares.index(min(squares))
+
+
+def test_the_gradient_is_the_change_of_the_distance(rng):
+    mesh = SOLIDS["torus"]
+    points = rng.uniform(-1.4, 1.4, (300, 3)) * (1, 1, 0.4)
+    result, step = mesh.signed_distances(points), 1e-7
+    moved = mesh.signed_distances(points + step * result.normal)
+    np.testing.assert_allclose(np.linalg.norm(result.normal, axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(moved.distance - result.distance, step, rtol=1e-6)
+    np.testing.assert_allclose(result.point + result.distance[:, None] * result.normal, points, atol=1e-12)
+
+
+def test_on_the_surface_the_gradient_is_the_normal_of_the_face():
+    mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    turned = gk.Mesh(mesh.vertices, mesh.faces[:, ::-1])
+    for each in (mesh, turned):
+        result = each.signed_distances([(1, 0.3, 0.2), (0.1, 0.2, -1)])
+        np.testing.assert_allclose(result.normal, [(1, 0, 0), (0, 0, -1)], atol=1e-12)
+    pose = np.eye(4)
+    pose[:3, :3] = [(0, -1, 0), (1, 0, 0), (0, 0, 1)]
+    np.testing.assert_allclose(mesh.signed_distances([(-0.3, 1, 0.2)], pose=pose).normal, [(0, 1, 0)], atol=1e-12)
+
+
+def test_poses_move_the_surface(rng):
+    mesh, points = SOLIDS["torus"], rng.uniform(-1.4, 1.4, (70, 3))
+    poses = np.tile(np.eye(4), (70, 1, 1))
+    poses[:, :3, :3] = np.linalg.qr(rng.normal(size=(70, 3, 3)))[0]
+    poses[:, :3, :3] *= np.sign(np.linalg.det(poses[:, :3, :3]))[:, None, None]
+    poses[:, :3, 3] = rng.normal(size=(70, 3))
+    world = np.einsum("nij,nj->ni", poses[:, :3, :3], points) + poses[:, :3, 3]
+    local, moved = mesh.signed_distances(points), mesh.signed_distances(world, pose=poses)
+    np.testing.assert_allclose(local.distance, moved.distance, atol=1e-14 * 10)
+    np.testing.assert_array_equal(local.inside, moved.inside)
+    np.testing.assert_allclose(np.einsum("nij,nj->ni", poses[:, :3, :3], local.normal), moved.normal, atol=1e-6)
+    for k in (0, 69):
+        one = mesh.signed_distances(world[k], pose=poses[k])
+        assert one.distance[0] == moved.distance[k]
+
+
+def test_beyond_the_greatest_distance():
+    mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    result = mesh.signed_distances([(3, 0, 0), (1.5, 0, 0), (0, 0, 0), (0.9, 0, 0)], max_distance=0.5)
+    assert result.distance.round(12).tolist() == [inf, 0.5, -inf, -0.1]
+    assert result.lower[0] == 0.5
+    assert result.upper[2] == -0.5
+    assert result.inside.tolist() == [False, False, True, True]
+    assert result.face[[0, 2]].tolist() == [-1, -1]
+    assert np.isnan(result.point[[0, 2]]).all()
+
+
+def test_open_meshes_are_unsigned_or_signed_by_winding():
+    box = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    lid_off = gk.Mesh(box.vertices, box.faces[1:])
+    with pytest.warns(Gjk3dWarning, match="open edges"):
+        assert not lid_off.is_solid
+    points = [(0, 0, 0), (0.5, 0.4, 0.3), (3, 0, 0)]
+    assert lid_off.signed_distances(points).inside.tolist() == [False, False, False]
+    assert lid_off.signed_distances(points, sign="winding").inside.tolist() == [True, True, False]
+    assert box.signed_distances(points, sign="none").distance[0] == 1.0
+    hollow = gk.Mesh(box.vertices, box.faces, solid=False)
+    assert hollow.signed_distances(points).distance[0] == 1.0
+
+
+def test_a_stray_triangle_counts_for_points_outside_only():
+    box = gk.Box((2, 2, 2)).surface()
+    vertices = np.concatenate(
+        [box.vertices, [(5, 0, 0), (5, 1, 0), (5, 0, 1), (0.1, 0, 0), (0.1, 0.1, 0), (0.1, 0, 0.1)]]
+    )
+    n = len(box.vertices)
+    mesh = gk.Mesh(vertices, np.concatenate([[(n, n + 1, n + 2)], box.faces, [(n + 3, n + 4, n + 5)]]))
+    assert mesh.is_watertight
+    result = mesh.signed_distances([(4.5, 0.1, 0.1), (0, 0, 0), (0.75, 0.2, 0.1)])
+    assert result.distance.round(12).tolist() == [0.5, -1.0, -0.25]
+    assert result.face[0] == 0
+    corners = vertices[mesh.faces[result.face[2]]]
+    assert (corners[:, 0] == 1.0).all()
+
+
+def test_other_shapes(rng):
+    points = rng.uniform(-2, 2, (50, 3))
+    inside = 0
+    for shape in (
+        gk.Box((1, 2, 3)), gk.Sphere(1), gk.Capsule(0.5, 1), gk.ConvexHull(rng.normal(size=(20, 3))),
+        gk.Halfspace((0, 0, 1), 0.2), gk.Compound([(gk.Box((1, 1, 1)), None)]),
+        gk.PointCloud(rng.normal(size=(20, 3)), 0.3),
+        gk.HeightField(np.zeros((3, 3)), 1.0, bottom=-1.0),
+    ):  # fmt: skip
+        result = shape.signed_distances(points)
+        inside += result.inside.sum()
+        poses = np.tile(np.eye(4), (50, 1, 1))
+        poses[:, :3, 3] = points
+        same = gk.signed_distance(shape, gk.Point(), None, poses)
+        np.testing.assert_array_equal(result.distance, same.distance)
+        np.testing.assert_array_equal(result.normal, same.normal)
+        assert (result.face == -1).all()
+    assert inside > 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"points": [(0, 0, np.nan)]}, r"points.*0.*nan"),
+        ({"points": [(0, 0)]}, r"points.*\(n, 3\)|rows of 3"),
+        ({"points": [(0, 0, 0)], "max_distance": -1}, "max_distance is -1"),
+        ({"points": [(0, 0, 0)], "sign": "parity"}, "sign is 'parity', expected one of 'auto', 'winding', 'none'"),
+        ({"points": [(0, 0, 0)], "workers": 0}, "workers is 0"),
+        ({"points": np.zeros((3, 3)), "pose": np.tile(np.eye(4), (2, 1, 1))}, "pose has 2 rows and points 3"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ShapeError, match=message):
+        SOLIDS["box"].signed_distances(**arguments)
+
+
+@pytest.mark.parametrize("shape", [SOLIDS["box"], gk.Sphere(1.0)])
+def test_no_points(shape):
+    result = shape.signed_distances(np.empty((0, 3)))
+    assert [field.shape for field in result] == [(0,), (0, 3), (0, 3), (0,), (0,), (0,), (0,)]

@@ -435,7 +435,7 @@ def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
 @inlined
 def _least_gap(normals: Array2, k: int) -> float:
     """Return the least gap at which a pair uses a normal of other pairs."""
-    return _MUCH * min(normals[k, _GAP], 0.0)
+    return float(_MUCH * min(normals[k, _GAP], 0.0))
 
 
 @kernel

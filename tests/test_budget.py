@@ -26,7 +26,7 @@ BUDGET = {
     "engine": (854, 6),
     "exact": (3167, 9),
     "files": (2313, 12),
-    "geometry": (2477, 13),
+    "geometry": (2681, 13),
     "narrow": (5690, 19),
     "query": (5102, 20),
     "replay": (1079, 4),

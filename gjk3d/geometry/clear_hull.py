@@ -1,8 +1,12 @@
-"""Hulls of few points without ambiguity: three-dimensional, fat, of distinct points, each clearly a corner or inside.
+"""Hulls of points without ambiguity: three-dimensional, fat, of distinct points, each clearly a corner or inside.
 
-For these hulls the repairs of `gjk3d.geometry.hulls` change nothing, and one pass over the facets of Qhull proves that:
-the vertices and faces are the same, without a defect. If any decision is within rounding of another one, this module
-returns only the result of Qhull, so that it is not computed again.
+For these hulls the repairs of `gjk3d.geometry.hulls` change nothing, and one pass over the facets of Qhull and the
+points proves that: the vertices and faces are the same, without a defect. If any decision is within rounding of another
+one, this module returns only the result of Qhull, so that it is not computed again.
+
+A point is inside if it is in the ball that all planes leave, or clearly below the facet that the ray from the centre
+through it leaves by. Facets that are convex at each edge and closed are a convex surface, so such a point is below all
+other planes too.
 """
 
 from __future__ import annotations
@@ -13,62 +17,67 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import compiled, inlined, kernel, plain, single_entry
-from gjk3d.typing import Array, Array1, Bools2, Ints, Ints1
+from gjk3d.geometry.hull_facets import wide_planes
+from gjk3d.typing import Array, Array1, Array2, Bools, Bools1, Ints, Ints1, Ints2
 
-#: greatest numbers of points, since time and memory grow with their square
-_MOST, _MOST_INTERPRETED = 1024, 256
+_FEW = 1024  #: points up to which all pairs are compared
+_MOST_INTERPRETED = 256
+_SAMPLED = 256  #: points that show whether many are thin, before Qhull runs
 _LEAST, _GREATEST = 1e-100, 1e100  #: sizes whose squares and cubes neither overflow nor vanish
 _FAT = 0.02  #: 20 times that of `hulls`, which leaves a margin for other axes of the same points
 _STRAIGHT = 1e-6  #: least extent along an axis by the greatest
 _HALF = 0.7071067811865476  #: mantissa at which the rounded logarithm changes
 _SLIVER = 1e-12  #: sine of a triangle's corner below which its winding is in doubt
 _ROUNDING = 1e-14  #: of heights in a box of unit size; five times the greatest tolerance of `hull_facets`, and more
+_BENT = 1e-12  #: height of a corner over the plane of a neighbour, up to which an edge is convex
+_GRID = 12  #: cells of directions along a side of a cube
+_CELLS = 6 * _GRID * _GRID
+_SCANS = 64  #: greatest number of points near the surface that are compared with all planes
 
 
 class ClearHull(NamedTuple):
     """The data of a hull: indices of vertices, triangles of these, and the input of `LateMeasures`.
 
-    This input consists of the points in the scale of an exponent, the triangles by point, and Qhull's planes in
-    coordinates that are multiplied by ``scales``.
+    This input consists of the vertices in the scale of an exponent, and Qhull's planes in coordinates that are
+    multiplied by ``scales``.
     """
 
     indices: Ints
     faces: Ints
     local: Array
     exponent: int
-    simplices: Ints
     equations: Array
     scales: Array
-
-
-def most() -> int:
-    """Return the greatest number of points that this module handles."""
-    return _MOST if compiled() else _MOST_INTERPRETED
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
     """Return the hull of points (n, 3), None if it is ambiguous, and that of Qhull, None if it did not run."""
     n = len(points)
-    if not 4 <= n <= most():
+    if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
         return None, None
-    local, mapped, scales = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
-    clear, exponent = prepare(points.ravel(), local.reshape(-1), mapped.reshape(-1), scales)
+    mapped, scales = np.empty((n, 3)), np.empty(3)
+    clear, exponent = prepare(points, mapped, scales)
     if not clear:
         return None, None
     from scipy.spatial import ConvexHull, QhullError
 
+    if wide_planes(mapped, np.eye(3)):  # these faces are never clear
+        return None, None
     try:
         hull = ConvexHull(mapped, qhull_options="Qt")
     except (QhullError, ValueError):
         return None, None
     equations, simplices = hull.equations, hull.simplices.astype(np.int64)
-    indices, faces = np.empty(n, dtype=np.int64), np.empty_like(simplices)
+    most = len(simplices) // 2 + 2
+    indices, faces = np.empty(most, dtype=np.int64), np.empty_like(simplices)
     count = judge(
-        local.reshape(-1), mapped.reshape(-1), scales, equations.reshape(-1), simplices.reshape(-1),
-        np.empty(4 * n + 4 * len(simplices)), np.zeros((1, n * n), dtype=np.bool_), indices, faces.reshape(-1),
+        mapped, scales, equations, simplices, hull.neighbors.astype(np.int64), np.empty((len(simplices), 4)),
+        np.empty((most, 3)), np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64), indices, faces,
     )  # fmt: skip
-    result = ClearHull(indices[:count], faces, local, exponent, simplices, equations, scales) if count else None
-    return result, hull
+    if not count:
+        return None, hull
+    indices = indices[:count]
+    return ClearHull(indices, faces, mapped[indices] / scales, exponent, equations, scales), hull
 
 
 @inlined
@@ -85,65 +94,79 @@ def _power_above(x: float) -> tuple[float, int]:
 
 
 @single_entry
-def prepare(points: Array1, local: Array1, mapped: Array1, scales: Array1) -> tuple[bool, int]:
+def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
     """Recentre and scale points as `hulls` does, and map them to about unit extents.
 
     Returns whether the points are unambiguous so far, and the exponent of the scale. ``scales`` are the factors of the
     axes in ``mapped``.
     """
-    n = len(points) // 3
-    largest = 0.0
-    for i in range(3 * n):
-        largest = max(largest, abs(points[i]))
+    n = points.shape[0]
+    x0, y0, z0, x1, y1, z1 = inf, inf, inf, -inf, -inf, -inf
+    for i in range(n):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        x0, y0, z0 = min(x0, x), min(y0, y), min(z0, z)
+        x1, y1, z1 = max(x1, x), max(y1, y), max(z1, z)
+    largest = max(max(abs(x0), abs(x1)), max(abs(y0), abs(y1)), max(abs(z0), abs(z1)))
     if not _LEAST < largest < _GREATEST:
         return False, 0
     top, exponent = _power_above(largest)
-    extent = 0.0
-    for j in range(3):
-        low, high = inf, -inf
-        for i in range(n):
-            x = points[3 * i + j] / top
-            low, high = min(low, x), max(high, x)
-            local[3 * i + j] = x
-        for i in range(n):
-            local[3 * i + j] -= 0.5 * (low + high)
-        scales[j] = high - low
-        extent = max(extent, high - low)
-    if not extent * largest / top > _LEAST or min(scales[0], scales[1], scales[2]) < _STRAIGHT * extent:
+    # all steps are monotone, so the extents of the mapped points follow from those of the given ones
+    shrink = 1.0 / top
+    lows, highs = (x0 * shrink, y0 * shrink, z0 * shrink), (x1 * shrink, y1 * shrink, z1 * shrink)
+    middles = (0.5 * (lows[0] + highs[0]), 0.5 * (lows[1] + highs[1]), 0.5 * (lows[2] + highs[2]))
+    extents = (highs[0] - lows[0], highs[1] - lows[1], highs[2] - lows[2])
+    extent = max(extents[0], extents[1], extents[2])
+    if not extent * largest / top > _LEAST or min(extents[0], extents[1], extents[2]) < _STRAIGHT * extent:
         return False, 0
     size, more = _power_above(extent)
-    for i in range(3 * n):
-        local[i] /= size
     for j in range(3):
-        low, high = inf, -inf
-        for i in range(n):
-            low, high = min(low, local[3 * i + j]), max(high, local[3 * i + j])
-        power, _ = _power_above(high - low)
-        mantissa = (high - low) / power
-        if abs(mantissa - _HALF) < 1e-9:
+        width = (highs[j] - middles[j]) / size - (lows[j] - middles[j]) / size
+        power, _ = _power_above(width)
+        if abs(width / power - _HALF) < 1e-9:
             return False, 0
-        scales[j] = 1.0 / power if mantissa > _HALF else 2.0 / power
-        for i in range(n):
-            mapped[3 * i + j] = local[3 * i + j] * scales[j] + 0.0  # no negative zero
-    return _are_distinct(points, n) and _is_fat(mapped, n), exponent + more
+        scales[j] = 1.0 / power if width / power > _HALF else 2.0 / power
+    a, b, c = scales[0] / size, scales[1] / size, scales[2] / size
+    for i in range(n):
+        mapped[i, 0] = (points[i, 0] * shrink - middles[0]) * a + 0.0  # no negative zero
+        mapped[i, 1] = (points[i, 1] * shrink - middles[1]) * b + 0.0
+        mapped[i, 2] = (points[i, 2] * shrink - middles[2]) * c + 0.0
+    if n > _FEW:
+        return _extremes_are_single(mapped, n) and _is_fat(mapped, n, n // _SAMPLED), exponent + more
+    return _are_distinct(mapped, n) and _is_fat(mapped, n, plain(1)), exponent + more
 
 
 @kernel
 def _are_distinct(points: Array, n: int) -> bool:
     for i in range(n):
-        x, y, z = points[3 * i], points[3 * i + 1], points[3 * i + 2]
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
         for j in range(i):
-            if points[3 * j] == x and points[3 * j + 1] == y and points[3 * j + 2] == z:
+            if points[j, 0] == x and points[j, 1] == y and points[j, 2] == z:
                 return False
     return True
 
 
 @kernel
-def _farthest_from(points: Array, n: int, i: int) -> int:
-    ox, oy, oz = points[3 * i], points[3 * i + 1], points[3 * i + 2]
+def _extremes_are_single(points: Array, n: int) -> bool:
+    """Return whether no other point equals a first one that is lowest along an axis; files repeat all corners."""
+    a, b, c = 0, 0, 0
+    for i in range(1, n):
+        a = i if points[i, 0] < points[a, 0] else a
+        b = i if points[i, 1] < points[b, 1] else b
+        c = i if points[i, 2] < points[c, 2] else c
+    for k in (a, b, c):
+        x, y, z = points[k, 0], points[k, 1], points[k, 2]
+        for i in range(k + 1, n):
+            if points[i, 0] == x and points[i, 1] == y and points[i, 2] == z:
+                return False
+    return True
+
+
+@kernel
+def _farthest_from(points: Array, n: int, step: int, i: int) -> int:
+    ox, oy, oz = points[i, 0], points[i, 1], points[i, 2]
     best, most = i, 0.0
-    for j in range(n):
-        x, y, z = points[3 * j] - ox, points[3 * j + 1] - oy, points[3 * j + 2] - oz
+    for j in range(0, n, step):
+        x, y, z = points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz
         square = x * x + y * y + z * z
         if square > most:
             best, most = j, square
@@ -151,18 +174,18 @@ def _farthest_from(points: Array, n: int, i: int) -> int:
 
 
 @kernel
-def _is_fat(points: Array, n: int) -> bool:
-    """Return whether points are far from coplanar, along the greedy axes of `hulls`."""
-    i = _farthest_from(points, n, plain(0))
-    j = _farthest_from(points, n, i)
-    ox, oy, oz = points[3 * i], points[3 * i + 1], points[3 * i + 2]
-    x, y, z = points[3 * j] - ox, points[3 * j + 1] - oy, points[3 * j + 2] - oz
+def _is_fat(points: Array, n: int, step: int) -> bool:
+    """Return whether every step-th point is far from coplanar, along the greedy axes of `hulls`."""
+    i = _farthest_from(points, n, step, plain(0))
+    j = _farthest_from(points, n, step, i)
+    ox, oy, oz = points[i, 0], points[i, 1], points[i, 2]
+    x, y, z = points[j, 0] - ox, points[j, 1] - oy, points[j, 2] - oz
     square = x * x + y * y + z * z
     if not square > 0.0:
         return False
     nx, ny, nz, most = 0.0, 0.0, 0.0, 0.0
-    for k in range(n):
-        a, b, c = points[3 * k] - ox, points[3 * k + 1] - oy, points[3 * k + 2] - oz
+    for k in range(0, n, step):
+        a, b, c = points[k, 0] - ox, points[k, 1] - oy, points[k, 2] - oz
         u, v, w = y * c - z * b, z * a - x * c, x * b - y * a
         area = u * u + v * v + w * w
         if area > most:
@@ -170,105 +193,212 @@ def _is_fat(points: Array, n: int) -> bool:
     if not most > (_FAT * square) ** 2:
         return False
     low, high = 0.0, 0.0
-    for k in range(n):
-        height = (points[3 * k] - ox) * nx + (points[3 * k + 1] - oy) * ny + (points[3 * k + 2] - oz) * nz
+    for k in range(0, n, step):
+        height = (points[k, 0] - ox) * nx + (points[k, 1] - oy) * ny + (points[k, 2] - oz) * nz
         low, high = min(low, height), max(high, height)
     return high - low > _FAT * sqrt(square * most)
 
 
 @single_entry
 def judge(
-    local: Array1, mapped: Array1, scales: Array1, equations: Array1, simplices: Ints1, room: Array1, directed: Bools2,
-    indices: Ints1, faces: Ints1,
+    mapped: Array2, scales: Array1, equations: Array2, simplices: Ints2, neighbors: Ints2, planes: Array2,
+    normals: Array2, is_corner: Bools1, rank: Ints1, indices: Ints1, faces: Ints2,
 ) -> int:  # fmt: skip
     """Wind the facets of Qhull outward, and write the vertices and faces. Return their number, 0 if ambiguous.
 
-    ``room`` is scratch for the normals of facets with the height of their lowest corner, and for normals of corners.
+    ``planes`` to ``rank`` are scratch: normals of facets with the height of their lowest corner and normals of corners
+    in the coordinates before the map, which points are corners, and the number of each.
     """
-    n, m = len(local) // 3, len(simplices) // 3
-    planes, corners = room[: 4 * m], room[4 * m :]
-    for i in range(4 * n):
-        corners[i] = 0.0
-    if not _wind(mapped, equations, simplices, directed[0], n):
-        return 0
+    m = simplices.shape[0]
     for k in range(m):
-        x, y, z = equations[4 * k] * scales[0], equations[4 * k + 1] * scales[1], equations[4 * k + 2] * scales[2]
+        for j in range(3):
+            is_corner[simplices[k, j]] = True
+    count = 0
+    for i in range(mapped.shape[0]):
+        if is_corner[i]:
+            if count == indices.shape[0]:
+                return 0
+            indices[count], rank[i] = i, count
+            normals[count, 0], normals[count, 1], normals[count, 2] = 0.0, 0.0, 0.0
+            count += 1
+    # Euler: a closed surface of triangles like a sphere has 2 v - 4 faces; else a facet is missing or doubled
+    if m != 2 * count - 4 or not (_wind(mapped, equations, simplices, neighbors) and _is_convex(
+        mapped, equations, simplices, neighbors
+    )):  # fmt: skip
+        return 0
+    a, b, c = 1.0 / scales[0], 1.0 / scales[1], 1.0 / scales[2]
+    for k in range(m):
+        x, y, z = equations[k, 0] * scales[0], equations[k, 1] * scales[1], equations[k, 2] * scales[2]
         length = sqrt(x * x + y * y + z * z)
         if not 0.0 < length < inf:
             return 0
         x, y, z = x / length, y / length, z / length
-        planes[4 * k], planes[4 * k + 1], planes[4 * k + 2], planes[4 * k + 3] = x, y, z, inf
+        planes[k, 0], planes[k, 1], planes[k, 2], planes[k, 3] = x, y, z, inf
         for j in range(3):
-            i = simplices[3 * k + j]
-            height = local[3 * i] * x + local[3 * i + 1] * y + local[3 * i + 2] * z
-            planes[4 * k + 3] = min(planes[4 * k + 3], height)
-            corners[4 * i] += x
-            corners[4 * i + 1] += y
-            corners[4 * i + 2] += z
-            corners[4 * i + 3] += 1.0
-    if not (_stand_out(local, simplices, corners) and _are_inside(local, planes, corners)):
+            i = simplices[k, j]
+            height = mapped[i, 0] * a * x + mapped[i, 1] * b * y + mapped[i, 2] * c * z
+            planes[k, 3] = min(planes[k, 3], height)
+            faces[k, j] = rank[i]
+            normals[rank[i], 0] += x
+            normals[rank[i], 1] += y
+            normals[rank[i], 2] += z
+    if not _stand_out(mapped, scales, simplices, faces, normals):
         return 0
-    count = 0
-    for i in range(n):
-        if corners[4 * i + 3] > 0.0:
-            indices[count] = i
-            corners[4 * i] = count
-            count += 1
-    for k in range(3 * m):
-        faces[k] = int(corners[4 * simplices[k]])
-    # Euler: a closed surface of triangles like a sphere has 2 v - 4 faces; else a facet is missing or doubled
-    return count if m == 2 * count - 4 else 0
+    if count < mapped.shape[0] and not _are_inside(
+        mapped, scales, equations, simplices, neighbors, planes, is_corner, indices[:count], rank
+    ):
+        return 0
+    return count
 
 
 @kernel
-def _wind(mapped: Array, equations: Array, simplices: Ints, directed: Array, n: int) -> bool:
-    """Wind facets outward; return whether the winding is unambiguous and the surface closed."""
-    m = len(simplices) // 3
-    for k in range(m):
-        a, b, c = 3 * simplices[3 * k], 3 * simplices[3 * k + 1], 3 * simplices[3 * k + 2]
-        ux, uy, uz = mapped[b] - mapped[a], mapped[b + 1] - mapped[a + 1], mapped[b + 2] - mapped[a + 2]
-        vx, vy, vz = mapped[c] - mapped[a], mapped[c + 1] - mapped[a + 1], mapped[c + 2] - mapped[a + 2]
-        side = (uy * vz - uz * vy) * equations[4 * k] + (uz * vx - ux * vz) * equations[4 * k + 1]
-        side += (ux * vy - uy * vx) * equations[4 * k + 2]
+def _wind(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints) -> bool:
+    """Wind facets outward; return whether the winding is unambiguous."""
+    for k in range(simplices.shape[0]):
+        a, b, c = simplices[k, 0], simplices[k, 1], simplices[k, 2]
+        ux, uy, uz = mapped[b, 0] - mapped[a, 0], mapped[b, 1] - mapped[a, 1], mapped[b, 2] - mapped[a, 2]
+        vx, vy, vz = mapped[c, 0] - mapped[a, 0], mapped[c, 1] - mapped[a, 1], mapped[c, 2] - mapped[a, 2]
+        side = (uy * vz - uz * vy) * equations[k, 0] + (uz * vx - ux * vz) * equations[k, 1]
+        side += (ux * vy - uy * vx) * equations[k, 2]
         if not side * side > _SLIVER**2 * (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz):
             return False
         if side < 0.0:
-            simplices[3 * k + 1], simplices[3 * k + 2] = c // 3, b // 3
-    for k in range(m):
+            simplices[k, 1], simplices[k, 2] = c, b
+            neighbors[k, 1], neighbors[k, 2] = neighbors[k, 2], neighbors[k, 1]
+    return True
+
+
+@kernel
+def _over(equations: Array, k: int, mapped: Array, i: int) -> float:
+    """Return the height of a point over a plane of Qhull."""
+    height = equations[k, 0] * mapped[i, 0] + equations[k, 1] * mapped[i, 1] + equations[k, 2] * mapped[i, 2]
+    return float(height + equations[k, 3])
+
+
+@kernel
+def _is_convex(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints) -> bool:
+    """Return whether each edge has one facet on each side, in opposite directions, and is convex up to rounding."""
+    for k in range(simplices.shape[0]):
         for j in range(3):
-            edge = simplices[3 * k + j] * n + simplices[3 * k + (j + 1) % 3]
-            if directed[edge]:
+            other = neighbors[k, j]  # at the edge opposite of corner j
+            if other < 0:
                 return False
-            directed[edge] = True
-    for k in range(m):
-        for j in range(3):
-            if not directed[simplices[3 * k + (j + 1) % 3] * n + simplices[3 * k + j]]:
+            start, end, tip = simplices[k, (j + 1) % 3], simplices[k, (j + 2) % 3], -1
+            for i in range(3):
+                if (
+                    neighbors[other, i] == k
+                    and simplices[other, (i + 1) % 3] == end
+                    and simplices[other, (i + 2) % 3] == start
+                ):
+                    tip = simplices[other, i]
+            if tip < 0 or _over(equations, k, mapped, tip) > _BENT:
+                return False
+            if _over(equations, k, mapped, simplices[k, j]) < -_BENT:
                 return False
     return True
 
 
 @kernel
-def _stand_out(local: Array, simplices: Ints, corners: Array) -> bool:
+def _stand_out(mapped: Array, scales: Array, simplices: Ints, faces: Ints, normals: Array) -> bool:
     """Return whether every corner is clearly higher than its neighbours along the mean normal of its facets."""
-    for k in range(len(simplices) // 3):
+    a, b, c = 1.0 / scales[0], 1.0 / scales[1], 1.0 / scales[2]
+    for k in range(simplices.shape[0]):
         for j in range(3):
-            i, h = simplices[3 * k + j], simplices[3 * k + (j + 1) % 3]
-            x, y, z = corners[4 * i], corners[4 * i + 1], corners[4 * i + 2]
-            lift = (local[3 * i] - local[3 * h]) * x + (local[3 * i + 1] - local[3 * h + 1]) * y
-            lift += (local[3 * i + 2] - local[3 * h + 2]) * z
+            i, h = simplices[k, j], simplices[k, (j + 1) % 3]
+            x, y, z = normals[faces[k, j], 0], normals[faces[k, j], 1], normals[faces[k, j], 2]
+            lift = (mapped[i, 0] - mapped[h, 0]) * a * x + (mapped[i, 1] - mapped[h, 1]) * b * y
+            lift += (mapped[i, 2] - mapped[h, 2]) * c * z
             if not lift > _ROUNDING * sqrt(x * x + y * y + z * z):
                 return False
     return True
 
 
 @kernel
-def _are_inside(local: Array, planes: Array, corners: Array) -> bool:
-    """Return whether all other points are clearly below the lowest corners of all facets."""
-    for i in range(len(local) // 3):
-        if corners[4 * i + 3] == 0.0:
-            x, y, z = local[3 * i], local[3 * i + 1], local[3 * i + 2]
-            for k in range(len(planes) // 4):
-                height = planes[4 * k] * x + planes[4 * k + 1] * y + planes[4 * k + 2] * z - planes[4 * k + 3]
-                if not height < -2.0 * _ROUNDING:
-                    return False
+def _are_inside(
+    mapped: Array, scales: Array, equations: Array, simplices: Ints, neighbors: Ints, planes: Array, is_corner: Bools,
+    corners: Ints, last: Ints,
+) -> bool:  # fmt: skip
+    """Return whether all points but the corners are clearly below all planes. ``last`` is scratch of any length.
+
+    It has the last facet for some directions, where the search for a similar direction starts.
+    """
+    n, m = mapped.shape[0], simplices.shape[0]
+    x, y, z = 0.0, 0.0, 0.0
+    for i in corners:
+        x, y, z = x + mapped[i, 0], y + mapped[i, 1], z + mapped[i, 2]
+    center = (x / len(corners), y / len(corners), z / len(corners))
+    reach, ball = 0.0, inf
+    for i in corners:
+        x, y, z = mapped[i, 0] - center[0], mapped[i, 1] - center[1], mapped[i, 2] - center[2]
+        reach = max(reach, x * x + y * y + z * z)
+    for k in range(m):
+        height = equations[k, 0] * center[0] + equations[k, 1] * center[1] + equations[k, 2] * center[2]
+        ball = min(ball, -height - equations[k, 3])
+    if not ball > 0.0:
+        return False
+    # a point that is lower by this under one facet is clearly under all planes, also in the given axes
+    low = (3.0 * _ROUNDING * max(scales[0], scales[1], scales[2]) + 2.0 * _BENT) * sqrt(reach) / ball
+    if not ball > low:
+        return False
+    inner = (ball - low) ** 2
+    scans, cells = 0, min(len(last), _CELLS)
+    for k in range(cells):
+        last[k] = 0
+    for i in range(n):
+        x, y, z = mapped[i, 0] - center[0], mapped[i, 1] - center[1], mapped[i, 2] - center[2]
+        if x * x + y * y + z * z < inner or is_corner[i]:
+            continue
+        cell = _cell(x, y, z) % cells
+        facet = _left_by(mapped, simplices, neighbors, center, (x, y, z), last[cell])
+        last[cell] = max(facet, 0)
+        if facet >= 0 and _over(equations, facet, mapped, i) < -low:
+            continue
+        scans += 1
+        if scans > _SCANS or not _is_below(mapped, scales, planes, i):
+            return False
+    return True
+
+
+@kernel
+def _cell(x: float, y: float, z: float) -> int:
+    """Return the number of the cell of a direction on the sides of a cube."""
+    u, v, w, side = abs(x), y, z, 0 if x > 0.0 else 1
+    if abs(y) > u:
+        u, v, w, side = abs(y), z, x, 2 if y > 0.0 else 3
+    if abs(z) > u:
+        u, v, w, side = abs(z), x, y, 4 if z > 0.0 else 5
+    f = 0.5 * _GRID * (1.0 - 1e-9) / u
+    return int((side * _GRID + int((v + u) * f)) * _GRID + int((w + u) * f))
+
+
+@kernel
+def _left_by(
+    mapped: Array, simplices: Ints, neighbors: Ints, center: tuple[float, float, float],
+    ray: tuple[float, float, float], start: int,
+) -> int:  # fmt: skip
+    """Return the facet by which a ray from the centre leaves, or -1; cross edges that separate it from a first one."""
+    k = start
+    for _ in range(simplices.shape[0]):
+        out = -1
+        for j in range(3):
+            a, b = simplices[k, (j + 1) % 3], simplices[k, (j + 2) % 3]
+            ax, ay, az = mapped[a, 0] - center[0], mapped[a, 1] - center[1], mapped[a, 2] - center[2]
+            bx, by, bz = mapped[b, 0] - center[0], mapped[b, 1] - center[1], mapped[b, 2] - center[2]
+            side = (ay * bz - az * by) * ray[0] + (az * bx - ax * bz) * ray[1] + (ax * by - ay * bx) * ray[2]
+            if side < 0.0:
+                out = j
+                break
+        if out < 0:
+            return k
+        k = neighbors[k, out]
+    return -1
+
+
+@kernel
+def _is_below(mapped: Array, scales: Array, planes: Array, i: int) -> bool:
+    x, y, z = mapped[i, 0] / scales[0], mapped[i, 1] / scales[1], mapped[i, 2] / scales[2]
+    for k in range(planes.shape[0]):
+        height = planes[k, 0] * x + planes[k, 1] * y + planes[k, 2] * z - planes[k, 3]
+        if not height < -2.0 * _ROUNDING:
+            return False
     return True

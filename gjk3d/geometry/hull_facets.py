@@ -6,6 +6,8 @@ facets are then segments.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,13 @@ THIN = 30.0  # circumradius by inradius above which face normals alone do not bo
 PAIRS = 3_000_000  # pairs of a point and a face whose exact distances are computed, at most
 
 
+NEAR_PLANE, IN_PLANE = 1e-9, 1e-14  # distances of points that fit a wide plane, and of those that are in it
+MANY = 4000  # corners of a face, above which Qhull is too slow, because it merges its triangles one by one
+RAISE = 1e-8  # greatest height by which points are raised out of a wide plane
+SAMPLED = 200  # points whose hull shows such faces
+WIDE = 20  # triangles in one plane of that hull, at least
+
+
 class Facets(NamedTuple):
     """Facets (m, 3) or (m, 2) by point, their (m, 3) outward unit normals, and Qhull's planes in mapped coordinates."""
 
@@ -27,15 +36,19 @@ class Facets(NamedTuple):
     planes: Array
 
 
-def qhull(points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None) -> Facets | None:
+def qhull(
+    points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None, planes: Sequence[WidePlane] = ()
+) -> Facets | None:
     """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
+
+    Points in wide planes are raised at random, so that Qhull has nothing to merge there.
 
     None means that Qhull failed, or that its facets are not a closed surface. ``cached`` is an earlier result for some
     points with the option Qt, which is used again for the same points.
     """
     from scipy.spatial import ConvexHull, QhullError
 
-    mapped = points[chosen] @ matrix.T
+    mapped = points[chosen] @ matrix.T if not planes else _raised(points, planes)[chosen] @ matrix.T
     reusable = cached is not None and options == "Qt" and np.array_equal(cached.points, mapped)
     try:
         hull = cached if reusable else ConvexHull(mapped, qhull_options=options)
@@ -54,7 +67,70 @@ def qhull(points: Array, chosen: Ints, matrix: Array, options: str, cached: Any 
             simplices = _rewound(simplices, hull.neighbors)
             if not is_closed(simplices):
                 return None
-    return Facets(chosen[simplices], normals, hull.equations)
+    facets = Facets(chosen[simplices], normals, hull.equations)
+    return _flattened(points, facets, planes) if planes else facets
+
+
+class WidePlane(NamedTuple):
+    """The plane of a face with so many corners that Qhull would take a time that is quadratic in them."""
+
+    points: Ints  #: those in the plane
+    normal: Array  #: outward
+
+
+def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
+    """Return the wide planes of points by a sample of them; ``matrix`` maps the points to about unit extents."""
+    if 2 * len(points) < 3 * MANY:
+        return []
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        hull = ConvexHull(points[:: len(points) // SAMPLED] @ matrix.T, qhull_options="Qt")
+    except (QhullError, ValueError):
+        return []
+    # triangles of one face have the same plane
+    equations, counts = np.unique(hull.equations, axis=0, return_counts=True)
+    planes = []
+    for plane in equations[(counts >= WIDE) & (counts * len(points) >= MANY * SAMPLED)]:
+        # Qhull's plane is that of one triangle, so it may be tilted
+        corners = points[np.abs(points @ (plane[:3] @ matrix) + plane[3]) <= NEAR_PLANE]
+        middle = corners.mean(axis=0)
+        normal = np.linalg.svd(corners - middle, full_matrices=False)[2][2]
+        outward = mapped_normals(plane[None, :3], matrix)[0]
+        within = np.flatnonzero(np.abs((points - middle) @ normal) <= IN_PLANE)
+        planes.append(WidePlane(within, normal if normal @ outward > 0.0 else -normal))
+    return planes
+
+
+def without_insides(points: Array, planes: Sequence[WidePlane]) -> Ints:
+    """Return the points that are not inside the polygon of a wide plane."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    is_kept = np.ones(len(points), dtype=bool)
+    for plane in planes:
+        axes = np.linalg.svd(plane.normal[None])[2][1:]
+        with contextlib.suppress(QhullError, ValueError):
+            rim = ConvexHull(points[plane.points] @ axes.T).vertices
+            is_kept[plane.points] = False
+            is_kept[plane.points[rim]] = True
+    return np.flatnonzero(is_kept)
+
+
+def _raised(points: Array, planes: Sequence[WidePlane]) -> Array:
+    points, random = points.copy(), np.random.default_rng(0)
+    for plane in planes:
+        points[plane.points] += RAISE * random.random((len(plane.points), 1)) * plane.normal
+    return points
+
+
+def _flattened(points: Array, facets: Facets, planes: Sequence[WidePlane]) -> Facets:
+    """Return facets with one normal for all triangles in a wide plane."""
+    normals = facets.normals.copy()
+    for plane in planes:
+        is_in = np.zeros(len(points), dtype=bool)
+        is_in[plane.points] = True
+        normals[is_in[facets.simplices].all(axis=1)] = plane.normal
+    return facets._replace(normals=normals)
 
 
 def mapped_normals(across: Array, matrix: Array) -> Array:

@@ -10,6 +10,7 @@ The Gauss map consists of the normals of the faces, and of the arcs between them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from math import ldexp
 from typing import Any, NamedTuple
@@ -44,14 +45,12 @@ class LateMeasures:
     @cached_property
     def volume(self) -> float:
         """See `HullData`."""
-        return ldexp(
-            _volume(self._clear.local, _frame(self._clear.local), self._clear.simplices), 3 * self._clear.exponent
-        )
+        return ldexp(_volume(self._clear.local, _frame(self._clear.local), self._clear.faces), 3 * self._clear.exponent)
 
     @cached_property
     def area(self) -> float:
         """See `HullData`."""
-        return ldexp(_area(self._clear.local, self._clear.simplices), 2 * self._clear.exponent)
+        return ldexp(_area(self._clear.local, self._clear.faces), 2 * self._clear.exponent)
 
     @cached_property
     def _edges(self) -> tuple[Ints, Array]:
@@ -331,17 +330,20 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
     """Return facets, vertices and defect by the first map that works in Qhull; see `fc.qhull` for ``qhull_hull``."""
-    for options in ("Qt", "QJ"):  # joggled input always has facets, with a small error that `points_beyond` measures
+    planes = fc.wide_planes(points, matrices[0])
+    # joggled input always has facets, with a small error that `points_beyond` measures
+    for options, raised in (*([("Qt", planes)] if planes else []), ("Qt", []), ("QJ", [])):
         for matrix in matrices:
-            attempt = _attempt(points, matrix, options, qhull_hull)
+            attempt = _attempt(points, matrix, options, qhull_hull, raised)
             if attempt is not None:
                 return attempt
     return None, np.arange(len(points)), 0.0
 
 
-def _attempt(points: Array, matrix: Array, options: str, qhull_hull: Any) -> tuple[fc.Facets, Ints, float] | None:
-    everything = np.arange(len(points))
-    facets = fc.qhull(points, everything, matrix, options, qhull_hull)
+def _attempt(
+    points: Array, matrix: Array, options: str, qhull_hull: Any, planes: Sequence[fc.WidePlane]
+) -> tuple[fc.Facets, Ints, float] | None:
+    facets = fc.qhull(points, fc.without_insides(points, planes), matrix, options, qhull_hull, planes)
     if facets is None:
         return None
     used = fc.strict(points, facets)
@@ -351,7 +353,7 @@ def _attempt(points: Array, matrix: Array, options: str, qhull_hull: Any) -> tup
     extra = used[:0]  # vertices that Qhull leaves out of its facets although they reach beyond them
     for _ in range(ROUNDS):
         if not current:
-            rebuilt = fc.qhull(points, used, matrix, options) if len(used) > len(matrix) else None
+            rebuilt = fc.qhull(points, used, matrix, options, None, planes) if len(used) > len(matrix) else None
             if rebuilt is None:  # clusters hid all vertices: start again from the extremes of the axes
                 mapped = points @ matrix.T
                 seeds = np.concatenate([used, mapped.argmin(axis=0), mapped.argmax(axis=0), facets.simplices[0]])

@@ -60,7 +60,8 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
     if raw.ndim != 2 or raw.shape[1] != columns:
         hint = f". Did you mean {what.split(': ')[-1]}.T?" if raw.ndim == 2 and raw.shape[0] == columns else ""
         raise ShapeError(f"{what} has shape {raw.shape}, expected (n, {columns}){hint}")
-    out = np.array(raw, dtype=np.float64, order="C") + 0.0
+    # a sum, since -0.0 + 0.0 is 0.0, and it is a new array
+    out: Array = np.add(raw, 0.0, dtype=np.float64, order="C", casting="unsafe")
     largest = _largest(out)
     if not largest < inf:
         bad = ~np.isfinite(out).all(axis=1)
@@ -77,7 +78,7 @@ def _largest(numbers: Array) -> float:
         plain = numbers.ravel().tolist()
         if isfinite(sum(plain)):  # a NaN hides from comparisons
             return float(max(max(plain), -min(plain)))
-    return float(np.abs(numbers).max(initial=0.0))
+    return float(max(numbers.max(initial=0.0), -numbers.min(initial=0.0)))
 
 
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:

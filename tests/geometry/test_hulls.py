@@ -4,6 +4,7 @@ import itertools
 import subprocess
 import sys
 from collections import Counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -134,6 +135,41 @@ def test_prism_with_points_on_edges_and_faces():
     hull = check(prism)
     assert len(hull.vertices) == 14
     assert hull.volume == pytest.approx(3.0 * 3.5 * np.sin(2.0 * np.pi / 7))
+
+
+def prism(count, turn):
+    """Return the corners of a prism over a regular polygon."""
+    angles = np.linspace(0.0, 2.0 * np.pi, count // 2, endpoint=False)
+    ring = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    return np.concatenate([ring, ring + (0.0, 0.0, 1.0)]) @ turn.T + 5.0
+
+
+@pytest.mark.skipif(MODE != "object", reason="times are those of machine code")
+def test_faces_of_thousands_of_corners_take_no_quadratic_time():
+    def seconds(points):
+        start = process_time()
+        build_hull(points)
+        return process_time() - start
+
+    few = min(seconds(prism(5000, TURN)) for _ in range(3))
+    many = min(seconds(prism(50000, TURN)) for _ in range(2))
+    assert many < min(15.0 * few, 3.0)  # alone on a machine it is 0.6 s
+
+
+@pytest.mark.parametrize("turn", [np.eye(3), TURN])
+@pytest.mark.parametrize("more", [0, 3000])
+def test_faces_of_thousands_of_corners_are_flat(turn, more):
+    points = prism(12000, turn)
+    inside = np.random.default_rng(3).dirichlet(np.ones(4), more) @ points[[0, 2000, 4000, 9000]]
+    top = np.random.default_rng(4).dirichlet(np.ones(3), more) @ points[[6000, 8000, 10000]]  # within a face
+    hull = check(np.concatenate([points, inside, top]), 1e-13)
+    assert np.isin(np.arange(12000), hull.indices).all()
+    assert hull.volume == pytest.approx(6000 * np.sin(2.0 * np.pi / 6000) / 2.0, rel=1e-10)
+    within = np.abs(hull.vertices[hull.edges] @ turn[:, 2] - 5.0 * turn[:, 2].sum() - 0.5) > 0.5 - 1e-9
+    across = within.all(axis=1) & (np.ptp(hull.vertices[hull.edges] @ turn[:, 2], axis=1) < 0.5)
+    cap = across & (np.linalg.norm(np.diff(hull.vertices[hull.edges], axis=1)[:, 0], axis=1) > 0.01)
+    assert cap.sum() > 1000
+    assert hull.angles[cap].max() == 0.0
 
 
 def test_order_and_duplicates_do_not_matter():

@@ -24,6 +24,8 @@ from gjk3d.typing import Array, Array2, Bools, Bools1
 
 _PADDING = 1e-6  #: more than the rounding of a box to float32, in units of the tree
 _NEVER = 1e308
+_SECOND, _THIRD = 0.0119, 0.0237
+_MAIN = sqrt(1.0 - _SECOND**2 - _THIRD**2)  #: with these a unit vector
 _TRIES = 6
 _CHUNK = 4096  #: points per call of the kernel
 NO_COUNT = -(2**40)  #: for a ray that passes an edge closely
@@ -87,7 +89,10 @@ def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
             axis, sign, nearest = k, 1.0, box.high[k] - p[k]
         if p[k] - box.low[k] < nearest:
             axis, sign, nearest = k, -1.0, p[k] - box.low[k]
-    return unit((sign if axis == 0 else 0.0173, sign if axis == 1 else 0.0119, sign if axis == 2 else 0.0237))
+    main = sign * _MAIN
+    if axis == 0:
+        return (main, _SECOND, _THIRD)
+    return (_THIRD, main, _SECOND) if axis == 1 else (_SECOND, _THIRD, main)
 
 
 @inlined

@@ -15,6 +15,8 @@ from . import (
     depths,
     manager,
     one_call,
+    points,
+    rays,
     robots,
     robots_clouds,
     robots_motion,
@@ -196,6 +198,17 @@ def test_the_table_of_motions_is_written(capsys):
     out = capsys.readouterr().out
     assert [line.split("|")[3].strip() for line in out.splitlines() if line.startswith("| ur5")] == [
         "certified", "certified, any contact", "sampled, 0.05", "sampled, 0.01", "single calls, 0.05",
+    ]  # fmt: skip
+
+
+def test_the_tables_of_rays_and_points_are_written(capsys):
+    assert rays.main(["--quick", "--triangles", "300", "--rays", "400"]) == 0
+    lines = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("| 304")]
+    assert [line[2].strip() for line in lines] == ["scattered", "camera"]
+    assert points.main(["--quick", "--triangles", "300", "--points", "400"]) == 0
+    lines = [line.split("|") for line in capsys.readouterr().out.splitlines() if line.startswith("| 304")]
+    assert [line[2].strip() + ", " + line[3].strip() for line in lines] == [
+        "in the box, distance", "in the box, inside", "near the surface, distance", "near the surface, inside",
     ]  # fmt: skip
 
 

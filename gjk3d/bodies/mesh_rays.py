@@ -354,7 +354,6 @@ def first_hits(rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, blo
 
 @inlined
 def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideStack, out: Hits) -> None:
-    """Write the result of a ray."""
     p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
     triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
     face, distance = plain(out.faces[k]), known

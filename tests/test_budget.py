@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2045, 14),
     "_kernels": (4060, 18),
-    "bodies": (16363, 45),
+    "bodies": (16372, 45),
     "broad": (751, 4),
     "clash": (9171, 33),
     "cli": (4003, 18),

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2045, 14),
     "_kernels": (4060, 18),
-    "bodies": (16638, 47),
+    "bodies": (16647, 47),
     "broad": (751, 4),
     "clash": (9173, 33),
     "cli": (4003, 18),

@@ -439,10 +439,18 @@ def _least_gap(normals: Array2, k: int) -> float:
 
 
 @kernel
-def _is_beyond(t: Writing, p: int, normals: Array2, k: int) -> bool:
-    """Return whether `_write_along` certainly rejects a triangle of A by its gap along a normal of other pairs."""
-    n, s = vec_at(normals[k], 0), read(t.x.a.places, p)
-    gap = dot(n, vec_at(normals[k], _LOW)) - max(dot(n, s[0]), max(dot(n, s[1]), dot(n, s[2])))
+def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
+    """Return whether `_write_along` certainly rejects a triangle of A by its gap along a normal of other pairs.
+
+    ``two`` are two triangles. For another part of B the farthest point is stored with the normal.
+    """
+    x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
+    if two:
+        r, m = read(x.b.places, t.f.pairs[j, 1]), turn_back(x.m, n)
+        low = min(dot(m, r[0]), min(dot(m, r[1]), dot(m, r[2]))) + dot(n, offset(x.m))
+    else:
+        low = dot(n, vec_at(normals[k], _LOW))
+    gap = low - max(dot(n, s[0]), max(dot(n, s[1]), dot(n, s[2])))
     # one more error than there, because the gap is rounded in another order
     error = t.x.error
     return gap > t.within + error or gap < max(_least_gap(normals, k), -t.most) - _slack(t) - error
@@ -457,19 +465,20 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
     f, noted, written, normals = t.f, 0, 0, t.d.normals
     last, with_lows, (b, loops_b) = _FIRST, -1, _part_of_b(t, _FIRST)
     ready, flat = 0, t.x.a.kind == TRIANGLES and t.x.a.floats[0] == 0.0
+    two = flat and t.x.b.kind == TRIANGLES and t.x.b.floats[0] == 0.0
     for i in range(contacts):
         noted = _note_normal(normals, noted, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(contacts, min(count, MOST)):
         j, room, added = f.some[i], points[written:], 0
         # consecutive pairs often share the part of B, and the gaps of most pairs are too deep for the normals of others
         shared = f.pairs[j, 1] == last
-        while flat and shared and ready < noted:
+        while flat and not two and shared and ready < noted:
             low = _low(b, t.d.rows[1], vec_at(normals[ready], 0))
             normals[ready, _LOW], normals[ready, _LOW + 1], normals[ready, _LOW + 2] = low
             ready += 1
         useless = noted > 0
         for k in range(noted):
-            if useless and not (flat and shared and _is_beyond(t, f.pairs[j, 0], normals, k)):
+            if useless and not (flat and (two or shared) and _is_beyond(t, j, two, normals, k)):
                 useless = _is_hidden(t, j, vec_at(normals[k], 0))
         if useless:
             continue

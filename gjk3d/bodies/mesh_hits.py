@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, plain, single_entry
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_rays import Ray, first_triangle, leaf_hits, ray_on, to_triangle, triangle_at
 from gjk3d.bodies.mesh_sides import box_of, is_in_box, is_within
-from gjk3d.bodies.triangles import Triangle, vec_at
+from gjk3d.bodies.triangles import Triangle, nearest_on, vec_at
 from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
-from gjk3d.geometry.vec3 import Vec3, cross, dot, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.ray import HIT, INSIDE, MISS, is_ray, unit_of, write_ray
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import check_row
@@ -164,9 +164,9 @@ def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideSt
         distance, n = 0.0, (-u[0], -u[1], -u[2])
     out.hit[k], out.inside[k], out.faces[k] = hit, inside, max(face, -1)
     out.distances[k] = distance if hit else inf
-    o, along = row3(rays.origins, row_of(rays.origins, k)), distance if hit else nan
+    o, ahead = row3(rays.origins, row_of(rays.origins, k)), distance if hit else nan
     for c in range(3):
-        out.points[k, c], out.normals[k, c] = o[c] + along * u[c], n[c]
+        out.points[k, c], out.normals[k, c] = o[c] + ahead * u[c], n[c]
 
 
 @single_entry
@@ -203,6 +203,16 @@ class AllHits(NamedTuple):
 
     distances: Array1
     faces: Ints1
+    places: Ints1  #: IN_FACE, ON_RIM or ALONG_PLANE
+    repeated: Bools1
+
+
+IN_FACE, ON_RIM, ALONG_PLANE = range(3)
+
+
+def _new_hits(size: int) -> AllHits:
+    faces, places = (np.empty(size, dtype=np.int64) for _ in range(2))
+    return AllHits(np.empty(size), faces, places, np.empty(size, dtype=bool))
 
 
 @inlined
@@ -234,19 +244,19 @@ def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used
     return used
 
 
-@inlined
-def _touch_in_a_corner(a: Triangle, b: Triangle) -> bool:
-    """Return whether two triangles have a common corner."""
-    for p in a:
-        for q in b:
-            if p[0] == q[0] and p[1] == q[1] and p[2] == q[2]:
-                return True
-    return False
+@kernel
+def _place_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
+    """Return whether a ray hits a triangle in its interior, close to its rim, or along its plane."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
+    rim = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
+    if abs(u + v + w) <= 4.0 * rim:
+        return ALONG_PLANE
+    return ON_RIM if min(abs(u), abs(v), abs(w)) <= 4.0 * rim else IN_FACE
 
 
 @inlined
-def _sort_and_join(first: int, used: int, noise: float, t: WideTree, out: AllHits) -> int:
-    """Sort the hits of a ray, keep one of the hits on an edge or a corner, and return the new number of hits."""
+def _sort(first: int, used: int, out: AllHits) -> None:
     for i in range(first + 1, used):
         distance, face, k = out.distances[i], out.faces[i], i
         while k > first and (
@@ -255,14 +265,38 @@ def _sort_and_join(first: int, used: int, noise: float, t: WideTree, out: AllHit
             out.distances[k], out.faces[k] = out.distances[k - 1], out.faces[k - 1]
             k -= 1
         out.distances[k], out.faces[k] = distance, face
+
+
+@inlined
+def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree, out: AllHits) -> bool:
+    """Return whether a hit is on an edge or corner that an earlier hit is on, or where a ray leaves a plane."""
+    point, near = along(p, d, out.distances[i]), 256.0 * noise * noise
+    for j in range(i - 1, first - 1, -1):
+        # the rest of a face that the ray follows is part of the hit where this begins
+        is_close = out.distances[j] >= out.distances[i] - 4.0 * noise or out.places[j] == ALONG_PLANE
+        on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
+        if is_close and on_rim and nearest_on(point, triangle_at(t, plain(out.faces[j])))[0] <= near:
+            return True
+    return False
+
+
+@inlined
+def _sort_and_join(first: int, used: int, ray: Ray, t: WideTree, out: AllHits) -> int:
+    """Sort the hits of a ray, keep one of the hits on an edge or a corner, and return the new number of hits."""
+    p, d, noise = ray.origin, ray.direction, ray.noise
+    _sort(first, used, out)
+    for i in range(first, used):
+        out.places[i] = _place_on(p, d, triangle_at(t, plain(out.faces[i])), noise)
+        out.repeated[i] = _is_repeated(i, first, p, d, noise, t, out)
     kept = first
     for i in range(first, used):
-        k, is_new, triangle = kept - 1, True, triangle_at(t, plain(out.faces[i]))
-        while is_new and k >= first and out.distances[k] >= out.distances[i] - 4.0 * noise:
-            is_new = not _touch_in_a_corner(triangle, triangle_at(t, plain(out.faces[k])))
-            k -= 1
-        if is_new:
-            out.distances[kept], out.faces[kept] = out.distances[i], out.faces[i]
+        if out.repeated[i]:
+            # a face that the ray crosses has a clear normal
+            is_same = kept > first and out.distances[i] <= out.distances[kept - 1] + 4.0 * noise
+            if is_same and out.places[kept - 1] == ALONG_PLANE and out.places[i] != ALONG_PLANE:
+                out.faces[kept - 1], out.places[kept - 1] = out.faces[i], out.places[i]
+        else:
+            out.distances[kept], out.faces[kept], out.places[kept] = out.distances[i], out.faces[i], out.places[i]
             kept += 1
     return kept
 
@@ -285,7 +319,7 @@ def all_hits(
         more = _collect(ray, row[6], t, w, out, used) if ray.begin >= 0.0 else used
         if more < 0:
             return k, used
-        more = _sort_and_join(used, more, ray.noise, t, out)
+        more = _sort_and_join(used, more, ray, t, out)
         counts[k], used = more - used, more
     return stop, used
 
@@ -296,15 +330,15 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
     An integer is the number of a ray that is not valid.
     """
     tree, units, counts = wide_tree_of(mesh), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
-    blocks: dict[int, AllHits] = {}
+    blocks: dict[int, tuple[Array, Ints]] = {}
 
     def run(start: int, stop: int) -> None:
         size, row = 4 * (stop - start), np.empty(8)
         while start < stop:
-            out = AllHits(np.empty(size), np.empty(size, dtype=np.int64))
+            out = _new_hits(size)
             begin = start
             start, used = all_hits(rays, start, stop, tree, stack_of_thread(), row, units, counts, out)
-            blocks[begin] = AllHits(out.distances[:used], out.faces[:used])
+            blocks[begin] = out.distances[:used], out.faces[:used]
             if start < stop and counts[start] < 0:
                 return
             size *= 2 if start == begin else 1
@@ -313,7 +347,7 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
     if (counts < 0).any():
         return int(counts.argmin())
     ordered = [blocks[begin] for begin in sorted(blocks)]
-    empty = [AllHits(np.empty(0), np.empty(0, dtype=np.int64))]
+    empty = [(np.empty(0), np.empty(0, dtype=np.int64))]
     distances, faces = (np.concatenate(parts) for parts in zip(*(ordered or empty), strict=True))
     return counts, distances, faces, units
 

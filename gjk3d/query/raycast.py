@@ -148,7 +148,8 @@ class RayHits(NamedTuple):
     normal : (k, 3) float
         Unit outward normal of the face in world axes.
     face : (k,) int
-        The face of the mesh. A hit on an edge or a corner is one hit, with the nearest face or the least number.
+        The face of the mesh. A hit on an edge or a corner is one hit, with the nearest face or the least number. A ray
+        along a face is one hit, where it begins.
     entering : (k,) bool
         Whether the ray enters the surface there, against its normal.
     starts : (n + 1,) int

@@ -57,6 +57,30 @@ def test_a_hit_on_an_edge_or_a_corner_is_one_hit(scale):
     np.testing.assert_allclose(corner.distance, np.array([2, 4]) * 3**0.5 * scale, rtol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize(
+    ("origin", "direction", "expected"),
+    [
+        ((-5, 0.3, 1), (1, 0, 0), [4]),  # in the plane of a face
+        ((-5, 1, 1), (1, 0, 0), [4]),  # along an edge
+        ((-5, 1, 0.2), (1, 0, 0), [4]),
+        ((-3, -3, 1), (1, 1, 0), [8**0.5]),  # along a diagonal
+        ((-3, -1, 0.1), (1, 1, 0), [8**0.5]),  # past an edge
+    ],
+)
+def test_a_ray_along_a_face_is_one_hit(scale, origin, direction, expected):
+    hits = gk.raycast(BOX.scaled(scale), np.array(origin) * scale, direction, hits="all")
+    np.testing.assert_allclose(hits.distance, np.array(expected) * scale, rtol=1e-12)
+    assert abs(hits.normal[0] @ direction) > 0.5  # of a face that the ray crosses
+
+
+def test_faces_that_coincide_are_two_hits():
+    two = gk.Mesh(np.concatenate([BOX.vertices, BOX.vertices + (2, 0, 0)]), np.concatenate([BOX.faces, BOX.faces + 8]))
+    hits = gk.raycast(two, (-5, 0.3, 0.1), (1, 0, 0), hits="all")
+    assert hits.distance.tolist() == [4, 6, 6, 8]
+    assert sorted(hits.entering.tolist()) == [False, False, True, True]
+
+
 def test_the_first_of_all_hits_is_the_first_hit(rng):
     mesh = bumpy(rng)
     origins, targets = rng.normal(size=(2000, 3)) * 2, rng.uniform(-1, 1, (2000, 3)) * (1.3, 1.3, 0.3)

@@ -177,12 +177,16 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
     return rows, stacked
 
 
-def unchecked_vectors(value: Any, what: str) -> tuple[Array, bool]:
-    """Return rows of three numbers, which may be infinite or NaN, and whether the argument was a stack."""
+def unchecked_vectors(value: Any, what: str, copy: bool = True) -> tuple[Array, bool]:
+    """Return rows of three numbers, which may be infinite or NaN, and whether the argument was a stack.
+
+    Without ``copy`` they may be the caller's array.
+    """
     try:
         raw = np.asarray(value)
     except ValueError:
         raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
-    return np.array(raw, dtype=np.float64, order="C").reshape(-1, 3), raw.ndim == 2
+    rows = (np.array if copy else np.asarray)(raw, dtype=np.float64, order="C")
+    return rows.reshape(-1, 3), raw.ndim == 2

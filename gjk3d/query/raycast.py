@@ -298,7 +298,7 @@ class _Rays(NamedTuple):
     def of(cls, origins: Any, directions: Any, pose: Any, max_distance: Any) -> _Rays:
         """Return rays whose numbers may still be infinite or NaN."""
         starts, many_origins = unchecked_vectors(origins, "raycast: origins")
-        rows, many_directions = unchecked_vectors(directions, "raycast: directions")
+        rows, many_directions = unchecked_vectors(directions, "raycast: directions", copy=False)
         poses, many_poses = pose_rows(pose, "pose")
         limits = _limits(max_distance)
         stacked = many_origins, many_directions, many_poses

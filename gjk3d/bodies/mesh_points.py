@@ -34,7 +34,7 @@ _WIDER = 1.000001  #: more than the rounding of a limit to float32
 _SLACK = 4100.0
 _NEVER = 1e308
 NO_COUNT = -(2**40)  #: for a ray that passes an edge closely
-_TRIES = 6
+
 OUTSIDE, BY_RAYS, GIVEN = range(3)
 
 

@@ -20,8 +20,9 @@ def print_findings(report):
     for clash in report.clashes:
         if clash.is_open and clash.kind != "touch":
             a, b = (name.rpartition("/")[2] for name in (clash.a, clash.b))
-            gap = f"{'depth' if clash.distance < 0 else 'gap'} {1e3 * abs(clash.distance):.4f} mm"
-            print(f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {gap:<16} {clash.status}")
+            sign = "≤ " if clash.distance_kind == "bound" else ""
+            gap = f"{'depth' if clash.distance < 0 else 'gap'} {sign}{1e3 * abs(clash.distance):.4f} mm"
+            print(f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {gap:<19} {clash.status}")
     print("    ", ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count))
 
 

@@ -41,6 +41,7 @@ from .query.penetration import Penetration as Penetration
 from .query.penetration import penetration as penetration
 from .query.points import PointDistances as PointDistances
 from .query.raycast import RayHit as RayHit
+from .query.raycast import RayHits as RayHits
 from .query.raycast import raycast as raycast
 from .query.swept import Swept as Swept
 from .query.time_of_impact import Impact as Impact

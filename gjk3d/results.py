@@ -284,8 +284,8 @@ class PartsCertificate(NamedTuple):
         occur together in one of them. Empty if ``lower`` is 0, which needs no proof.
     normals : (k, 3) float
         For each pair of groups, a direction from A to B in world axes, along which the groups are at least ``lower``
-        apart. If ``lower`` is negative, a depth, they are apart after B moves by this depth along the result's normal,
-        or out of all sides on which the two bodies touch.
+        apart. If ``lower`` is negative, they are apart after B has moved by ``-lower`` along the normal of the result,
+        or away from all sides on which the bodies touch.
     parts : (2,) int
         A part of A and a part of B whose distance (or depth) proves ``upper``. Empty if a point deep inside a closed
         surface proves it. `verify` computes this point again.

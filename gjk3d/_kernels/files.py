@@ -76,7 +76,7 @@ def distrust(status: os.stat_result) -> str:
 def _is_usable(place: Path) -> bool:
     """Return whether no other user may write or replace a cache; an older one of the user's own is made private."""
     if reason := _replaceable(place):
-        refused[place] = f"The cache {place} is not used, because {reason} and its files are run as code."
+        refused[place] = f"The cache {place} is not used: its files are run as code, and {reason}."
         return False
     for path in (place, *(place / name for name in _SUBFOLDERS)):
         try:
@@ -84,7 +84,7 @@ def _is_usable(place: Path) -> bool:
         except OSError:  # not made yet
             continue
         if reason:
-            refused[place] = f"The cache {path} is not used, because {reason} and its files are run as code."
+            refused[place] = f"The cache {path} is not used: its files are run as code, and {reason}."
             with contextlib.suppress(OSError):  # an entry of another user
                 return make_private(place) and _empty(place)
             return False

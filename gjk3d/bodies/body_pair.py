@@ -16,7 +16,7 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import holds
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.mesh_trees import STACK, crossings, cuts, most_through, nearest_triangles
 from gjk3d.bodies.part_tree import ORDERED
 from gjk3d.bodies.parts import Triangles

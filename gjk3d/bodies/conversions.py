@@ -13,7 +13,8 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import holds, nearest_points
+from gjk3d.bodies.mesh_points import nearest_points
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.triangles import read
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError

@@ -28,15 +28,18 @@ from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, neare
 from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
+from gjk3d.shapes.polytopes import support_hull
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
 
 MOST = 256  #: number of deepest pairs of parts that may have more than one point
 NORMALS = 3  #: greatest number of normals for pairs whose own normal is not a normal of the bodies
 _GAP = _DEPTH = 3  #: column of the gap or depth of a normal
+_LOW = 4  #: first column of the farthest point of B's part against a normal
 _ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
 _MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal of another pair
 _FACES = 8  #: greatest number of faces of two parts that are tried
+_LOWS = 64  #: number of faces of a part of B whose farthest points are stored for consecutive pairs
 _FEW = 16  #: greatest number of pairs that are tried along other normals
 _FIRST = 0
 _STEEP = 0.05  #: sine of the angle between an edge and a plane above which the edge clearly leaves the plane
@@ -129,8 +132,9 @@ class ManifoldScratch(NamedTuple):
     ints: Ints2
     floats: Array2
     most: int
-    normals: Array2  #: (`NORMALS`, 4) normals of written contacts, and the least gap along each
+    normals: Array2  #: (`NORMALS`, 7) normals of written contacts, the least gap along each, and a farthest point of B
     nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts with the least depths, and these depths
+    lows: Array2  #: (`_LOWS`, 6) opposite normals of the faces of a part of B, and its farthest points there
     rows: Array2  #: pose rows of two parts, which tests of normals do not change, like their floats in ``parts``
     parts: Array2
 
@@ -227,24 +231,44 @@ class Pair(NamedTuple):
     loops_a: Loops
     loops_b: Loops
     row_b: Array1
+    is_triangle: bool  #: whether A's part is a triangle without a radius
 
 
 @kernel
-def _pair_at(t: Writing, p: int, q: int) -> Pair:
-    """Return two parts in A's frame, given by their numbers among the leaves."""
-    x, d, row_b = t.x, t.d, t.d.rows[1]
-    a, b = part_at(x.a, p, d.parts[0], d.rows[0]), part_at(x.b, q, d.parts[1], row_b)
-    put_behind(x.m, row_b)
-    loops_a = _loops(x.a, p, a, t.faces_a, d.ints[0], d.floats[0])
-    loops_b = _loops(x.b, q, b, t.faces_b, d.ints[1], d.floats[1])
-    return Pair(p, q, cores_at(a, d.rows[0], b, row_b), loops_a, loops_b, row_b)
+def _part_of_b(t: Writing, q: int) -> tuple[Core, Loops]:
+    """Return a part of B in A's frame, with its faces. It stays valid until the next call."""
+    b = part_at(t.x.b, q, t.d.parts[1], t.d.rows[1])
+    put_behind(t.x.m, t.d.rows[1])
+    return b, _loops(t.x.b, q, b, t.faces_b, t.d.ints[1], t.d.floats[1])
 
 
 @kernel
-def _ends(y: Pair, n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the farthest point of A's part along n, and the farthest point of B's part along -n."""
-    low = place(y.row_b, farthest_point(y.c.b, turn_back(y.row_b, neg(n))))
-    return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n))), low
+def _pair_at(t: Writing, p: int, q: int, b: Core, loops_b: Loops) -> Pair:
+    """Return two parts in A's frame, given by their numbers among the leaves and by `_part_of_b`."""
+    d = t.d
+    a = part_at(t.x.a, p, d.parts[0], d.rows[0])
+    loops_a = _loops(t.x.a, p, a, t.faces_a, d.ints[0], d.floats[0])
+    is_triangle = t.x.a.kind == TRIANGLES and a.floats[layout.RADIUS] == 0.0
+    return Pair(p, q, cores_at(a, d.rows[0], b, d.rows[1]), loops_a, loops_b, d.rows[1], is_triangle)
+
+
+@kernel
+def _top(y: Pair, n: Vec3) -> Vec3:
+    """Return the farthest point of A's part along n."""
+    if not y.is_triangle:
+        return place(y.c.pose, farthest_point(y.c.a, turn_back(y.c.pose, n)))
+    # the same bits with less work
+    f, largest = y.c.a.floats, max(abs(n[0]), max(abs(n[1]), abs(n[2])))
+    if largest > 0.0:
+        n = (n[0] / largest, n[1] / largest, n[2] / largest)
+    corner = support_hull(f[layout.FLOAT_HEAD :], plain(3), n)
+    return (f[layout.CENTER] + corner[0], f[layout.CENTER + 1] + corner[1], f[layout.CENTER + 2] + corner[2])
+
+
+@kernel
+def _low(b: Core, row_b: Array, n: Vec3) -> Vec3:
+    """Return the farthest point of B's part along -n."""
+    return place(row_b, farthest_point(b, turn_back(row_b, neg(n))))
 
 
 @kernel
@@ -259,6 +283,12 @@ def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> 
         return _INSIDE
     # a closed mesh without inner walls is behind all of its faces
     return _UNCLEAR if walls else _OUTSIDE
+
+
+@inlined
+def _slack(t: Writing) -> float:
+    """Return the rounding of a gap."""
+    return 4.0 * t.x.error
 
 
 @kernel
@@ -276,8 +306,8 @@ def _write_along(t: Writing, y: Pair, n: Vec3, certain: bool, least: float, orig
     )
     if ahead_a == _INSIDE or ahead_b == _INSIDE:
         return 0
-    top, low = _ends(y, n)
-    gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), 4.0 * t.x.error
+    top, low = _top(y, n), _low(y.c.b, y.row_b, n)
+    gap, local_normal, slack = dot(n, sub(low, top)), turn_back(c.pose, n), _slack(t)
     if gap > t.within or gap < max(least, -t.most) - slack:
         return 0
     # The overlap of both features, seen along n. A common part of an edge and a vertex is not a face contact.
@@ -326,19 +356,36 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 
 @kernel
-def _list_faces(y: Pair, nearest: Array2) -> int:
-    """Write the face normals of two parts with the least depths along them, sorted, and return their number."""
+def _store_lows(y: Pair, lows: Array2) -> None:
+    """Write the opposite normals of the faces of B's part, and its farthest points along these faces."""
+    for k in range(min(_count_faces(y.c.b, y.loops_b), lows.shape[0])):
+        n = neg(_face_normal(y.c.b, y.loops_b, k, y.row_b))
+        lows[k, 0], lows[k, 1], lows[k, 2] = n
+        lows[k, 3], lows[k, 4], lows[k, 5] = _low(y.c.b, y.row_b, n)
+
+
+@kernel
+def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
+    """Write the face normals of two parts with the least depths along them, sorted, and return their number.
+
+    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. A hull of many faces would otherwise be
+    searched once for each of them.
+    """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
-        if k < count:
-            n = _face_normal(y.c.a, y.loops_a, k, y.c.pose)
+        own = k - count
+        if 0 <= own < lows.shape[0]:
+            n, low = vec_at(lows[own], 0), vec_at(lows[own], 3)
         else:
-            n = neg(_face_normal(y.c.b, y.loops_b, k - count, y.row_b))
-        top, low = _ends(y, n)
-        depth, i = dot(n, sub(top, low)), listed
-        while i > 0 and depth < nearest[i - 1, _DEPTH]:
+            if own < 0:
+                n = _face_normal(y.c.a, y.loops_a, k, y.c.pose)
+            else:
+                n = neg(_face_normal(y.c.b, y.loops_b, own, y.row_b))
+            low = _low(y.c.b, y.row_b, n)
+        depth, i = dot(n, sub(_top(y, n), low)), listed
+        while depth <= most and i > 0 and depth < nearest[i - 1, _DEPTH]:
             i -= 1
-        if i == nearest.shape[0] or dot(n, n) == 0.0 or (i > 0 and depth == nearest[i - 1, _DEPTH]):
+        if depth > most or i == nearest.shape[0] or dot(n, n) == 0.0 or (i > 0 and depth == nearest[i - 1, _DEPTH]):
             continue  # opposite sides of two symmetrical parts have equal depths, and one of them is sufficient
         listed = min(listed + 1, nearest.shape[0])
         for j in range(listed - 1, i, -1):
@@ -385,6 +432,30 @@ def _is_hidden(t: Writing, j: int, n: Vec3) -> bool:
     return _is_below_neighbour(x.a, p, n, x.error) or _is_below_neighbour(x.b, q, turn_back(x.m, neg(n)), x.error)
 
 
+@inlined
+def _least_gap(normals: Array2, k: int) -> float:
+    """Return the least gap at which a pair uses a normal of other pairs."""
+    return float(_MUCH * min(normals[k, _GAP], 0.0))
+
+
+@kernel
+def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
+    """Return whether `_write_along` certainly rejects a triangle of A by its gap along a normal of other pairs.
+
+    ``two`` are two triangles. For another part of B the farthest point is stored with the normal.
+    """
+    x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
+    if two:
+        r, m = read(x.b.places, t.f.pairs[j, 1]), turn_back(x.m, n)
+        low = min(dot(m, r[0]), min(dot(m, r[1]), dot(m, r[2]))) + dot(n, offset(x.m))
+    else:
+        low = dot(n, vec_at(normals[k], _LOW))
+    gap = low - max(dot(n, s[0]), max(dot(n, s[1]), dot(n, s[2])))
+    # one more error than there, because the gap is rounded in another order
+    error = t.x.error
+    return gap > t.within + error or gap < max(_least_gap(normals, k), -t.most) - _slack(t) - error
+
+
 @kernel
 def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, points: Array2) -> int:
     """Write the points of pairs ``contacts`` to ``count`` along normals of faces, and return their number.
@@ -392,22 +463,36 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
     The normals are those of pairs with points, or without such pairs the normals of the faces of the pair itself.
     """
     f, noted, written, normals = t.f, 0, 0, t.d.normals
+    last, with_lows, (b, loops_b) = _FIRST, -1, _part_of_b(t, _FIRST)
+    ready, flat = 0, t.x.a.kind == TRIANGLES and t.x.a.floats[0] == 0.0
+    two = flat and t.x.b.kind == TRIANGLES and t.x.b.floats[0] == 0.0
     for i in range(contacts):
         noted = _note_normal(normals, noted, vec_at(f.out[f.some[i]], 3), f.out[f.some[i], 0])
     for i in range(contacts, min(count, MOST)):
         j, room, added = f.some[i], points[written:], 0
-        hidden = noted > 0
+        # consecutive pairs often share the part of B, and the gaps of most pairs are too deep for the normals of others
+        shared = f.pairs[j, 1] == last
+        while flat and not two and shared and ready < noted:
+            low = _low(b, t.d.rows[1], vec_at(normals[ready], 0))
+            normals[ready, _LOW], normals[ready, _LOW + 1], normals[ready, _LOW + 2] = low
+            ready += 1
+        useless = noted > 0
         for k in range(noted):
-            hidden = hidden and _is_hidden(t, j, vec_at(normals[k], 0))
-        if hidden:
+            if useless and not (flat and (two or shared) and _is_beyond(t, j, two, normals, k)):
+                useless = _is_hidden(t, j, vec_at(normals[k], 0))
+        if useless:
             continue
-        y = _pair_at(t, f.pairs[j, 0], f.pairs[j, 1])
+        if not shared:
+            last, ready, (b, loops_b) = f.pairs[j, 1], 0, _part_of_b(t, f.pairs[j, 1])
+        y = _pair_at(t, f.pairs[j, 0], last, b, loops_b)
+        if noted == 0 and last != with_lows:
+            _store_lows(y, t.d.lows)
+            with_lows = last
         for k in range(noted):
             # only the first normal with points is used, since another one would duplicate them
             if added == 0 and not _is_hidden(t, j, vec_at(normals[k], 0)):
-                least = _MUCH * min(normals[k, _GAP], 0.0)
-                added = _write_along(t, y, vec_at(normals[k], 0), True, least, origin, room)
-        for k in range(_list_faces(y, t.d.nearest) if noted == 0 else 0):
+                added = _write_along(t, y, vec_at(normals[k], 0), True, _least_gap(normals, k), origin, room)
+        for k in range(_list_faces(y, t.most + _slack(t), t.d.lows, t.d.nearest) if noted == 0 else 0):
             if added == 0 and not _is_hidden(t, j, vec_at(t.d.nearest[k], 0)):
                 added = _write_along(t, y, vec_at(t.d.nearest[k], 0), False, -inf, origin, room)
         for k in range(added):
@@ -485,6 +570,6 @@ def manifold_scratch(most_a: int, most_b: int) -> ManifoldScratch:
     most = most_a + most_b + 4
     return ManifoldScratch(
         np.empty((2, max(most_a, most_b), 3)), np.empty((3, most, 2)), np.empty((2, _INTS), dtype=np.int64),
-        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _GAP + 1)), np.empty((_FACES, _DEPTH + 1)),
-        np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),
+        np.empty((2, _FLOATS)), most, np.empty((NORMALS, _LOW + 3)), np.empty((_FACES, _DEPTH + 1)),
+        np.empty((_LOWS, 6)), np.zeros((2, WIDTH)), np.zeros((2, WIDEST)),
     )  # fmt: skip

@@ -466,7 +466,7 @@ class Mesh(Body):
         >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
         [True, False]
         """
-        from gjk3d.bodies.mesh_points import holds  # kernels are loaded on demand
+        from gjk3d.bodies.mesh_sides import holds  # kernels are loaded on demand
         from gjk3d.shapes.arguments import points_of
 
         if not self.is_watertight:

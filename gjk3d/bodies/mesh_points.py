@@ -1,29 +1,28 @@
-"""Points against the triangles of a mesh, by its `WideTree`: the nearest triangle, and whether a point is inside.
+"""Signed distances of points from the triangles of a mesh, by its `WideTree`.
 
-A point is inside a closed surface if a ray from it leaves the surface more often than it enters. A ray that passes an
-edge closely is replaced by one in another direction, and if all are unclear, the solid angle of all triangles decides.
 The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the point
 before needs no ray, and neighbours in a sorted stack are near each other.
 """
 
 from __future__ import annotations
 
-from math import inf, nan, pi, sqrt
+from math import inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d._kernels.vectors import LANES, boxes_near, boxes_on_ray, lowest_bit, triangles_near
+from gjk3d._kernels.vectors import LANES, boxes_near, lowest_bit, triangles_near
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_rays import Ray, descend, leaf_hits, ray_on, row_of, triangle_at
-from gjk3d.bodies.triangles import Triangle, nearest_on, solid_angle
-from gjk3d.bodies.wide_tree import WideStack, WideTree, stack_of_thread, wide_tree_of
+from gjk3d.bodies.mesh_rays import descend, triangle_at
+from gjk3d.bodies.mesh_sides import box_of, is_within, winding_about
+from gjk3d.bodies.triangles import nearest_on
+from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
 from gjk3d.geometry.morton import morton_order
-from gjk3d.geometry.vec3 import Vec3, cross, dot, scale, sub, turn, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, dot, scale, sub, turn, turn_back
 from gjk3d.poses import IDENTITY, ROUNDING
-from gjk3d.typing import Array, Array2, Bools, Bools1, Ints, Ints1
+from gjk3d.typing import Array, Array2, Bools1, Ints, Ints1
 
 #: Rounding of a distance in float32, relative to the sum of the coordinates. With u = 2^-24, a coordinate of a box or
 #: corner and of the point are rounded by 1 u each, their difference by 2 u, and the root of three squares by 4 u of a
@@ -118,131 +117,6 @@ def _nearest_in_leaf(
     return NearestFace(best, nearest, foot)
 
 
-# --- inside or outside ------------------------------------------------------------------------------------------------
-
-
-@kernel
-def crossing(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
-    """Return 1 if a ray leaves through a triangle, -1 if it enters, 0 for a miss, or `NO_COUNT` close to an edge."""
-    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
-    # each is twice the projected area of a triangle, with an error below noise times its edges
-    long = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
-    if min(u, v, w) < -long and max(u, v, w) > long:
-        return 0
-    if min(u, v, w) <= long and max(u, v, w) >= -long:
-        return NO_COUNT
-    n = cross(sub(b, a), sub(c, a))
-    height = dot(n, a)
-    if abs(height) <= noise * sqrt(dot(n, n)):
-        return NO_COUNT
-    if height / (u + v + w) > 0.0:
-        return 1 if u + v + w > 0.0 else -1
-    return 0
-
-
-class NearestSide(NamedTuple):
-    """The side of the box of a mesh that is nearest to a point inside this box."""
-
-    axis: int
-    sign: float
-    away: float  #: in units of the tree, negative for a point outside
-
-
-@inlined
-def _nearest_side(at: Vec3, t: WideTree) -> NearestSide:
-    best = NearestSide(0, 1.0, _NEVER)
-    for k in range(3):
-        low, high = 2.0, -2.0
-        for lane in range(LANES):
-            low, high = min(low, float(t.boxes[0, k, lane])), max(high, float(t.boxes[0, 3 + k, lane]))
-        if high - at[k] < best.away:
-            best = NearestSide(k, 1.0, high - at[k])
-        if at[k] - low < best.away:
-            best = NearestSide(k, -1.0, at[k] - low)
-    return best
-
-
-@inlined
-def _direction(attempt: int, side: NearestSide) -> Vec3:
-    """Return the direction of a ray, off all likely planes of symmetry: the first leaves the box soon."""
-    if attempt > 0:
-        return unit((0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt))
-    k, along = side.axis, side.sign
-    return unit((along if k == 0 else 0.0173, along if k == 1 else 0.0119, along if k == 2 else 0.0237))
-
-
-@inlined
-def _exits_in_leaf(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> int:
-    """Return the number of exits of a ray through the triangles of a leaf less that of entries, or `NO_COUNT`."""
-    count, (bits, along, slack) = 0, leaf_hits(ray, leaf, t, w)
-    while bits & 255 != 0:
-        lane = lowest_bit(bits)
-        flags = bits >> lane
-        bits &= ~(1 << lane)
-        ahead = along + w.distances[lane]
-        if flags & 256 != 0 and ahead + slack < 0.0:
-            continue
-        if flags & 65536 != 0 and ahead > slack:
-            # the flag is for the last axis, along which the ray may go in reverse
-            count += 1 if (flags & 16777216 != 0) == (ray.shear.inverse_z > 0.0) else -1
-            continue
-        change = crossing(ray.origin, ray.direction, triangle_at(t, plain(t.numbers[leaf, lane])), ray.noise)
-        if change == NO_COUNT:
-            return NO_COUNT
-        count += change
-    return count
-
-
-@inlined
-def _exits(ray: Ray, t: WideTree, w: WideStack) -> int:
-    """Return the number of exits of a ray from the surface less the number of entries, or `NO_COUNT`."""
-    if ray.begin < 0.0:
-        return 0
-    count, top = 0, 1
-    w.nodes[0] = 0
-    while top > 0:
-        top -= 1
-        node = w.nodes[top]
-        if node < 0:
-            change = _exits_in_leaf(ray, -2 - node, t, w)
-            if change == NO_COUNT:
-                return NO_COUNT
-            count += change
-            continue
-        bits = boxes_on_ray(t.boxes, node, ray.slabs, 3e38, w.entries)
-        while bits != 0:
-            w.nodes[top] = plain(t.children[node, lowest_bit(bits)])
-            bits &= bits - 1
-            top += 1
-    return count
-
-
-@kernel
-def winding_about(p: Vec3, t: WideTree) -> float:
-    """Return the winding number of the triangles about a point (van Oosterom, Strackee, 1983)."""
-    total = 0.0
-    for face in range(t.faces.shape[0]):
-        total += solid_angle(p, triangle_at(t, face))
-    return total / (4.0 * pi)
-
-
-@kernel
-def is_within(p: Vec3, t: WideTree, w: WideStack) -> bool:
-    """Return whether a point is inside the closed surface of a tree."""
-    side = _nearest_side(scale(t.scale, p), t)
-    if side.away < -_ROUNDING32:
-        return False
-    for attempt in range(_TRIES):
-        count = _exits(ray_on(p, _direction(attempt, side), t), t, w)
-        if count != NO_COUNT:
-            return count != 0
-    return abs(winding_about(p, t)) > 0.5
-
-
-# --- stacks -----------------------------------------------------------------------------------------------------------
-
-
 class PointRows(NamedTuple):
     """Points in the world, and the pose of the mesh; one pose may be for all."""
 
@@ -271,7 +145,7 @@ def _local(rows: PointRows, k: int) -> Vec3:
 @single_entry
 def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
     """Write the distances of points in a part of their order."""
-    face, before, free, was_inside = -1, (0.0, 0.0, 0.0), -_NEVER, False
+    box, face, before, free, was_inside = box_of(t), -1, (0.0, 0.0, 0.0), -_NEVER, False
     for i in range(start, stop):
         k = rows.order[i]
         m, x = rows.poses[row_of(rows.poses, k)], rows.points[k]
@@ -291,7 +165,7 @@ def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: 
             if d > 4.0 * noise and sqrt(dot(step, step)) + 8.0 * noise < d + free:
                 inside = was_inside
             else:
-                inside = is_within(p, t, w)
+                inside = is_within(p, box, t, w)
             before, free, was_inside = p, d if d > 4.0 * noise else -_NEVER, inside
         face = nearest.face
         _write(nearest, p, noise, inside, rows.most, m, out, k)
@@ -318,13 +192,6 @@ def _write(
 
 
 @single_entry
-def points_within(points: Array2, start: int, stop: int, t: WideTree, w: WideStack, out: Bools1) -> None:
-    """Write which points in the frame of a closed mesh are inside."""
-    for k in range(start, stop):
-        out[k] = is_within((points[k, 0], points[k, 1], points[k, 2]), t, w)
-
-
-@single_entry
 def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1) -> None:
     """Write which points have a winding number above 1/2."""
     for i in range(start, stop):
@@ -333,19 +200,6 @@ def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1
 
 
 _CHUNK = 4096  #: points per call of the kernel
-
-
-def holds(mesh: Mesh, points: Array, workers: int = 1) -> Bools:
-    """Return which points, in the frame of a mesh, are inside its closed surface. All are outside an open mesh."""
-    inside = np.zeros(len(points), dtype=bool)
-    if len(points) and mesh.is_watertight:
-        tree, points = wide_tree_of(mesh.skin), np.ascontiguousarray(points)
-
-        def run(start: int, stop: int) -> None:
-            points_within(points, start, stop, tree, stack_of_thread(), inside)
-
-        in_chunks(len(points), workers, run, _CHUNK)
-    return inside
 
 
 def measure(mesh: Mesh, rows: PointRows, workers: int) -> PointAnswers:

@@ -1,4 +1,4 @@
-"""Rays against the triangles of a mesh, by its `WideTree`.
+"""A ray against the triangles of a mesh, by its `WideTree`: the first triangle.
 
 A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
 depend on the distance of its origin. The triangles see the ray itself.
@@ -6,19 +6,15 @@ depend on the distance of its origin. The triangles see the ray itself.
 
 from __future__ import annotations
 
-from math import copysign, inf, nan, sqrt
+from math import copysign
 from typing import NamedTuple
 
-import numpy as np
-
-from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d._kernels.vectors import CLEAR, Line, Slabs, boxes_on_ray, lowest_bit, triangles_on_line
 from gjk3d.bodies.triangles import Triangle, nearest_on
 from gjk3d.bodies.wide_tree import WideStack, WideTree
-from gjk3d.geometry.vec3 import Vec3, add, cross, dot, scale, sub, turn, turn_back
-from gjk3d.narrow.workspace import per_thread
+from gjk3d.geometry.vec3 import Vec3, add, cross, dot, scale, sub
 from gjk3d.poses import ROUNDING
-from gjk3d.typing import Array, Array1, Array2, Bools1, Ints1
 
 #: Padding of boxes in units of the tree, whose coordinates are at most 1. In float32, with u = 2^-24, a box
 #: is rounded by u, the origin and its shift by 2 u, a difference of two coordinates by 2 u, and the reciprocal, the
@@ -217,7 +213,7 @@ def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[
     return top, nearest
 
 
-class Found(NamedTuple):
+class FirstTriangle(NamedTuple):
     """The first triangle so far, and bounds of its distance in units of the tree, from where the ray is followed."""
 
     face: int  #: -1 for none
@@ -227,15 +223,15 @@ class Found(NamedTuple):
 
 
 @inlined
-def _exactly(ray: Ray, face: int, t: WideTree) -> Found:
+def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
     """Return a triangle with its exact distance."""
     exact = to_triangle(ray.origin, ray.direction, ray.noise, triangle_at(t, face))
     at = (exact - ray.begin) * t.scale
-    return Found(face, at, at, exact)
+    return FirstTriangle(face, at, at, exact)
 
 
 @inlined
-def _search(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> Found:
+def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> FirstTriangle:
     """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ."""
     end = (far - ray.begin) * t.scale
     hit, lower, upper, known, node, top = -1, end, end, far, 0, 0
@@ -270,111 +266,6 @@ def _search(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> Fou
         while top > 0 and w.keys[top - 1] > limit:
             top -= 1
         if top == 0:
-            return Found(hit, lower, upper, known)
+            return FirstTriangle(hit, lower, upper, known)
         top -= 1
         node = w.nodes[top]
-
-
-@inlined
-def _normal(t: Triangle, d: Vec3) -> Vec3:
-    """Return the unit normal of a triangle against a ray, the reversed ray for a triangle without area."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
-    length = sqrt(dot(n, n))
-    if not length > 0.0:
-        return (-d[0], -d[1], -d[2])
-    return scale(-1.0 / length if dot(n, d) > 0.0 else 1.0 / length, n)
-
-
-class Rays(NamedTuple):
-    """Rays in the world, and the pose of the mesh; an array with one row is for all rays."""
-
-    origins: Array2
-    directions: Array2
-    poses: Array2
-    limits: Array1  #: greatest distances
-
-
-class Hits(NamedTuple):
-    """Results of rays by row."""
-
-    numbers: Array2  #: (n, 7): distance, point and normal
-    hit: Bools1
-    inside: Bools1
-    faces: Ints1
-
-
-@inlined
-def row_of(array: Array, k: int) -> int:
-    """Return the row for item k of an array that may have one row for all items."""
-    return k if array.shape[0] > 1 else 0
-
-
-class Block(NamedTuple):
-    """Scratch for some rays: their first triangles are read together, so that the reads do not wait for each other."""
-
-    numbers: Array2  #: (`BLOCK`, 17): the ray in the frame of the mesh, its limit and noise, and the triangle
-    known: Array1  #: (`BLOCK`,) `Found.exact`
-
-
-BLOCK = 64
-
-
-def new_block() -> Block:
-    """Return scratch for rays."""
-    return Block(np.empty((BLOCK, 17)), np.empty(BLOCK))
-
-
-block_of_thread = per_thread(new_block)
-
-
-@single_entry
-def first_hits(rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, block: Block, out: Hits) -> None:
-    """Write the first hits of rays."""
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        for k in range(begin, end):
-            i, j, m = row_of(rays.origins, k), row_of(rays.directions, k), rays.poses[row_of(rays.poses, k)]
-            o, u = rays.origins[i], rays.directions[j]
-            p, d = turn_back(m, (o[0] - m[9], o[1] - m[10], o[2] - m[11])), turn_back(m, (u[0], u[1], u[2]))
-            far = rays.limits[row_of(rays.limits, k)]
-            ray = ray_on(p, d, t)
-            found = _search(ray, far, False, t, w) if ray.begin >= 0.0 else Found(plain(-1), 0.0, 0.0, far)
-            out.faces[k], block.known[k - begin] = found.face, found.exact
-            row = block.numbers[k - begin]
-            row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7] = *p, *d, far, ray.noise
-        for k in range(begin, end):
-            if out.faces[k] >= 0:
-                row = block.numbers[k - begin]
-                for q in range(3):
-                    vertex = t.vertices[t.faces[out.faces[k], q]]
-                    row[8 + 3 * q], row[9 + 3 * q], row[10 + 3 * q] = vertex[0], vertex[1], vertex[2]
-        for k in range(begin, end):
-            _finish(rays, k, block.numbers[k - begin], block.known[k - begin], t, w, out)
-
-
-@inlined
-def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideStack, out: Hits) -> None:
-    """Write the result of a ray."""
-    p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
-    triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
-    face, distance = plain(out.faces[k]), known
-    if face >= 0 and known < 0.0:
-        distance = to_triangle(p, d, noise, triangle)
-        if not distance <= far:
-            # the rounding of float32 took it for a hit, and others were discarded
-            found = _search(ray_on(p, d, t), far, True, t, w)
-            face, distance = found.face, found.exact
-            if face >= 0:
-                triangle = triangle_at(t, face)
-    o, u = rays.origins[row_of(rays.origins, k)], rays.directions[row_of(rays.directions, k)]
-    n, inside = (-u[0], -u[1], -u[2]), face >= 0 and distance <= 2.0 * noise
-    if face >= 0 and not inside:
-        n = turn(rays.poses[row_of(rays.poses, k)], _normal(triangle, d))
-    if inside:
-        distance = 0.0
-    out.hit[k], out.inside[k], out.faces[k] = face >= 0, inside, face
-    written = out.numbers[k]
-    written[0] = distance if face >= 0 else inf
-    for c in range(3):
-        written[1 + c] = o[c] + distance * u[c] if face >= 0 else nan
-        written[4 + c] = n[c] if face >= 0 else nan

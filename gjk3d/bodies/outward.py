@@ -2,7 +2,7 @@
 
 Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
 a body of the mesh intersects itself, or if one of several bodies is inside out: a point is inside if the surface winds
-about it in either direction (`gjk3d.bodies.mesh_points`). Points next to a face on both sides then decide.
+about it in either direction (`gjk3d.bodies.mesh_sides`). Points next to a face on both sides then decide.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.points import outward_normals
-from gjk3d.bodies.mesh_points import holds
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.triangles import crossing_segment, meet, read

@@ -18,11 +18,10 @@ from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import NO_COUNT, crossing, holds
-from gjk3d.bodies.mesh_rays import Hits, Rays, block_of_thread, first_hits
+from gjk3d.bodies.mesh_hits import Hits, Rays, hits_on_mesh
+from gjk3d.bodies.mesh_sides import NO_COUNT, crossing, holds
 from gjk3d.bodies.parts import PlacedParts, TreeParts
 from gjk3d.bodies.triangles import read, solid_angle
-from gjk3d.bodies.wide_tree import stack_of_thread, wide_tree_of
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.poses import IDENTITY, moved_back
@@ -163,17 +162,10 @@ def cast_on_mesh(
     mesh: Mesh, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Ints, _: CastPart
 ) -> None:
     """Write the hits on triangles, with normals against the ray; see `_cast`."""
-    count = len(out)
-    flags = np.empty(count, dtype=bool), np.empty(count, dtype=bool)
-    hits = Hits(np.empty((count, 7)), *flags, np.empty(count, dtype=np.int64))
-    rays = Rays(starts, units, poses, np.full(1, min(most, 0.1 * _NEVER)))
-    first_hits(rays, 0, count, wide_tree_of(mesh), stack_of_thread(), block_of_thread(), hits)
-    within = hits.inside
-    if mesh.is_solid:
-        within = within | holds(mesh, _turned_back(poses, starts - poses[:, 9:12], count))
-    out[:, 0] = np.where(within, 0.0, hits.numbers[:, 0])
-    out[:, 1:] = np.where(within[:, None], -units, hits.numbers[:, 4:]) + 0.0
-    codes[:] = np.where(within, INSIDE, np.where(hits.hit, HIT, MISS))
+    hits = hits_on_mesh(mesh, Rays(starts, units, poses, np.full(1, most)), len(out))
+    assert isinstance(hits, Hits)  # the rays were checked
+    out[:, 0], out[:, 1:] = hits.distances, hits.normals
+    codes[:] = np.where(hits.inside, INSIDE, np.where(hits.hit, HIT, MISS))
 
 
 def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_part: CastPart) -> LocalHits:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted
 from gjk3d.bodies.mesh import Mesh
@@ -57,6 +57,12 @@ def new_stack() -> WideStack:
 
 
 stack_of_thread = per_thread(new_stack)
+
+
+@inlined
+def row_of(array: Array, k: int) -> int:
+    """Return the row for item k of an array that may have one row for all items."""
+    return k if array.shape[0] > 1 else 0
 
 
 @entry

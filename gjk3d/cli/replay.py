@@ -133,11 +133,11 @@ def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[A
         for when, verdict in zip(("then", "now"), pair, strict=True):
             what = "proven" if verdict.proven else "refuted" if verdict.refuted else "not proven"
             if not (stacked and verdict.proven):
-                label = f"row {row + 1} of {total}, {when}" if stacked else f"judged {when}"
+                label = f"row {row + 1} of {total}, {when}" if stacked else f"verified {when}"
                 lines.append((label, "; ".join(filter(None, (what, *verdict.reasons, verdict.tolerances)))))
     if stacked and verdicts:
         proven = sum(then.proven for then, _ in verdicts), sum(now.proven for _, now in verdicts)
-        lines.append(("judged", f"{proven[0]} of {len(verdicts)} proven then, {proven[1]} now"))
+        lines.append(("verified", f"{proven[0]} of {len(verdicts)} proven then, {proven[1]} now"))
     print_labelled(lines)
 
 

@@ -168,16 +168,21 @@ def three(value: Any) -> Any:
 
 def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
     """Return rows of three finite numbers of at most ``most``, and whether the argument was a stack."""
+    rows, stacked = unchecked_vectors(value, what)
+    bad = np.flatnonzero(~(np.isfinite(rows) & (np.abs(rows) <= most)).all(axis=1))
+    if len(bad):
+        where = f"{what}[{bad[0]}]" if stacked else what
+        limit = f" of at most {most:g}" if most < inf else ""
+        raise ShapeError(f"{where} is {rows[bad[0]].tolist()}, expected finite numbers{limit}")
+    return rows, stacked
+
+
+def unchecked_vectors(value: Any, what: str) -> tuple[Array, bool]:
+    """Return rows of three numbers, which may be infinite or NaN, and whether the argument was a stack."""
     try:
         raw = np.asarray(value)
     except ValueError:
         raise ShapeError(f"{what} is ragged, expected three numbers, or rows of three") from None
     if raw.dtype.kind not in "fiu" or raw.ndim not in (1, 2) or raw.shape[-1] != 3:
         raise ShapeError(f"{what} has shape {raw.shape} and dtype {raw.dtype}, expected (3,) or (n, 3) real numbers")
-    rows = np.array(raw, dtype=np.float64, order="C").reshape(-1, 3)
-    bad = np.flatnonzero(~(np.isfinite(rows) & (np.abs(rows) <= most)).all(axis=1))
-    if len(bad):
-        where = f"{what}[{bad[0]}]" if raw.ndim == 2 else what
-        limit = f" of at most {most:g}" if most < inf else ""
-        raise ShapeError(f"{where} is {rows[bad[0]].tolist()}, expected finite numbers{limit}")
-    return rows, raw.ndim == 2
+    return np.array(raw, dtype=np.float64, order="C").reshape(-1, 3), raw.ndim == 2

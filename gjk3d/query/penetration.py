@@ -75,8 +75,8 @@ def penetration(
     """Return the greatest depth of one surface inside the other body.
 
     It is the greatest distance of a point of either surface, inside the other body, from the surface of that body. A
-    bolt that cuts 0.1 into the wall of its hole has a penetration of 0.1, for any separating translation. The length of
-    the minimum translation is a different quantity, ``signed_distance(a, b).depth``. It is never less.
+    bolt that cuts 0.1 into the wall of its hole has a penetration of 0.1, however far it must move to be free. The
+    length of the minimum translation is a different quantity, ``signed_distance(a, b).depth``. It is never less.
 
     Parameters
     ----------

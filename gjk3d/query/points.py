@@ -18,13 +18,14 @@ from gjk3d.results import Status, compared
 from gjk3d.shapes.arguments import points_of
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Bools, Ints, PoseLike
+from gjk3d.wording import count
 
 SIGNS = ("auto", "winding", "none")
 
 
 @compared()
 class PointDistances(NamedTuple):
-    """Answer of `signed_distances`, by point.
+    """Result of `signed_distances`, with one row for each point.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class PointDistances(NamedTuple):
         raise TypeError("the truth value of PointDistances is ambiguous. Use .inside or .distance")
 
     def __repr__(self) -> str:
-        return f"PointDistances of {len(self.distance)} points: {int(self.inside.sum())} inside"
+        return f"PointDistances of {count(len(self.distance), 'point')}: {int(self.inside.sum())} inside"
 
 
 def signed_distances(
@@ -81,7 +82,7 @@ def signed_distances(
     rows, _ = points_of(points, "signed_distances: points", lengths=False) if np.size(points) else (np.empty((0, 3)), 0)
     poses, stacked = pose_rows(pose, "pose")
     if stacked and len(poses) not in (1, len(rows)):
-        raise ShapeError(f"signed_distances: pose has {len(poses)} rows and points {len(rows)}. Pass one pose for all")
+        raise ShapeError(f"signed_distances: pose has {len(poses)} rows and points {len(rows)}, expected equal numbers")
     if handler is None:
         answers = _of_any(shape, rows, pose, max_distance, workers)
     else:

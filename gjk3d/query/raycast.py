@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import three, vectors
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.checks import check_workers, three, unchecked_vectors, vectors
 from gjk3d.convex.solve import planes_of, ray_core
 from gjk3d.engine.dispatch import Collider, find_single, kind_of
-from gjk3d.errors import ShapeError
+from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.motion import Motion, static_motion
@@ -22,12 +24,12 @@ from gjk3d.results import Answer, compared
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
-from gjk3d.typing import Array, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
+from gjk3d.typing import Array, Bools, Ints, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
 from gjk3d.wording import count, format_vector
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
-    from gjk3d.typing import Bools, Ints
+    from gjk3d.typing import Bools
 
 
 ROW_WIDTH = WIDTH  #: width of the rows of `gjk3d.narrow.ray.ray_once`, which hold a result and a pose
@@ -46,6 +48,7 @@ _UNPACK: dict[str, Callable[[Array, int], Any]] = {
 }
 
 FIELDS = tuple(_UNPACK)
+Limits = float | Array  #: one greatest distance for all rays, or one for each
 
 
 @compared(*FIELDS)
@@ -130,30 +133,93 @@ class RayHit(Answer[N]):
         return f"RayHit: at {self.distance:.9g}, on a face towards {format_vector(self.normal, 4)}"
 
 
+@compared()
+class RayHits(NamedTuple):
+    """All hits of rays with a mesh, sorted by ray and distance.
+
+    Attributes
+    ----------
+    ray : (k,) int
+        The number of the ray.
+    distance : (k,) float
+        Distance from the origin of the ray, in the caller's unit.
+    point : (k, 3) float
+        The hit in world axes.
+    normal : (k, 3) float
+        Unit outward normal of the face in world axes.
+    face : (k,) int
+        The face of the mesh. A hit on an edge or a corner is one hit, with the nearest face or the least number.
+    entering : (k,) bool
+        Whether the ray enters the surface there, against its normal.
+    starts : (n + 1,) int
+        The hits of ray ``i`` are the rows ``starts[i]`` to ``starts[i + 1] - 1``.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    >>> hits = gk.raycast(mesh, [(0.2, 0.1, 5), (3, 0, 5)], (0, 0, -1), hits="all")
+    >>> hits
+    RayHits of 2 rays: 2 hits
+    >>> hits.ray.tolist(), hits.distance.tolist(), hits.entering.tolist(), hits.starts.tolist()
+    ([0, 0], [4.0, 6.0], [True, False], [0, 2, 2])
+    """
+
+    ray: Ints
+    distance: Array
+    point: Array
+    normal: Array
+    face: Ints
+    entering: Bools
+    starts: Ints
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth value of RayHits is ambiguous. Use len(hits.ray)")
+
+    def __repr__(self) -> str:
+        return f"RayHits of {len(self.starts) - 1} rays: {len(self.ray)} hits"
+
+
 @overload
 def raycast(
-    shape: Collider, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
-) -> RayHit[Any]: ...
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["all"], workers: int = 1,
+) -> RayHits: ...  # fmt: skip
 @overload
 def raycast(
-    shape: Collider, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: float = inf
-) -> RayHit[Any]: ...
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["any"], workers: int = 1,
+) -> Any: ...  # fmt: skip
 @overload
 def raycast(
-    shape: Collider, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: float = inf
-) -> RayHit[Any]: ...
+    shape: Collider, origins: Unclear, directions: Rows, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["first"] = "first", workers: int = 1,
+) -> RayHit[Any]: ...  # fmt: skip
+@overload
+def raycast(
+    shape: Collider, origins: Rows, directions: Unclear, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["first"] = "first", workers: int = 1,
+) -> RayHit[Any]: ...  # fmt: skip
+@overload
+def raycast(
+    shape: Collider, origins: Rows, directions: Rows, pose: UnclearPose, *, max_distance: Limits = inf,
+    hits: Literal["first"] = "first", workers: int = 1,
+) -> RayHit[Any]: ...  # fmt: skip
 @overload
 def raycast(  # type: ignore[overload-overlap]
-    shape: Collider, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: float = inf
-) -> RayHit[float]: ...
+    shape: Collider, origins: Row, directions: Row, pose: Pose | None = None, *, max_distance: Limits = inf,
+    hits: Literal["first"] = "first", workers: int = 1,
+) -> RayHit[float]: ...  # fmt: skip
 @overload
 def raycast(
-    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
-) -> RayHit[Array]: ...
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["first"] = "first", workers: int = 1,
+) -> RayHit[Array]: ...  # fmt: skip
 def raycast(
-    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: float = inf
-) -> RayHit[Any]:
-    """Return the first intersection of each ray with a shape.
+    shape: Collider, origins: Rows, directions: Rows, pose: PoseLike | None = None, *, max_distance: Limits = inf,
+    hits: Literal["first", "any", "all"] = "first", workers: int = 1,
+) -> Any:  # fmt: skip
+    """Return the first intersection of each ray with a shape, or all intersections with a mesh.
 
     Parameters
     ----------
@@ -163,12 +229,17 @@ def raycast(
         many origins.
     pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity.
-    max_distance : float
+    max_distance : float or (n,) float
         In the caller's unit. A hit at a greater distance counts as a miss.
+    hits : "first", "any" or "all"
+        "any" returns only whether each ray hits. "all" returns all hits with the triangles of a mesh, which is seen as
+        a surface: a ray that starts inside a closed mesh hits where it leaves.
+    workers : int
+        Number of threads. The result does not depend on it.
 
     Returns
     -------
-    RayHit
+    RayHit, or bool or (n,) bool for "any", or RayHits for "all"
         The surface belongs to the shape. A ray that grazes it to within rounding is a hit, and an origin on it is
         inside.
 
@@ -191,36 +262,112 @@ def raycast(
     >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
     RayHit: at 4, on a face towards (1, 0, 0)
     """
-    if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
+    if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)) and hits == "first":
         at_once = _quick_hit(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
-    find_single("raycast", shape)
-    starts, many_origins, units, many_directions = check_rays(origins, directions, max_distance)
-    poses, many_poses = pose_rows(pose, "pose")
-    stacks = ("origins", starts, many_origins), ("directions", units, many_directions), ("pose", poses, many_poses)
-    counts = {name: len(rows) for name, rows, stacked in stacks if stacked and len(rows) != 1}
-    if len(set(counts.values())) > 1:
-        lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        raise ShapeError(f"raycast: {lengths} rows, expected equal numbers")
-    count = next(iter(counts.values()), 1)
-    stacked = many_origins or many_directions or many_poses
-    return _cast(shape, poses, starts, units, float(max_distance), count, stacked)
+    triangles = find_single("rays at triangles", shape)
+    if hits not in ("first", "any", "all"):
+        raise ShapeError(f"raycast: hits is {hits!r:.80}, expected 'first', 'any' or 'all'")
+    check_workers(workers)
+    rays = _Rays.of(origins, directions, pose, max_distance)
+    if hits == "all":
+        if triangles is None:
+            name = type(shape).__name__
+            raise UnsupportedPair(f"raycast: hits='all' takes a Mesh, not a {name}. Use gjk3d.Mesh(*shape.surface())")
+        return _all_at_triangles(triangles, shape, rays, workers)
+    if triangles is None:
+        result = _cast(shape, rays.checked(), workers)
+    else:
+        result = _at_triangles(triangles, shape, rays, workers)
+    return result if hits == "first" else result.hit
+
+
+class _Rays(NamedTuple):
+    """The arguments of `raycast` as rows; one row may be for all rays."""
+
+    starts: Array
+    directions: Array  #: of any length
+    poses: Array
+    limits: Array
+    total: int
+    stacked: tuple[bool, bool, bool]  #: whether origins, directions and poses were stacks
+
+    @classmethod
+    def of(cls, origins: Any, directions: Any, pose: Any, max_distance: Any) -> _Rays:
+        """Return rays whose numbers may still be infinite or NaN."""
+        starts, many_origins = unchecked_vectors(origins, "raycast: origins")
+        rows, many_directions = unchecked_vectors(directions, "raycast: directions")
+        poses, many_poses = pose_rows(pose, "pose")
+        limits = _limits(max_distance)
+        stacked = many_origins, many_directions, many_poses
+        stacks = {"origins": starts, "directions": rows, "pose": poses, "max_distance": limits}
+        counts = {name: len(each) for name, each in stacks.items() if len(each) != 1}
+        if len(set(counts.values())) > 1:
+            lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
+            raise ShapeError(f"raycast: {lengths} rows. Pass stacks of one length")
+        return cls(starts, rows, poses, limits, next(iter(counts.values()), 1), stacked)
+
+    def checked(self) -> _Rays:
+        """Return the rays with unit directions, or raise for numbers that are not finite and directions of zero."""
+        starts = vectors(self.starts if self.stacked[0] else self.starts[0], "raycast: origins")[0]
+        rows = vectors(self.directions if self.stacked[1] else self.directions[0], "raycast: directions")[0]
+        return self._replace(starts=starts, directions=_units(rows, self.stacked[1]))
+
+
+def _limits(max_distance: Any) -> Array:
+    """Return greatest distances, (1,) or (n,)."""
+    given = np.asarray(max_distance)
+    if given.dtype.kind not in "fiu" or given.ndim > 1 or not (given >= 0.0).all():
+        raise ShapeError(f"raycast: max_distance is {max_distance!r:.80}, expected a number, or (n,), of at least 0")
+    return np.array(given, dtype=np.float64).reshape(-1)
+
+
+def _at_triangles(module: Any, mesh: Any, rays: _Rays, workers: int) -> RayHit[Any]:
+    hits = module.hits_on_mesh(
+        mesh, module.Rays(rays.starts, rays.directions, rays.poses, rays.limits), rays.total, workers
+    )
+    if isinstance(hits, int):
+        rays.checked()  # which raises
+    result: RayHit[Any] = object.__new__(RayHit)
+    result.hit, result.inside, result.distance = hits.hit, hits.inside, hits.distances
+    result.point, result.normal, result.direction = hits.points, hits.normals, hits.units
+    result.origin = np.broadcast_to(rays.starts, hits.points.shape)
+    return result if any(rays.stacked) or len(rays.limits) != 1 else result[0]
+
+
+def _all_at_triangles(module: Any, mesh: Any, rays: _Rays, workers: int) -> RayHits:
+    given = module.Rays(rays.starts, rays.directions, rays.poses, rays.limits)
+    answer = module.all_on_mesh(mesh, given, rays.total, workers)
+    if isinstance(answer, int):
+        rays.checked()  # which raises
+    counts, distance, face, units = answer
+    ray = np.repeat(np.arange(rays.total), counts)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    directions = units[ray]
+    normal = mesh._outward(face)
+    turns = np.broadcast_to(parts(rays.poses)[0], (rays.total, 3, 3))[ray]
+    normal = (turns @ normal[..., None])[..., 0]
+    flat = (normal == 0.0).all(axis=1)  # a face without area
+    normal[flat] = -directions[flat]
+    entering = (normal * directions).sum(axis=1) < 0.0
+    point = np.broadcast_to(rays.starts, (rays.total, 3))[ray] + distance[:, None] * directions
+    return RayHits(ray, distance, point, normal, face, entering, starts)
 
 
 def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float) -> RayHit[float] | None:
     """Return the hit of one ray on a shape with a closed form; None if the general path has to compute it."""
     if origin is None or direction is None:
         return None
-    core: tuple[Ints, Array, Array] | None
+    cast: Callable[..., int] | None
     try:
-        core = shape._cache["ray"]
+        cast = shape._cache["ray"]
     except (AttributeError, KeyError):
-        core = _core(shape)
-    if core is None:
+        cast = _single_cast(shape)
+    if cast is None:
         return None
     out = np.empty(_ROW)
-    code = narrow.ray_once(*core, pose, origin, direction, most, out)
+    code = cast(pose, origin, direction, most, out)
     if code < 0 or code == narrow.GENERAL:
         return None
     result: RayHit[float] = object.__new__(RayHit)
@@ -228,12 +375,17 @@ def _quick_hit(shape: Any, origin: Any, direction: Any, pose: Array, most: float
     return result
 
 
-def _core(shape: Any) -> tuple[Ints, Array, Array] | None:
-    """Return a packed shape with its planes, and cache both; None for anything but a convex shape."""
-    if not kind_of(shape) & Kind.SHAPES:
+def _single_cast(shape: Any) -> Callable[..., int] | None:
+    """Return a compiled function for one ray at a convex shape or a mesh, and cache it; None for anything else."""
+    kind = kind_of(shape)
+    if kind & Kind.SHAPES:
+        cast: Callable[..., int] = partial(narrow.ray_once, *ray_core(shape), planes_of(shape).ravel())
+    elif kind & Kind.MESH:
+        cast = find_single("rays at triangles", shape).single_cast(shape)
+    else:
         return None
-    core = shape._cache["ray"] = (*ray_core(shape), planes_of(shape).ravel())
-    return core
+    shape._cache["ray"] = cast
+    return cast
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
@@ -247,29 +399,27 @@ def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array,
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
     """Return `raycast` for n checked rays and n pose rows."""
-    return _cast(shape, rows, starts, units, max_distance, len(starts), True)
+    return _cast(shape, _Rays(starts, units, rows, np.full(1, max_distance), len(starts), (True, True, True)))
 
 
-def _cast(
-    shape: Any,
-    poses: Array,
-    starts: Array,
-    units: Array,
-    most: float,
-    count: int,
-    stacked: bool,
-) -> RayHit[Any]:
+def _cast(shape: Any, rays: _Rays, workers: int = 1) -> RayHit[Any]:
+    """Return the first hits of checked rays with unit directions."""
+    count, most = rays.total, float(rays.limits.max(initial=0.0))
     out, codes = np.empty((count, 4)), np.empty(count, dtype=np.int64)
     cast = find_single("raycast", shape)
     if cast is not None:
-        cast(shape, poses, starts, units, most, out, codes, cast_rays)
+        cast(shape, rays.poses, rays.starts, rays.directions, most, out, codes, cast_rays)
     else:
         core = narrow.RayCore(*ray_core(shape), planes_of(shape))
-        narrow.rays(core, poses, starts, units, most, 0, count, out, codes)
-        left = np.flatnonzero(codes == narrow.GENERAL)
-        if len(left):
-            _general(shape, poses, starts, units, most, out, codes)
-    return _as_hits(out, codes, starts, units, stacked)
+
+        def run(start: int, stop: int) -> None:
+            narrow.rays(core, rays.poses, rays.starts, rays.directions, most, start, stop, out, codes)
+
+        in_chunks(count, workers, run)
+        if (codes == narrow.GENERAL).any():
+            _general(shape, rays.poses, rays.starts, rays.directions, most, out, codes)
+    codes[(codes == narrow.HIT) & (out[:, 0] > rays.limits)] = narrow.MISS
+    return _as_hits(out, codes, rays.starts, rays.directions, any(rays.stacked) or len(rays.limits) != 1)
 
 
 def _units(vectors: Array, stacked: bool) -> Array:

@@ -114,8 +114,8 @@ class Checker(PlanningScene):
         workers : int
             Threads for a stack.
         device : {"cpu", "cuda"}
-            As in `gjk3d.collide`. The graphics card tests convex shapes, the processor tests bodies if the convex
-            shapes are free. The results are the same.
+            As in `gjk3d.collide`. The graphics card tests convex shapes, and then the processor tests other bodies. The
+            results are the same.
 
         Returns
         -------

@@ -147,8 +147,9 @@ class Trajectory(Frozen):
             knots, controls, loose = _straight(path, times)
         else:
             knots, controls, loose = _spline(path)
-        if not (np.isfinite(knots).all() and np.isfinite(controls).all()):
-            raise RobotError("Trajectory: a time or a configuration is not finite, expected finite numbers")
+        for what, numbers in (("times", knots), ("path", controls)):
+            if len(odd := numbers[~np.isfinite(numbers)]):
+                raise RobotError(f"Trajectory: {what} contains {odd[0]}, expected finite numbers")
         late = np.flatnonzero(~(np.diff(knots) > 0.0))
         if len(late):
             a, b = knots[late[0] : late[0] + 2].tolist()
@@ -368,7 +369,7 @@ def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
     first, last = degree, len(c)
     at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
     if not len(at):
-        raise RobotError("Trajectory: the knots of the spline do not increase, expected increasing knots")
+        raise RobotError(f"Trajectory: the knots of the spline are all {t[first]:g}, expected increasing knots")
     knots = np.append(t[at], t[last])
     wanted = max(degree, 1)
     rows = []

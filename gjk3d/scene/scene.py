@@ -571,7 +571,7 @@ class Scene:
             self._objects.check_units([("other", unit_of(target))])
             theirs = self._objects.guest(target, pose_rows_of(pose, 1, ["other"], True))
         elif pose is not None:
-            raise SceneError("pose is the pose of a shape. Pass the shape as other")
+            raise SceneError("pose is given without its shape. Pass the shape as other")
         elif isinstance(target, Scene):
             self._objects.check_scene(target._objects)
             theirs = None if target is self else target._objects

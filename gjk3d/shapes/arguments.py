@@ -25,7 +25,7 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
     try:
         x = float(value)
     except OverflowError:
-        raise ShapeError(f"{what} is a whole number too large for a float") from None
+        raise ShapeError(f"{what} is a whole number above 1.7e308, expected a float") from None
     except (TypeError, ValueError):
         raise ShapeError(f"{what} is {value!r}, expected a real number") from None
     if not isfinite(x):

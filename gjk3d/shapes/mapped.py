@@ -48,7 +48,7 @@ class Support(Shape):
     center : (3,) float
         A point inside.
     radius : float
-        All points of the shape are within this of the centre.
+        All points of the shape are within this distance of ``center``.
 
     Raises
     ------

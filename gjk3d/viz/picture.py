@@ -250,7 +250,7 @@ def to_pyvista(
             blocks.append(block, item.name or f"{item.look} {k}")
         return blocks
     if options:
-        raise TypeError(f"to_pyvista of a {type(x).__name__} does not have the option {next(iter(options))!r}")
+        raise TypeError(f"to_pyvista of a {type(x).__name__} lacks the option {next(iter(options))!r}. Leave it out")
     matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)

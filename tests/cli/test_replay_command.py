@@ -55,8 +55,8 @@ def test_verify_says_which_of_two_answers_is_wrong(run, case):
     file = case(lambda d: d["answer"].update(lower=0.5, distance=0.5, upper=0.5))
     said = run("replay", file, "--verify")
     assert said.code == 1
-    assert re.search(r"^ +judged then +refuted; ", said.out, re.M)
-    assert re.search(rf"^ +judged now +{sentences.PROVEN_EXACTLY}$", said.out, re.M)
+    assert re.search(r"^ +verified then +refuted; ", said.out, re.M)
+    assert re.search(rf"^ +verified now +{sentences.PROVEN_EXACTLY}$", said.out, re.M)
     document = json.loads(run("replay", file, "--verify", "--json").out)
     assert document["sameness"] == "contradicts"
     (verdict,) = document["verdicts"]
@@ -112,13 +112,13 @@ def test_a_forged_certificate_is_found_by_the_judge(run, tmp_path):
     document = json.loads(result.to_json(path))
     said = run("replay", path, "--verify")
     assert (said.code, said.err) == (0, "")
-    assert re.search(r"^ +judged then +proven", said.out, re.M)
+    assert re.search(r"^ +verified then +proven", said.out, re.M)
     document["certificate"]["weights"][0] *= -1
     path.write_text(json.dumps(document))
     said = run("replay", path, "--verify")
     assert said.code == 0  # the answer is the same all the same
-    assert re.search(r"^ +judged then +refuted; .*certificate.*weight 0", said.out, re.M)
-    assert re.search(r"^ +judged now +proven", said.out, re.M)
+    assert re.search(r"^ +verified then +refuted; .*certificate.*weight 0", said.out, re.M)
+    assert re.search(r"^ +verified now +proven", said.out, re.M)
 
 
 def test_a_bad_file_is_2_in_one_line(run, case, tmp_path):
@@ -162,5 +162,5 @@ def test_an_answer_about_a_mesh_is_asked_again_and_judged(run, tmp_path):
     document["certificate"]["normals"] = [[0, 0, -1]] * len(document["certificate"]["normals"])
     path.write_text(json.dumps(document))
     said = run("replay", path, "--verify")
-    assert re.search(r"^ +judged then +refuted; .*certificate.*plane", said.out, re.M)
-    assert re.search(r"^ +judged now +proven", said.out, re.M)
+    assert re.search(r"^ +verified then +refuted; .*certificate.*plane", said.out, re.M)
+    assert re.search(r"^ +verified now +proven", said.out, re.M)

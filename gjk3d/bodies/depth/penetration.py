@@ -21,7 +21,8 @@ from gjk3d.bodies.depth.depth import depth, skin_of
 from gjk3d.bodies.depth.inside import Inner, inner, thinned
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import holds, nearest_points
+from gjk3d.bodies.mesh_points import nearest_points
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
 from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of

@@ -11,7 +11,8 @@ import numpy as np
 
 from gjk3d.bodies.depth.depth import deepest_inside, depth
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import holds, nearest_points
+from gjk3d.bodies.mesh_points import nearest_points
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.solids import SAME_FRAME, Overlap, intersection, solid, union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.overlap import LOOKED_AT, BodyPair, area, shared_depth, touching

@@ -8,7 +8,8 @@ import numpy as np
 
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_points import holds, nearest_points
+from gjk3d.bodies.mesh_points import nearest_points
+from gjk3d.bodies.mesh_sides import holds
 from gjk3d.bodies.solids import SAME_FRAME, Overlap
 from gjk3d.poses import ROUNDING, moved, moved_back, parts
 from gjk3d.typing import Array, Ints

@@ -62,8 +62,8 @@ class Sampling:
 
     def __str__(self) -> str:
         if self.certify:
-            return f"certified, tolerance {number(self.tolerance)}"
-        return f"sampled, no joint moves more than {number(self.resolution)} between samples"
+            return f"certified, to {number(self.tolerance)} of an edge"
+        return f"sampled, in steps of at most {number(self.resolution)} rad or m"
 
 
 SAMPLED = Sampling()

@@ -1,0 +1,352 @@
+"""The hits of stacks of rays on the triangles of a mesh.
+
+The triangles see the ray itself. A ray that begins inside a closed surface hits at once, as it does in any solid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, plain, single_entry
+from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_rays import Ray, first_triangle, leaf_hits, ray_on, to_triangle, triangle_at
+from gjk3d.bodies.mesh_sides import box_of, is_in_box, is_within
+from gjk3d.bodies.triangles import Triangle, vec_at
+from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
+from gjk3d.convex.batch import in_chunks
+from gjk3d.geometry.vec3 import Vec3, cross, dot, row3, scale, sub, turn, turn_back
+from gjk3d.narrow.ray import HIT, INSIDE, MISS, is_ray, unit_of, write_ray
+from gjk3d.narrow.workspace import per_thread
+from gjk3d.poses import check_row
+from gjk3d.typing import Array, Array1, Array2, Bools1, Ints, Ints1
+
+_CHUNK = 4096  #: rays per call of the kernel
+_FARTHEST = 1e307  #: limit in place of an infinite one
+_MISSED, _INSIDE = -1, -2  #: in place of a face
+
+
+@inlined
+def _normal(t: Triangle, d: Vec3) -> Vec3:
+    """Return the unit normal of a triangle against a ray, the reversed ray for a triangle without area."""
+    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return (-d[0], -d[1], -d[2])
+    return scale(-1.0 / length if dot(n, d) > 0.0 else 1.0 / length, n)
+
+
+class Rays(NamedTuple):
+    """Rays in the world, and the pose of the mesh; an array with one row is for all rays."""
+
+    origins: Array2
+    directions: Array2  #: of any length
+    poses: Array2
+    limits: Array1  #: greatest distances
+    closed: bool = False  #: whether a ray may begin inside the surface
+
+
+class Hits(NamedTuple):
+    """First hits by ray."""
+
+    distances: Array1
+    points: Array2
+    normals: Array2
+    units: Array2  #: the directions as unit vectors
+    hit: Bools1
+    inside: Bools1
+    faces: Ints1
+
+
+class Block(NamedTuple):
+    """Scratch for some rays: their first triangles are read together, so that the reads do not wait for each other."""
+
+    numbers: Array2  #: (`BLOCK`, 17): the ray in the frame of the mesh, its limit and noise, and the triangle
+    known: Array1  #: (`BLOCK`,) `Found.exact`
+
+
+BLOCK = 64
+
+
+def new_block() -> Block:
+    """Return scratch for rays."""
+    return Block(np.empty((BLOCK, 17)), np.empty(BLOCK))
+
+
+block_of_thread = per_thread(new_block)
+
+
+@inlined
+def _unit(v: Vec3) -> tuple[Vec3, bool]:
+    """Return `unit_of`, by one division for directions of a usual length."""
+    square = dot(v, v)
+    if 1e-200 < square < 1e200:
+        return scale(1.0 / sqrt(square), v), False
+    return unit_of(v)
+
+
+@inlined
+def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
+    """Write a ray in the frame of the mesh into its row of a block; return False if it is not valid."""
+    m = rays.poses[row_of(rays.poses, k)]
+    o, direction = row3(rays.origins, row_of(rays.origins, k)), row3(rays.directions, row_of(rays.directions, k))
+    u, is_zero = _unit(direction)
+    if is_zero or not is_ray(o, direction):
+        return False
+    units[k, 0], units[k, 1], units[k, 2] = u
+    row[0], row[1], row[2] = turn_back(m, (o[0] - m[9], o[1] - m[10], o[2] - m[11]))
+    row[3], row[4], row[5] = turn_back(m, u)
+    row[6] = min(rays.limits[row_of(rays.limits, k)], _FARTHEST)
+    return True
+
+
+@single_entry
+def first_hits(
+    rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Block, out: Hits
+) -> int:
+    """Write the first hits of rays; return -1, or the number of a ray that is not valid.
+
+    ``skin`` are the triangles that bound the solid.
+    """
+    box = box_of(skin)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for k in range(begin, end):
+            row = block.numbers[k - begin]
+            if not _set_up(rays, k, row, out.units):
+                return k
+            p = vec_at(row, 0)
+            out.faces[k] = _MISSED
+            if rays.closed and is_in_box(p, box) and is_within(p, box, skin, w):
+                out.faces[k] = _INSIDE
+                continue
+            ray = ray_on(p, (row[3], row[4], row[5]), t)
+            row[7] = ray.noise
+            if ray.begin >= 0.0:
+                found = first_triangle(ray, row[6], False, t, w)
+                out.faces[k], block.known[k - begin] = found.face, found.exact
+        for k in range(begin, end):
+            face = out.faces[k]
+            if face >= 0:
+                row = block.numbers[k - begin]
+                for q in range(3):
+                    vertex = t.vertices[t.faces[face, q]]
+                    row[8 + 3 * q], row[9 + 3 * q], row[10 + 3 * q] = vertex[0], vertex[1], vertex[2]
+        for k in range(begin, end):
+            _finish(rays, k, block.numbers[k - begin], block.known[k - begin], t, w, out)
+    return -1
+
+
+@inlined
+def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideStack, out: Hits) -> None:
+    """Write the result of a ray."""
+    face, distance, u, n = plain(out.faces[k]), known, row3(out.units, k), (nan, nan, nan)
+    inside = face == _INSIDE
+    if face >= 0:
+        p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
+        triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
+        if known < 0.0:
+            distance = to_triangle(p, d, noise, triangle)
+            if not distance <= far:
+                # the rounding of float32 took it for a hit, and others were discarded
+                face, _, _, distance = first_triangle(ray_on(p, d, t), far, True, t, w)
+                if face >= 0:
+                    triangle = triangle_at(t, face)
+        inside = face >= 0 and distance <= 2.0 * noise
+        if face >= 0 and not inside:
+            n = turn(rays.poses[row_of(rays.poses, k)], _normal(triangle, d))
+    hit = face >= 0 or inside
+    if inside:
+        distance, n = 0.0, (-u[0], -u[1], -u[2])
+    out.hit[k], out.inside[k], out.faces[k] = hit, inside, max(face, -1)
+    out.distances[k] = distance if hit else inf
+    o, along = row3(rays.origins, row_of(rays.origins, k)), distance if hit else nan
+    for c in range(3):
+        out.points[k, c], out.normals[k, c] = o[c] + along * u[c], n[c]
+
+
+@single_entry
+def first_hit(
+    m: Array2, origin: Vec3, direction: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack,
+    out: Array2,
+) -> int:  # fmt: skip
+    """Write the first hit of one ray, and return its code, as `gjk3d.narrow.ray.ray_once` does."""
+    u, is_zero = _unit(direction)
+    if is_zero or not is_ray(origin, direction) or check_row(m, out, plain(1)) != 0:
+        return -1
+    row, box, far = out[1], box_of(skin), min(most, _FARTHEST)
+    p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, u)
+    entry = (plain(MISS), inf, u)
+    if closed and is_in_box(p, box) and is_within(p, box, skin, w):
+        entry = (plain(INSIDE), 0.0, (-u[0], -u[1], -u[2]))
+    else:
+        ray = ray_on(p, d, t)
+        if ray.begin >= 0.0:
+            found = first_triangle(ray, far, True, t, w)
+            if found.face >= 0 and found.exact <= 2.0 * ray.noise:
+                entry = (plain(INSIDE), 0.0, (-u[0], -u[1], -u[2]))
+            elif found.face >= 0:
+                entry = (plain(HIT), found.exact, turn(row, _normal(triangle_at(t, found.face), d)))
+    write_ray(entry, origin, u, out, plain(0))
+    return entry[0]
+
+
+# --- all hits ---------------------------------------------------------------------------------------------------------
+
+
+class AllHits(NamedTuple):
+    """Hits by ray and distance, in arrays that may be longer."""
+
+    distances: Array1
+    faces: Ints1
+
+
+@inlined
+def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used: int) -> int:
+    """Write the triangles on a ray behind those that are used; return the new number, or -1 if the arrays are full."""
+    limit = (far - ray.begin) * t.scale * 1.000001 + 1e-6 + ray.error
+    top = 1
+    w.nodes[0] = 0
+    while top > 0:
+        top -= 1
+        node = w.nodes[top]
+        if node >= 0:
+            bits = boxes_on_ray(t.boxes, node, ray.slabs, limit, w.entries)
+            while bits != 0:
+                w.nodes[top] = plain(t.children[node, lowest_bit(bits)])
+                bits &= bits - 1
+                top += 1
+            continue
+        bits = leaf_hits(ray, -2 - node, t, w).bits & 255
+        while bits != 0:
+            face = plain(t.numbers[-2 - node, lowest_bit(bits)])
+            bits &= bits - 1
+            distance = to_triangle(ray.origin, ray.direction, ray.noise, triangle_at(t, face))
+            if distance <= far:
+                if used == out.faces.shape[0]:
+                    return -1
+                out.distances[used], out.faces[used] = distance, face
+                used += 1
+    return used
+
+
+@inlined
+def _touch_in_a_corner(a: Triangle, b: Triangle) -> bool:
+    """Return whether two triangles have a common corner."""
+    for p in a:
+        for q in b:
+            if p[0] == q[0] and p[1] == q[1] and p[2] == q[2]:
+                return True
+    return False
+
+
+@inlined
+def _sort_and_join(first: int, used: int, noise: float, t: WideTree, out: AllHits) -> int:
+    """Sort the hits of a ray, keep one of the hits on an edge or a corner, and return the new number of hits."""
+    for i in range(first + 1, used):
+        distance, face, k = out.distances[i], out.faces[i], i
+        while k > first and (
+            out.distances[k - 1] > distance or (out.distances[k - 1] == distance and out.faces[k - 1] > face)
+        ):
+            out.distances[k], out.faces[k] = out.distances[k - 1], out.faces[k - 1]
+            k -= 1
+        out.distances[k], out.faces[k] = distance, face
+    kept = first
+    for i in range(first, used):
+        k, is_new, triangle = kept - 1, True, triangle_at(t, plain(out.faces[i]))
+        while is_new and k >= first and out.distances[k] >= out.distances[i] - 4.0 * noise:
+            is_new = not _touch_in_a_corner(triangle, triangle_at(t, plain(out.faces[k])))
+            k -= 1
+        if is_new:
+            out.distances[kept], out.faces[kept] = out.distances[i], out.faces[i]
+            kept += 1
+    return kept
+
+
+@entry
+def all_hits(
+    rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, row: Array1, units: Array2, counts: Ints1,
+    out: AllHits,
+) -> tuple[int, int]:  # fmt: skip
+    """Write all hits of rays and their numbers; return the ray that follows, and how many hits are written.
+
+    The arrays are full if this is not the last ray. A ray that is not valid has the count -1.
+    """
+    used = 0
+    for k in range(start, stop):
+        if not _set_up(rays, k, row, units):
+            counts[k] = -1
+            return k, used
+        ray = ray_on(vec_at(row, 0), vec_at(row, 3), t)
+        more = _collect(ray, row[6], t, w, out, used) if ray.begin >= 0.0 else used
+        if more < 0:
+            return k, used
+        more = _sort_and_join(used, more, ray.noise, t, out)
+        counts[k], used = more - used, more
+    return stop, used
+
+
+def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[Ints, Array, Ints, Array] | int:
+    """Return all hits of rays: their number by ray, distances, faces, and the unit directions of the rays.
+
+    An integer is the number of a ray that is not valid.
+    """
+    tree, units, counts = wide_tree_of(mesh), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
+    blocks: dict[int, AllHits] = {}
+
+    def run(start: int, stop: int) -> None:
+        size, row = 4 * (stop - start), np.empty(8)
+        while start < stop:
+            out = AllHits(np.empty(size), np.empty(size, dtype=np.int64))
+            begin = start
+            start, used = all_hits(rays, start, stop, tree, stack_of_thread(), row, units, counts, out)
+            blocks[begin] = AllHits(out.distances[:used], out.faces[:used])
+            if start < stop and counts[start] < 0:
+                return
+            size *= 2 if start == begin else 1
+
+    in_chunks(count, workers, run, _CHUNK)
+    if (counts < 0).any():
+        return int(counts.argmin())
+    ordered = [blocks[begin] for begin in sorted(blocks)]
+    empty = [AllHits(np.empty(0), np.empty(0, dtype=np.int64))]
+    distances, faces = (np.concatenate(parts) for parts in zip(*(ordered or empty), strict=True))
+    return counts, distances, faces, units
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+def single_cast(mesh: Mesh) -> Callable[..., int]:
+    """Return `first_hit` for a mesh, a function of the pose, the ray, its limit and the row of the result."""
+    tree, closed = wide_tree_of(mesh), mesh.is_solid
+    skin = wide_tree_of(mesh.skin) if closed else tree
+
+    def cast(pose: Array, origin: Vec3, direction: Vec3, most: float, out: Array) -> int:
+        return first_hit(pose, origin, direction, most, closed, tree, skin, stack_of_thread(), out)
+
+    return cast
+
+
+def hits_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> Hits | int:
+    """Return the first hits of rays, or the number of a ray that is not valid."""
+    points, normals, units = (np.empty((count, 3)) for _ in range(3))
+    hit, inside = (np.empty(count, dtype=bool) for _ in range(2))
+    hits = Hits(np.empty(count), points, normals, units, hit, inside, np.empty(count, dtype=np.int64))
+    faults: list[int] = []
+    tree, rays = wide_tree_of(mesh), rays._replace(closed=mesh.is_solid)
+    skin = wide_tree_of(mesh.skin) if mesh.is_solid else tree
+
+    def run(start: int, stop: int) -> None:
+        fault = first_hits(rays, start, stop, tree, skin, stack_of_thread(), block_of_thread(), hits)
+        if fault >= 0:
+            faults.append(fault)
+
+    in_chunks(count, workers, run, _CHUNK)
+    if faults:
+        return min(faults)
+    return hits

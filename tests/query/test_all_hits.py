@@ -1,0 +1,154 @@
+"""`raycast` with all hits, any hit, limits by ray and workers; and one ray against a stack of one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gjk3d as gk
+from gjk3d.errors import ShapeError, UnsupportedPair
+from tests.bodies.test_mesh_rays import bumpy, det
+
+BOX = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+
+
+def all_exactly(mesh, origin, direction):
+    """Return the sorted distances to the triangles in units of the direction, in rational numbers."""
+    o, d = ([Fraction(float(x)) for x in row] for row in (origin, direction))
+    found = []
+    for face in mesh.faces:
+        a, b, c = ([Fraction(float(x)) - y for x, y in zip(mesh.vertices[k], o, strict=True)] for k in face)
+        areas = [det(d, b, c), det(d, c, a), det(d, a, b)]
+        if sum(areas) != 0 and not min(areas) < 0 < max(areas) and det(a, b, c) / sum(areas) >= 0:
+            found.append(float(det(a, b, c) / sum(areas)))
+    return sorted(found)
+
+
+def test_all_hits_agree_with_rational_numbers(rng):
+    mesh = bumpy(rng)
+    origins = rng.normal(size=(50, 3)) * 1.5
+    directions = rng.uniform(-1, 1, (50, 3)) * (1.2, 1.2, 0.3) - origins
+    hits = gk.raycast(mesh, origins, directions, hits="all")
+    assert hits.starts[0] == 0
+    assert hits.starts[-1] == len(hits.ray) > 60
+    for k in range(50):
+        rows = slice(hits.starts[k], hits.starts[k + 1])
+        expected = np.array(all_exactly(mesh, origins[k], directions[k])) * np.linalg.norm(directions[k])
+        np.testing.assert_allclose(hits.distance[rows], expected, rtol=1e-12)
+        assert (hits.ray[rows] == k).all()
+        # a ray enters and leaves a closed surface in turn, and leaves it last
+        assert hits.entering[rows].tolist() == [(len(expected) - i) % 2 == 0 for i in range(len(expected))]
+    units = directions / np.linalg.norm(directions, axis=1)[:, None]
+    np.testing.assert_allclose(hits.point, origins[hits.ray] + hits.distance[:, None] * units[hits.ray], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(hits.normal, axis=1), 1.0)
+    np.testing.assert_array_equal((hits.normal * units[hits.ray]).sum(axis=1) < 0, hits.entering)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_a_hit_on_an_edge_or_a_corner_is_one_hit(scale):
+    mesh = BOX.scaled(scale)
+    x = np.array([(0.25, 0.25), (0.25, 0.0), (0.0, 0.0), (0.5, 0.5), (-0.3, 0.3)])
+    origins = np.column_stack([x, np.full(len(x), 5.0)]) * scale  # the diagonals of the faces are edges
+    hits = gk.raycast(mesh, origins, (0, 0, -1), hits="all")
+    assert np.diff(hits.starts).tolist() == [2] * len(x)
+    corner = gk.raycast(mesh, np.array((3, 3, 3)) * scale, (-1, -1, -1), hits="all")
+    np.testing.assert_allclose(corner.distance, np.array([2, 4]) * 3**0.5 * scale, rtol=1e-12)
+
+
+def test_the_first_of_all_hits_is_the_first_hit(rng):
+    mesh = bumpy(rng)
+    origins, targets = rng.normal(size=(2000, 3)) * 2, rng.uniform(-1, 1, (2000, 3)) * (1.3, 1.3, 0.3)
+    outside = ~mesh.contains(origins)
+    origins, directions = origins[outside], (targets - origins)[outside]
+    first = gk.raycast(mesh, origins, directions)
+    hits = gk.raycast(mesh, origins, directions, hits="all")
+    np.testing.assert_array_equal(first.hit, np.diff(hits.starts) > 0)
+    np.testing.assert_array_equal(first.distance[first.hit], hits.distance[hits.starts[:-1][first.hit]])
+    np.testing.assert_array_equal(gk.raycast(mesh, origins, directions, hits="any"), first.hit)
+    assert 500 < first.hit.sum() < 1900
+
+
+def test_poses_workers_and_many_rays(rng):
+    mesh = bumpy(rng)
+    n = 9000
+    origins, directions = rng.normal(size=(n, 3)) * 2, rng.normal(size=(n, 3))
+    poses = np.tile(np.eye(4), (n, 1, 1))
+    poses[:, :3, 3] = rng.normal(size=(n, 3)) * 0.1
+    for arguments in ({}, {"pose": poses}):
+        for hits in ("first", "all", "any"):
+            one = gk.raycast(mesh, origins, directions, hits=hits, **arguments)
+            other = gk.raycast(mesh, origins, directions, hits=hits, workers=3, **arguments)
+            assert np.array_equal(one, other) if hits == "any" else one == other
+    k = 17
+    single = gk.raycast(mesh, origins[k], directions[k], poses[k], hits="all")
+    rows = slice(*gk.raycast(mesh, origins, directions, poses, hits="all").starts[k : k + 2])
+    np.testing.assert_array_equal(
+        single.distance, gk.raycast(mesh, origins, directions, poses, hits="all").distance[rows]
+    )
+
+
+@pytest.mark.parametrize("shape", [BOX, gk.Box((2, 2, 2)), gk.Compound([(gk.Box((2, 2, 2)), None)])])
+def test_limits_by_ray(shape):
+    origins = np.array([(0.2, 0.1, 5.0)] * 3)
+    hits = gk.raycast(shape, origins, (0, 0, -1), max_distance=np.array([3.9, 4.0, 6.0]))
+    assert hits.hit.tolist() == [False, True, True]
+    assert np.isinf(hits.distance[0])
+    assert gk.raycast(shape, origins[0], (0, 0, -1), max_distance=[3.9, 4.1], hits="any").tolist() == [False, True]
+
+
+def test_limits_of_all_hits():
+    hits = gk.raycast(BOX, (0.2, 0.1, 5.0), (0, 0, -1), max_distance=[3, 4, 5.9, 6, 7], hits="all")
+    assert np.diff(hits.starts).tolist() == [0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("solid", [True, False])
+def test_one_ray_and_a_stack_give_the_same_bits(rng, solid):
+    mesh = bumpy(rng)
+    mesh = gk.Mesh(mesh.vertices, mesh.faces, solid=solid)
+    origins, directions = (
+        rng.normal(size=(100, 3)),
+        rng.normal(size=(100, 3)) * 10.0 ** rng.uniform(-150, 150, (100, 1)),
+    )
+    many = gk.raycast(mesh, origins, directions)
+    for k in range(100):
+        for one in (
+            gk.raycast(mesh, origins[k], directions[k]),
+            gk.raycast(mesh, origins[k : k + 1], directions[k])[0],
+        ):
+            assert one == many[k]
+    assert 10 < many.hit.sum() < 90
+    assert many.inside.any() == solid
+
+
+def test_bad_input_is_named(rng):
+    good = np.ones((5, 3))
+    for change, message in (((3, np.nan), r"origins\[3\]"), ((4, np.inf), r"origins\[4\]")):
+        bad = good.copy()
+        bad[change[0], 1] = change[1]
+        for hits in ("first", "all", "any"):
+            with pytest.raises(ShapeError, match=message):
+                gk.raycast(BOX, bad, good, hits=hits)
+    zero = good.copy()
+    zero[2] = 0.0
+    with pytest.raises(ShapeError, match=r"directions\[2\] is zero"):
+        gk.raycast(BOX, good, zero)
+    with pytest.raises(ShapeError, match="hits is 'last', expected 'first', 'any' or 'all'"):
+        gk.raycast(BOX, good, good, hits="last")
+    with pytest.raises(ShapeError, match="max_distance is"):
+        gk.raycast(BOX, good, good, max_distance=[-1.0] * 5)
+    with pytest.raises(ShapeError, match="origins has 5, max_distance has 4 rows"):
+        gk.raycast(BOX, good, (0, 0, 1), max_distance=np.ones(4))
+    with pytest.raises(ShapeError, match="workers is 0"):
+        gk.raycast(BOX, good, good, workers=0)
+    with pytest.raises(
+        UnsupportedPair, match=r"hits='all' takes a Mesh, not a Sphere. Use gjk3d.Mesh\(\*shape.surface"
+    ):
+        gk.raycast(gk.Sphere(1), good, good, hits="all")
+
+
+def test_no_rays():
+    for hits in ("first", "any", "all"):
+        result = gk.raycast(BOX, np.empty((0, 3)), (0, 0, 1), hits=hits)
+        assert len(result) == 0 if hits != "all" else result.starts.tolist() == [0]

@@ -107,7 +107,6 @@ def _fields(arrays: Any) -> Sequence[Any]:
 
 
 def _sent(argument: Any, threads: int) -> Any:
-    """Return an argument in the form for the GPU."""
     if isinstance(argument, PerThread) and isinstance(argument.array, tuple):
         return type(argument.array)(*(_sent(argument._replace(array=array), threads) for array in argument.array))
     if isinstance(argument, tuple) and not isinstance(argument, PerThread | Output | Rows):
@@ -135,7 +134,6 @@ def _stacked(kind: Any) -> Any:
 
 
 def _free_memory() -> int:
-    """Return the number of free bytes of the GPU."""
     return 1 << 30 if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 

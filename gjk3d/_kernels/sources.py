@@ -61,7 +61,6 @@ def read(text: bytes) -> Source:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Return whether a statement is a docstring."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

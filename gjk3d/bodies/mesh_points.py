@@ -175,7 +175,6 @@ def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: 
 def _write(
     nearest: NearestFace, p: Vec3, noise: float, inside: bool, most: float, m: Array, out: PointAnswers, k: int
 ) -> None:
-    """Write the result of a point."""
     row, side, d = out.numbers[k], -1.0 if inside else 1.0, sqrt(nearest.square)
     out.faces[k], out.inside[k] = nearest.face, inside
     if nearest.face < 0:

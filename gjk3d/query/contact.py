@@ -344,8 +344,6 @@ _ANSWER = 1, narrow.FLOATS
 
 
 class _Packed(NamedTuple):
-    """A packed pair for the kernels of contacts."""
-
     ints: Ints
     floats: Array
     pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`

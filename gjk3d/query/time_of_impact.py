@@ -292,7 +292,6 @@ def _deep(distance: Distance[Any], clearance: float) -> Any:
 def _stacked_impacts(
     a: Collider, b: Collider, first: Motion, second: Motion, clearance: float, out: Array, flags: Any
 ) -> Impact[Array]:
-    """Return the result of a stack."""
     result: Impact[Array] = object.__new__(Impact)
     result.shape_a, result.shape_b, result.motion_a, result.motion_b = a, b, first, second
     code = flags[:, 0]

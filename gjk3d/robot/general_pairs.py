@@ -93,7 +93,6 @@ def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
 
 
 def _layout_of(cell: Cell, numbers: Ints) -> Layout:
-    """Return the layout of some general pairs."""
     pairs = np.zeros((len(numbers), 4), dtype=np.int64)
     pairs[:, :2] = cell.slots[numbers]
     return cell.layout._replace(pairs=pairs, subs=cell.layout.subs[:0])

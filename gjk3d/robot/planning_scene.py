@@ -168,7 +168,6 @@ class PlanningScene(Margins):
             self._add_object(collision_object(name, shape, pose, number, touch_links), "touch_links")
 
     def _attach_obstacle(self, name: str, link: int, pose: OnePose, touch_links: Iterable[str], q: Row | None) -> None:
-        """Attach an obstacle at its pose relative to the link at a configuration."""
         old = self._object(name)
         if old.link != WORLD:
             raise RobotError(

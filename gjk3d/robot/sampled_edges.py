@@ -94,7 +94,6 @@ def _sines(turns: Array, count: int) -> None:
 
 @kernel
 def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
-    """Write the poses of links that are fixed to others."""
     # read before the loop: the compiler must assume that the writes below may overlap the origin
     a0, a1, a2, a3 = origin[0, 0], origin[0, 1], origin[0, 2], origin[0, 3]
     b0, b1, b2, b3 = origin[1, 0], origin[1, 1], origin[1, 2], origin[1, 3]

@@ -225,7 +225,6 @@ class AllowedPairs:
             setattr(self, name, value)
 
     def _allow_all(self, links: Ints, partners: Ints, reason: str) -> None:
-        """Allow all pairs of a link with a partner, by their numbers."""
         self._set(links[:, None], partners, reason)
         np.fill_diagonal(self._codes, 0)
         self._changed()

@@ -67,7 +67,6 @@ class Halfspace(Shape):
         raise self._unbounded("a core")
 
     def _faces(self) -> tuple[Ints, Array]:
-        """Return one face with the normal."""
         return np.array([-1], dtype=np.int64), self.normal.copy()
 
     def support(self, directions: Rows) -> Array:

@@ -177,7 +177,7 @@ class RayHits(NamedTuple):
         raise TypeError("the truth value of RayHits is ambiguous. Use len(hits.ray)")
 
     def __repr__(self) -> str:
-        return f"RayHits of {len(self.starts) - 1} rays: {len(self.ray)} hits"
+        return f"RayHits of {count(len(self.starts) - 1, 'ray')}: {count(len(self.ray), 'hit')}"
 
 
 @overload

@@ -25,7 +25,7 @@ BUDGET = {
     "convex": (972, 7),
     "engine": (855, 6),
     "exact": (3167, 9),
-    "files": (2313, 12),
+    "files": (2315, 12),
     "geometry": (2681, 13),
     "narrow": (5690, 19),
     "query": (5250, 20),

@@ -231,7 +231,10 @@ def intersects_itself(mesh: Mesh) -> bool:
 
 
 def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
-    """Return the pairs that intersect among the first ``most`` candidates, and whether these are all candidates."""
+    """Return the pairs that intersect, and whether all candidates were examined.
+
+    With ``most`` only so many candidates are examined, up to the first pair that intersects.
+    """
     vertices, faces, places = mesh.vertices, mesh.faces, mesh._places
     first = np.zeros(int(places.max()) + 1, dtype=np.int64)
     first[places[::-1]] = np.arange(len(places))[::-1]
@@ -245,7 +248,10 @@ def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
     doubtful = np.flatnonzero(pairs[:, 1] < 0)
     pairs[doubtful, 1] = ~pairs[doubtful, 1]
     is_found = np.ones(len(pairs), dtype=bool)
-    for k in doubtful.tolist() if most is None or len(doubtful) == len(pairs) else ():
+    is_found[doubtful] = False
+    for k in doubtful.tolist():
+        if most is not None and is_found.any():  # one is enough
+            break
         p, q = pairs[k].tolist()
         f, g = ([fractions(corner) for corner in tree.corners[t].reshape(3, 3)] for t in (p, q))
         is_found[k] = _intersect(f, g)

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2045, 14),
     "_kernels": (4057, 18),
-    "bodies": (16967, 48),
+    "bodies": (16973, 48),
     "broad": (751, 4),
     "clash": (9180, 33),
     "cli": (4027, 18),

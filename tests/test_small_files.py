@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tracemalloc
 import warnings
 from typing import Any
 
 import pytest
-from model_hangs import FILES, chain_glb, copied_dae, mjcf, nested_3mf, nested_dae, triangle_dae, triangle_glb, urdf
+from model_hangs import (
+    FILES,
+    chain_glb,
+    copied_dae,
+    grid_vtk,
+    mjcf,
+    nested_3mf,
+    nested_dae,
+    triangle_dae,
+    triangle_glb,
+    urdf,
+)
 from words import assert_names
 
 import gjk3d as gk
 import gjk3d.robot
 from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError
-from gjk3d.files import headers
+from gjk3d.files import headers, process
 from gjk3d.replay import document
 
 SECONDS = 5.0
@@ -305,6 +317,23 @@ def test_numbers_that_overflow_are_refused_without_a_warning(tmp_path, name, dat
         with pytest.raises(ParseError) as caught:
             gk.clash.read_motion(path, "mm") if path.suffix == ".toml" else gk.load(path)
     assert "Warning" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [10, 1_000_000])
+def test_readers_with_a_limit_of_memory_have_one_thread_of_blas(tmp_path, monkeypatch, size):
+    """On a machine of 24 cores, the threads of OpenBLAS alone reserve the 1 GB of the limit."""
+    path, started = tmp_path / "a.vtk", []
+
+    def run(command, *, env, **more):
+        started.append(env)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(process.subprocess, "run", run)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    path.write_bytes(grid_vtk(3).ljust(size))
+    with pytest.raises(ParseError):
+        gk.load(path)
+    assert [env.get("OPENBLAS_NUM_THREADS") for env in started] == ["1" if size < process.SMALL else None]
 
 
 @pytest.mark.full

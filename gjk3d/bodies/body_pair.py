@@ -123,7 +123,7 @@ class BodyPair:
     def _listed(self, within: float, exact: bool, most: int | None = None) -> Ints:
         rows_a, rows_b = self.rows
         trees = self.a.given, self.b.given, rows_a[0], rows_b[0], float(within), exact, tree_scratch()
-        return _grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
+        return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
         """Return the pairs whose boxes are within a distance, up to the size of the leaves."""
@@ -307,7 +307,7 @@ def _table(starts: Ints, pairs: Ints) -> Ints:
     return table
 
 
-def _grown(list_pairs: Callable[[Ints], int], room: int, most: int | None) -> Ints:
+def grown(list_pairs: Callable[[Ints], int], room: int, most: int | None = None) -> Ints:
     """Return the pairs that a kernel lists, at most ``most``; the array grows until it has room for all."""
     room = min(room, most or room)
     while True:
@@ -343,7 +343,7 @@ class MeshPair(BodyPair):
     def _crossing(self, most: int | None = None) -> Ints:
         """Return the pairs of triangles that touch or cross, at most ``most``."""
         trees = tuple(self.m.tolist()), self.error, self.a.tree.arrays, self.b.tree.arrays, traversal_stack()
-        return _grown(lambda pairs: crossings(*trees, pairs), _MORE_ROOM, most)
+        return grown(lambda pairs: crossings(*trees, pairs), _MORE_ROOM, most)
 
     def surfaces_meet(self) -> bool:
         """Return whether the surfaces touch or cross, up to rounding."""

@@ -26,7 +26,6 @@ from gjk3d.bodies.touching_bodies import (
     BOUNDS,
     DEPTHS,
     NORMALS,
-    DistanceQuery,
     Reports,
     distance_query,
     distance_rows,
@@ -104,11 +103,6 @@ class TreeQueries:
         return np.stack([root_of(tree) for tree in self.trees[:2]])
 
     @cached_property
-    def _unlimited(self) -> list[DistanceQuery]:
-        """The queries without a greatest distance, by their levels."""
-        return [distance_query(self._faces, level, inf) for level in range(1 + DEPTHS)]
-
-    @cached_property
     def _fast(self) -> tuple[FastBody, FastBody]:
         """Both bodies for the fast depth, made at the first query because the hull of a large mesh takes a while."""
         a, b = (reference() for reference in self._parts)
@@ -120,7 +114,7 @@ class TreeQueries:
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
         """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
-        query = self._unlimited[level] if most == inf else distance_query(self._faces, level, most)
+        query = distance_query(self._faces, level, most)
         rows, reports, w = x
         if not is_fast:
             return distance_rows(self.trees, query, ma, mb, rows, w, out, reports)

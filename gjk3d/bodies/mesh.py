@@ -495,6 +495,33 @@ class Mesh(Body):
 
         return ConvexHull(self._used)
 
+    @cached
+    def self_intersections(self) -> Ints:
+        """Return the pairs of faces that intersect each other beyond the vertices and edges that they share.
+
+        Faces that touch without a common vertex intersect, and so do equal faces and faces that are folded onto each
+        other. The list is complete and each of its pairs intersects: exact arithmetic decides what floats cannot.
+
+        Returns
+        -------
+        (k, 2) int
+            The lower number first, in ascending order. Copies of a corner count as one at the first of them, see
+            `rounding`.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> box = gk.Box((2, 2, 2)).surface()
+        >>> gk.Mesh(box.vertices, box.faces).self_intersections().shape
+        (0, 2)
+        >>> corners = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, -1), (1, 1, 1), (9, 9, 0)]
+        >>> gk.Mesh(corners, [(0, 1, 2), (3, 4, 5)]).self_intersections().tolist()
+        [[0, 1]]
+        """
+        from gjk3d.bodies.self_intersections import self_intersections  # kernels are loaded on demand
+
+        return self_intersections(self)
+
     # --- see Body ---------------------------------------------------------------------------------------------------
 
     def _build_parts(self) -> Parts:

@@ -15,6 +15,7 @@ a groove that is narrower than the ball.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
@@ -600,6 +601,7 @@ def distance_rows(
     return code
 
 
+@lru_cache(64)
 def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
     """Return the query with a greatest distance."""
     return DistanceQuery(faces, level, most, nextafter(most, inf))

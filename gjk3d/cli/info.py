@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parameter(negative=())] = False) -> int:
+def info(
+    file: Path,
+    /,
+    *,
+    unit: str | None = None,
+    check: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
     """List the parts of a model file, with their unit and size, and whether each part is closed and convex.
 
     Parameters
@@ -29,6 +36,8 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
         A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK, and with the extra gjk3d[io] 3MF, STEP, 3DXML and XAML.
     unit
         The unit of the numbers in the file: mm, cm, m, in. It replaces the unit of the file.
+    check
+        Count the pairs of faces of each part that intersect each other.
     json
         Print a JSON document.
     """
@@ -40,7 +49,7 @@ def info(file: Path, /, *, unit: str | None = None, json: Annotated[bool, Parame
     check_unit(unit)
     mesh = gk.load(file, unit=unit)
     parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
-    rows = [_facts(name, part) for name, part in parts]
+    rows = [_facts(name, part) | (_crossings(part) if check else {}) for name, part in parts]
     notes = size_notes([part for _, part in parts], mesh.unit, unit is not None)
     for text in notes:
         note(text)
@@ -78,6 +87,11 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
     }
 
 
+def _crossings(mesh: Mesh) -> dict[str, Any]:
+    pairs = mesh.self_intersections()
+    return {"self_intersections": len(pairs), "first_intersection": pairs[0].tolist() if len(pairs) else None}
+
+
 def _short(value: float) -> str:
     """Return a number rounded to `_DIGITS`, without an exponent if it is large."""
     return number(float(number(value, _DIGITS)), 15)
@@ -112,3 +126,13 @@ def _print(document: dict[str, Any]) -> None:
     for row in document["parts"]:
         for repair in row["repairs"]:
             print_line(f"{safe(row['name'])}: {repair}")
+    for row in document["parts"]:
+        if row.get("self_intersections"):
+            i, j = row["first_intersection"]
+            pairs = count(row["self_intersections"], "pair")
+            print_line(
+                f"{safe(row['name'])}: {pairs} of faces intersect, the first are faces {i} and {j}, counted from 0"
+            )
+    if document["parts"] and document["parts"][0].get("self_intersections") is not None:
+        total = sum(row["self_intersections"] > 0 for row in document["parts"])
+        print_line(f"{total} of {count(len(document['parts']), 'part')} with faces that intersect each other")

@@ -32,6 +32,8 @@ _ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
 #: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
 _LIMITS = f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB)"
+#: Threads reserve memory that the limit counts: those of OpenBLAS 41 MB each, so 24 cores would use all of it.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "VTK_SMP_BACKEND_IN_USE": "Sequential", "MALLOC_ARENA_MAX": "2"}
 #: Readers whose files refer to no other file. STEP and IFC do not either, but computing their facets takes its time.
 ALONE = frozenset({"3DXML", "XAML", "VTK"})
 #: Words of readers that lack memory: those of MuJoCo, C++ and Python.
@@ -50,6 +52,7 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
         command = [sys.executable, *_RUN, reader, str(file.absolute()), str(target), str(os.getpid()), str(int(few))]
         limit = SECONDS + PER_MEGABYTE * file.stat().st_size / 1e6
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        environment |= _ONE_THREAD if few else {}
         try:
             completed = subprocess.run(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
-from gjk3d.convex.batch import NO_POSE
-from gjk3d.convex.checks import check_polytopes, depth_mode
+from gjk3d.convex.batch import NO_POSE, in_chunks
+from gjk3d.convex.checks import check_polytopes, check_workers, depth_mode
 from gjk3d.convex.rows import Rows
 from gjk3d.convex.solve import core_row, edge_scratch
 from gjk3d.engine.dispatch import Collider
@@ -300,19 +300,23 @@ def signed_distance(
 
 
 @overload
-def separating_axis(a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Axis[Any]: ...
-@overload
-def separating_axis(a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose) -> Axis[Any]: ...
+def separating_axis(
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, workers: int = 1
+) -> Axis[Any]: ...
 @overload
 def separating_axis(
-    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None
+    a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, workers: int = 1
+) -> Axis[Any]: ...
+@overload
+def separating_axis(
+    a: Collider, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, workers: int = 1
 ) -> Axis[float]: ...
 @overload
 def separating_axis(
-    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
 ) -> Axis[Array]: ...
 def separating_axis(
-    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
 ) -> Axis[Any]:
     """Return the best axis of the separating axis test, and the face or the pair of edges of that axis.
 
@@ -328,6 +332,8 @@ def separating_axis(
         flat. For non-convex bodies the axis separates the convex hulls, and the features are those of the hulls.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
+    workers : int
+        Number of threads for a stack. The results have the same bits for any number.
 
     Raises
     ------
@@ -347,12 +353,14 @@ def separating_axis(
     >>> gk.separating_axis(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose)
     Axis: overlapping, gap -0.25 along (1, 0, 0), a face of A
     """
-    if (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b)):
+    if workers == 1 and (pose_a is None or is_plain(pose_a)) and (pose_b is None or is_plain(pose_b)):
         ma, mb = STANDING if pose_a is None else pose_a, STANDING if pose_b is None else pose_b
         at_once = _best_axis(a, b, ma, mb)
         if at_once is not None:
             return at_once
+    check_workers(workers)
     sharp_hulls, rows = prepare_query("axis", a, b, pose_a, pose_b)
+    rows = rows._replace(workers=workers)
     first: Any
     second: Any
     first, second, error = (a, b, 0.0) if sharp_hulls is None else sharp_hulls(a, b)
@@ -374,9 +382,12 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
     maps = _gauss_maps(a, b, pair)
     assert maps is not None
     gauss_a, gauss_b, edges = maps
-    rotated = edge_scratch(edges)
     pairs = PairRows(ints, floats, row, rows.joined_poses())
-    axis_many(pairs, NO_POSE, NO_POSE, gauss_a, gauss_b, rotated, 0, rows.total, out, kinds)
+
+    def run(start: int, stop: int) -> None:
+        axis_many(pairs, NO_POSE, NO_POSE, gauss_a, gauss_b, edge_scratch(edges), start, stop, out, kinds)
+
+    in_chunks(rows.total, rows.workers, run)
     return out, kinds
 
 

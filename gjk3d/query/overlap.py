@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.checks import check_workers
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import FACE_ANGLE
@@ -29,26 +31,38 @@ if TYPE_CHECKING:
 
 
 @overload
-def overlap(a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None) -> Any: ...
+def overlap(
+    a: Collider, b: Collider, pose_a: UnclearPose, pose_b: PoseLike | None = None, *, workers: int = 1
+) -> Any: ...
 @overload
-def overlap(a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose) -> Any: ...
-@overload
-def overlap(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> ConvexHull | None: ...
+def overlap(a: Collider, b: Collider, pose_a: PoseLike | None, pose_b: UnclearPose, *, workers: int = 1) -> Any: ...
 @overload
 def overlap(
-    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None, *, workers: int = 1
+) -> ConvexHull | None: ...
+@overload
+def overlap(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
 ) -> list[ConvexHull | None]: ...
 @overload
-def overlap(a: Mesh, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Mesh | None: ...
+def overlap(
+    a: Mesh, b: Collider, pose_a: Pose | None = None, pose_b: Pose | None = None, *, workers: int = 1
+) -> Mesh | None: ...
 @overload
 def overlap(
-    a: Mesh, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+    a: Mesh, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
 ) -> list[Mesh | None]: ...
 @overload
-def overlap(a: Shape, b: Mesh, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Mesh | None: ...
+def overlap(
+    a: Shape, b: Mesh, pose_a: Pose | None = None, pose_b: Pose | None = None, *, workers: int = 1
+) -> Mesh | None: ...
 @overload
-def overlap(a: Shape, b: Mesh, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> list[Mesh | None]: ...
-def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None) -> Any:
+def overlap(
+    a: Shape, b: Mesh, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
+) -> list[Mesh | None]: ...
+def overlap(
+    a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None, *, workers: int = 1
+) -> Any:
     """Return the intersection of two polytopes or closed meshes.
 
     Parameters
@@ -58,6 +72,8 @@ def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: Po
         curved shapes. A mesh is closed. The bodies of a mesh that overlap are united first.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
+    workers : int
+        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------
@@ -90,19 +106,26 @@ def overlap(a: Collider, b: Collider, pose_a: PoseLike | None = None, pose_b: Po
     >>> round(both.volume, 12), both.is_watertight
     (0.0625, True)
     """
+    check_workers(workers)
     of_meshes, rows = prepare_query("overlap", a, b, pose_a, pose_b)
     if of_meshes is not None:
         meshes = _as_mesh(a, "a"), _as_mesh(b, "b")
-        hits = np.atleast_1d(collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, 0.0))
+        hits = np.atleast_1d(collide_prepared(prepared_for_builtins(a, b), a, b, pose_a, pose_b, 0.0, workers))
         made: list[Mesh | None] = [None] * rows.total
-        for k in np.flatnonzero(hits).tolist():
-            made[k] = of_meshes(*meshes, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)])
+        which = np.flatnonzero(hits).tolist()
+
+        def run(start: int, stop: int) -> None:
+            for k in which[start:stop]:
+                made[k] = of_meshes(*meshes, rows.a[k % len(rows.a)], rows.b[k % len(rows.b)])
+
+        run(0, 1)  # the solids of both are cached before threads need them
+        in_chunks(max(0, len(which) - 1), workers, lambda start, stop: run(start + 1, stop + 1), 1)
         return made if rows.stacked else made[0]
     first, second = _as_polytope(a, "a"), _as_polytope(b, "b")
     pair = prepared_for_builtins(a, b)
     if not rows.stacked and not collide_prepared(pair, a, b, pose_a, pose_b, 0.0):
         return None
-    result = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, 0.0)
+    result = distance_prepared(pair, a, b, narrow.SIGNED, pose_a, pose_b, 0.0, workers=workers)
     if not rows.stacked:
         if result.lower > 0.0:
             return None

@@ -313,6 +313,7 @@ def shapecast(
     pose_b: PoseLike | None = None,
     *,
     clearance: float = 0.0,
+    workers: int = 1,
 ) -> Impact[Any]:
     """Return the time at which a shape that moves straight first touches a static shape; see `time_of_impact`.
 
@@ -326,6 +327,8 @@ def shapecast(
         World from local, at time 0.
     clearance : float
         Greatest distance that counts as contact, in the caller's unit, at least 0.
+    workers : int
+        Number of threads for a stack. The results have the same bits for any number.
 
     Returns
     -------
@@ -344,10 +347,10 @@ def shapecast(
     """
     step = three(translation)
     if step is not None and 0.0 < abs(step[0]) + abs(step[1]) + abs(step[2]) <= GREATEST:
-        return time_of_impact(a, b, Motion(pose_a, step), pose_b, clearance=clearance)
+        return time_of_impact(a, b, Motion(pose_a, step), pose_b, clearance=clearance, workers=workers)
     rows, many = vectors(translation, "shapecast: translation", GREATEST)
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(zero):
         where = f"translation[{zero[0]}]" if many else "translation"
         raise ShapeError(f"shapecast: {where} is zero, expected a direction. Use gjk3d.collide for static bodies")
-    return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance)
+    return time_of_impact(a, b, Motion(pose_a, translation), pose_b, clearance=clearance, workers=workers)

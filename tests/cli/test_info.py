@@ -49,6 +49,20 @@ def test_bad_file(run, tmp_path):
     assert "'.doc'" in said.err
 
 
+def test_faces_that_intersect_are_counted_on_request(run, assembly, tmp_path):
+    assert "self_intersections" not in json.loads(run("info", assembly, "--json").out)["parts"][0]
+    said = run("info", assembly, "--check")
+    assert said.out.endswith("0 of 3 parts with faces that intersect each other\n")
+    corners = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, -1), (1, 1, 1), (9, 9, 0)]
+    trimesh.Trimesh(corners, [(0, 1, 2), (3, 4, 5)], process=False).export(tmp_path / "crossed.off")
+    said = run("info", tmp_path / "crossed.off", "--check")
+    assert (
+        "crossed: 1 pair of faces intersect, the first are faces 0 and 1, counted from 0\n1 of 1 part with" in said.out
+    )
+    part = json.loads(run("info", tmp_path / "crossed.off", "--check", "--json").out)["parts"][0]
+    assert (part["self_intersections"], part["first_intersection"]) == (1, [0, 1])
+
+
 @pytest.mark.full
 def test_piped_cells_are_whole_and_a_closed_pipe_is_no_error(box):
     path = box("n" * 150 + ".stl")

@@ -419,3 +419,26 @@ def test_centroids_of_meshes():
     assert gk.Mesh(corners, np.flip(faces, axis=1)).centroid == pytest.approx([0.25] * 3)
     assert np.allclose(frame().centroid, (0, 0, 0.5))
     assert gk.Mesh(corners, [(0, 1, 2), (0, 2, 1)]).centroid.shape == (3,)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_threads_change_nothing(workers):
+    poses = np.array([turned(k, (0.06 * k, 0, 0)) for k in range(40)])
+    rough, box = gk.ConvexHull(np.random.default_rng(1).normal(size=(30, 3))), gk.Box((1, 2, 3))
+    for a, b in ((rough, box), (cube(), rough)):
+        one, many = gk.overlap(a, b, None, poses), gk.overlap(a, b, None, poses, workers=workers)
+        assert [x and (x.volume, x.vertices.tolist()) for x in one] == [
+            x and (x.volume, x.vertices.tolist()) for x in many
+        ]
+    assert gk.overlap(cube(), box, None, at(9, 0, 0) @ poses, workers=workers) == [None] * 40
+    one, many = (
+        gk.separating_axis(rough, box, None, poses),
+        gk.separating_axis(rough, box, None, poses, workers=workers),
+    )
+    assert one.normal.tobytes() == many.normal.tobytes()
+    steps = np.linspace(0.1, 9, 40)[:, None] * (1, 0, 0)
+    one, many = (gk.shapecast(rough, cube(), steps, None, at(8, 0, 0), workers=w) for w in (1, workers))
+    assert one.time.tobytes() == many.time.tobytes()
+    for ask in (gk.overlap, gk.separating_axis):
+        with pytest.raises(gk.errors.ShapeError, match="workers"):
+            ask(CUBE, CUBE, workers=0)

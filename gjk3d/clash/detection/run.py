@@ -16,6 +16,7 @@ import numpy as np
 from gjk3d.bodies import solids
 from gjk3d.bodies.accuracy import STEEPEST, chord_error
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.self_intersections import intersects_itself
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import KINDS, Clash, Clashes, Names, column, objects
 from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
@@ -518,7 +519,10 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
 
 
 def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
-    """Return notes on parts whose surface was repaired or is open. Parts inside an open part are not detected."""
+    """Return notes on parts whose surface was repaired, is open or intersects itself.
+
+    Parts inside an open part are not detected.
+    """
     flaws = {shape: texts for shape in examined if (texts := _flaws(run.shapes[shape]))}
     named: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():
@@ -531,15 +535,18 @@ def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
 
 
 def _flaws(mesh: Mesh) -> list[str]:
+    crossed = (
+        ["its faces intersect each other: Mesh.self_intersections() lists them"] if intersects_itself(mesh) else []
+    )
     if not mesh._solid:
-        return []
+        return crossed
     if mesh.nearly_closed:
         missing = (
             f"nearly closed, with {mesh._mended.loose_edges} open edges in {len(mesh.faces)} triangles:"
             " parts inside it are not detected"
         )
-        return [*mesh.repairs, missing]
-    return [*mesh.repairs, *(["not closed: parts inside it are not detected"] if mesh.open_edges else [])]
+        return [*mesh.repairs, missing, *crossed]
+    return [*mesh.repairs, *crossed, *(["not closed: parts inside it are not detected"] if mesh.open_edges else [])]
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:

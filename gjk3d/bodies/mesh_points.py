@@ -33,7 +33,6 @@ _WIDER = 1.000001  #: more than the rounding of a limit to float32
 #: `triangles_near` keeps what is farther than the nearest point by 2 roundings e: (d + 2 e)^2 <= 1.001 d^2 + 4004 e^2
 _SLACK = 4100.0
 _NEVER = 1e308
-NO_COUNT = -(2**40)  #: for a ray that passes an edge closely
 
 OUTSIDE, BY_RAYS, GIVEN = range(3)
 

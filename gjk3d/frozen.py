@@ -114,4 +114,8 @@ def comparable(value: Any) -> Any:
 
 
 def _rebuilt(cls: type[Frozen], fields: dict[str, Any]) -> Frozen:
+    # a network's buffer may hold an array at any address, and kernels need numbers at multiples of their size
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray) and not value.flags.aligned:
+            fields[name] = value.copy()
     return cls._made(**fields)

@@ -15,7 +15,7 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2045, 14),
+    "gjk3d": (2048, 14),
     "_kernels": (4057, 18),
     "bodies": (17009, 48),
     "broad": (751, 4),
@@ -26,7 +26,7 @@ BUDGET = {
     "engine": (855, 6),
     "exact": (3167, 9),
     "files": (2315, 12),
-    "geometry": (2681, 13),
+    "geometry": (2689, 13),
     "narrow": (5690, 19),
     "query": (5288, 20),
     "replay": (1079, 4),

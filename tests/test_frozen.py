@@ -67,3 +67,15 @@ def test_the_sign_of_a_zero_makes_no_difference():
     plus, minus = (gk.AABB((zero, 0, 0), (1, 1, 1)) for zero in (0.0, -0.0))
     assert plus == minus
     assert hash(plus) == hash(minus)
+
+
+def test_a_pickle_whose_numbers_are_not_aligned_is_queried():
+    mesh = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    buffers = []
+    text = pickle.dumps(mesh, protocol=5, buffer_callback=buffers.append)
+    shifted = [memoryview(b"x" + bytes(buffer)).toreadonly()[1:] for buffer in buffers]
+    assert len(shifted) == 2
+    again = pickle.loads(text, buffers=shifted)
+    assert again == mesh
+    assert gk.raycast(again, (0.1, 0.2, 5), (0, 0, -1)).distance == 4.0
+    assert again.signed_distances([(0, 0, 3)]).distance.tolist() == [2.0]

@@ -198,14 +198,17 @@ CALLS_UPWARD = {
     "gjk3d.shown": {"gjk3d.viz.picture"},  # a picture of whatever has one
     "gjk3d.results": {"gjk3d.replay"},  # Distance.to_json
     "gjk3d.robot.safety": {"gjk3d.viz.safety"},  # SafetyReport.to_html
-    # Shape.contains, inflated, placed, scaled, support
+    # Shape.contains, inflated, placed, scaled, signed_distances, support
     "gjk3d.shapes.base": {
-        f"gjk3d.{name}" for name in ("convex.solve", "shapes.composed", "shapes.polytopes", "shapes.table")
+        f"gjk3d.{name}"
+        for name in ("convex.solve", "query.points", "shapes.composed", "shapes.polytopes", "shapes.table")
     },
     # a composed shape that has become a primitive again
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
-    # Mesh.decompose, voxelized, refit, contains; a mesh as its triangles
-    "gjk3d.bodies.mesh": {f"gjk3d.bodies.{name}" for name in ("conversions", "bvh", "raycast", "parts")},
+    # Mesh.decompose, voxelized, refit, contains, self_intersections; a mesh as its triangles
+    "gjk3d.bodies.mesh": {
+        f"gjk3d.bodies.{name}" for name in ("conversions", "bvh", "mesh_sides", "parts", "self_intersections")
+    },
     "gjk3d.clash.report.report": {"gjk3d.clash.formats", "gjk3d.clash.page"},  # Report.to_csv, to_html and the like
 }
 

@@ -19,7 +19,7 @@ from gjk3d.typing import Floats32_1, Floats32_3
 Vec3 = tuple[float, float, float]
 
 LANES = 8  #: boxes of a node, triangles of a leaf
-CLEAR = 256.0  #: ratio of the projected area of a triangle to its rounding from which a distance has two digits
+CLEAR = 2048.0  #: ratio of the projected area of a triangle to its rounding from which a distance has three digits
 _BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
 
 

@@ -70,10 +70,9 @@ def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
     equations, simplices = hull.equations, hull.simplices.astype(np.int64)
     most = len(simplices) // 2 + 2
     indices, faces = np.empty(most, dtype=np.int64), np.empty_like(simplices)
-    count = judge(
-        mapped, scales, equations, simplices, hull.neighbors.astype(np.int64), np.empty((len(simplices), 4)),
-        np.empty((most, 3)), np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64), indices, faces,
-    )  # fmt: skip
+    facets = Facets(equations, simplices, hull.neighbors.astype(np.int64))
+    scratch = np.empty((len(simplices), 4)), np.empty((most, 3)), np.zeros(n, dtype=np.bool_), np.empty(n, np.int64)
+    count = judge(mapped, scales, facets, *scratch, indices, faces)
     if not count:
         return None, hull
     indices = indices[:count]
@@ -199,16 +198,25 @@ def _is_fat(points: Array, n: int, step: int) -> bool:
     return high - low > _FAT * sqrt(square * most)
 
 
+class Facets(NamedTuple):
+    """The facets of Qhull."""
+
+    equations: Array2
+    simplices: Ints2
+    neighbors: Ints2
+
+
 @single_entry
 def judge(
-    mapped: Array2, scales: Array1, equations: Array2, simplices: Ints2, neighbors: Ints2, planes: Array2,
-    normals: Array2, is_corner: Bools1, rank: Ints1, indices: Ints1, faces: Ints2,
+    mapped: Array2, scales: Array1, facets: Facets, planes: Array2, normals: Array2, is_corner: Bools1, rank: Ints1,
+    indices: Ints1, faces: Ints2,
 ) -> int:  # fmt: skip
     """Wind the facets of Qhull outward, and write the vertices and faces. Return their number, 0 if ambiguous.
 
     ``planes`` to ``rank`` are scratch: normals of facets with the height of their lowest corner and normals of corners
     in the coordinates before the map, which points are corners, and the number of each.
     """
+    equations, simplices, neighbors = facets
     m = simplices.shape[0]
     for k in range(m):
         for j in range(3):

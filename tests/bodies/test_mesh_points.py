@@ -108,6 +108,58 @@ def test_from_afar(rng, away):
     assert (result.upper - result.lower <= 5e-14 * (10 + away)).all()
 
 
+def specks(rng, centers) -> gk.Mesh:
+    """Return a mesh of tiny triangles."""
+    corners = centers[:, None] + 1e-15 * rng.normal(size=(len(centers), 3, 3))
+    return gk.Mesh(corners.reshape(-1, 3), np.arange(3 * len(centers)).reshape(-1, 3))
+
+
+def on_sphere(rng, p, distances):
+    """Return points at distances from a point."""
+    directions = rng.normal(size=(len(distances), 3))
+    return p + directions / np.linalg.norm(directions, axis=1)[:, None] * distances[:, None]
+
+
+@pytest.mark.parametrize("distance", [1e-5, 1e-3])
+def test_differences_that_float32_cannot_see_in_a_leaf_decide(rng, distance):
+    # one leaf of eight triangles: two are near the point, and the others make the leaf large
+    for _ in range(60):
+        p, distances = rng.uniform(-0.3, 0.3, 3), np.full(8, 1.0)
+        distances[:2] = distance * (1.0 + 1e-7 * rng.permutation(2))
+        distances = rng.permutation(distances)
+        mesh = specks(rng, on_sphere(rng, p, distances))
+        assert mesh.signed_distances(p).face[0] == distances.argmin()
+
+
+def test_differences_that_float32_cannot_see_between_leaves_decide(rng):
+    # two large leaves with one triangle near the point each
+    for _ in range(60):
+        p, distances = rng.uniform(-0.3, 0.3, 3), 1e-5 * (1.0 + 1e-7 * rng.permutation(2))
+        places = p + rng.uniform(-0.5, 0.5, (16, 3))
+        near = np.array([-1, 1])[:, None] * np.abs(on_sphere(rng, np.zeros(3), distances))
+        places[:, 0] = p[0] + np.repeat([-1, 1], 8) * rng.uniform(0.5, 1.0, 16)
+        places[[0, 8]] = p + near
+        exactly = np.linalg.norm(places - p, axis=1)
+        assert specks(rng, places).signed_distances(p).face[0] == exactly.argmin()
+
+
+@pytest.mark.parametrize("distance", [1e-5, 1e-3, 20.0, 1e4])
+def test_differences_that_float32_cannot_see_in_boxes_decide(rng, distance):
+    # leaves of eight triangles in one place, so that their boxes are as far as their triangles
+    for _ in range(30):
+        p = rng.uniform(-0.3, 0.3, 3)
+        distances = distance + max(1e-7 * distance, 1e-12) * rng.permutation(16)
+        if distance < 1.0:
+            places = on_sphere(rng, p, distances)
+        else:
+            p = on_sphere(rng, np.zeros(3), np.full(1, distance))[0]
+            away = rng.uniform(-0.7, 0.7, (16, 3)) - p
+            places = p + away / np.linalg.norm(away, axis=1)[:, None] * (distances[:, None] - 2.0)
+        mesh = specks(rng, np.concatenate([np.repeat(places, 8, axis=0), [(1, 1, 1)] * 8, [(-1, -1, -1)] * 8]))
+        exactly = np.linalg.norm(mesh.vertices[mesh.faces[:128, 0]] - p, axis=1)
+        assert mesh.signed_distances(p).face[0] // 8 == exactly.argmin() // 8
+
+
 @pytest.mark.parametrize("scale", [1e-45, 1e-9, 1e9, 1e45])
 def test_a_power_of_the_size_changes_nothing_else(rng, scale):
     scale = 2.0 ** round(np.log2(scale))

@@ -132,7 +132,7 @@ def test_many_are_told_by_the_first_and_the_last():
     lines = repr(gk.clash.check(assembly).clashes).splitlines()
     assert len(lines) == 9
     assert lines[4] == " ... 11 more ..."
-    assert re.fullmatch(r"\(<Clash \w{16}: hard, 'p0\d'.*'p0\d'.* -0\.1\d* \(.*\)>", lines[0])
+    assert re.fullmatch(r"\(<Clash \w{16}: hard, 'p0\d'.*'p0\d'.* depth 0\.1\d* \(.*\)>", lines[0])
     assert repr(assembly).splitlines()[:3] == [sentences.ASSEMBLY.format(20, "mm"), " 'p00'", " 'p01'"]
     assert len(repr(assembly).splitlines()) == 10
     assert repr(gk.clash.Assembly(())) == "<Assembly: 0 parts>"

@@ -1,8 +1,8 @@
 """Results of queries, and the laws that every result obeys.
 
 The sign law: ``normal`` is a unit vector from A to B, also in overlap. ``point_b - point_a == distance * normal``.
-``distance < 0`` means overlap by that depth, and after B moves by ``depth * normal`` the two shapes just touch. The
-bound law: ``lower <= true value <= upper``, for every reason that stops the solver.
+``distance < 0`` means overlap by that depth. After B moves by ``depth * normal``, convex shapes just touch, and other
+bodies are separated. The bound law: ``lower <= true value <= upper``, for every reason that stops the solver.
 """
 
 from __future__ import annotations
@@ -492,7 +492,7 @@ class Distance(Answer[N]):
     def separation_vector(self: Distance[Any]) -> Array:
         """Shortest known translation of B that separates it from A: (3,) float or (n, 3) float, zero when apart.
 
-        After it the two shapes just touch. It is also called the minimum translation vector (MTV).
+        After it convex shapes just touch, and other bodies are apart. It is also called the minimum translation vector (MTV).
         """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal

@@ -492,7 +492,7 @@ class Distance(Answer[N]):
     def separation_vector(self: Distance[Any]) -> Array:
         """Shortest known translation of B that separates it from A: (3,) float or (n, 3) float, zero when apart.
 
-        After it convex shapes just touch, and other bodies are apart. It is also called the minimum translation vector (MTV).
+        After it convex shapes just touch, and other bodies are apart. Another name is minimum translation vector (MTV).
         """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal

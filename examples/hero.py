@@ -32,7 +32,7 @@ def draw(result, parts, path):
         result,
         plotter,
         names=PARTS,
-        title="The two, close up, hull against hull",
+        title="The two, close up",
         focus=(result.point_b + (0.0, 0.0, 40.0), 58.0),
         unit="mm",
         **camera,
@@ -47,8 +47,8 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     # a GLB is in metres; below in millimetres
     parts = {p.name: p.mesh.scaled(1000.0, unit="millimeters") for p in gk.load(MODEL).parts}
-    result = gk.signed_distance(*(parts[name].hull() for name in PARTS))
-    print(f"{PARTS[0]} and {PARTS[1]}, hull against hull: {result}")
+    result = gk.signed_distance(*(parts[name] for name in PARTS))
+    print(f"{PARTS[0]} and {PARTS[1]}: {result}")
     out.mkdir(parents=True, exist_ok=True)
     draw(result, parts, out / "hero.png")
     print(f"picture: {out / 'hero.png'}", file=sys.stderr)

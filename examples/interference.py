@@ -34,20 +34,21 @@ def report(a, b, note, result):
     print(f"   point of {b:<15} {mm(result.point_b)}")
 
 
-def draw(hulls, clash, clear, path):
-    """Draw a clash and a clear pair next to each other, close up, since the difference is a millimetre."""
+def draw(parts, clash, clear, path):
+    """Draw the parts of a clash and of a clear pair close up, since the difference is a millimetre."""
     plotter = gk.viz.plotter((1, 2), (1200, 450), off_screen=True)
-    for column, ((a, b, _), result) in enumerate((clash, clear)):
+    for column, (a, b, _) in enumerate((clash, clear)):
         plotter.subplot(0, column)
+        result = gk.signed_distance(parts[a], parts[b])
         inwards = np.array((0.0, 0.0, -np.sign(result.normal[2])))
         view = np.array((-1.0, 0.3, 0.0)) * np.sign(inwards[2]) - 0.35 * inwards
         gk.viz.plot(
             result,
             plotter,
-            title=f"{a} and {b}, close up: their hulls",
+            title=f"{a} and {b}",
             names=(a, b),
             unit="mm",
-            focus=(result.point_b + 6.0 * inwards, 21.0),
+            focus=(result.point_b + 40.0 * inwards, 56.0),
             view=view,
             up=(0, 1, 0),
         )
@@ -68,5 +69,6 @@ if __name__ == "__main__":
     for pair, result in zip(PAIRS, results, strict=True):
         report(*pair, result)
     out.mkdir(parents=True, exist_ok=True)
-    draw(hulls, (PAIRS[0], results[0]), (PAIRS[1], results[1]), out / "interference.png")
+    parts = {part.name: part.mesh.scaled(1000.0, unit="millimeters") for part in gearbox.parts}
+    draw(parts, PAIRS[0], PAIRS[1], out / "interference.png")
     print(f"picture: {out / 'interference.png'}", file=sys.stderr)

@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 FOLDER = Path(__file__).parent
-EXAMPLES = sorted(file for file in FOLDER.glob("*.py") if file != Path(__file__))
+EXAMPLES = sorted(file for file in FOLDER.glob("*.py") if not file.stem.startswith("make_"))
 
 
 def shrink(source, folder):

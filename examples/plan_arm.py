@@ -1,7 +1,7 @@
-"""Plan the motion of a 7-axis arm among obstacles with OMPL; the whole path is proven free.
+"""Plan the motion of a 7-axis arm among obstacles; the whole path is proven free.
 
-The planner calls Python once for each motion, and one compiled call checks it. Samples prove nothing about the motion
-between them. Therefore the path is proven at the end, and detours replace the pieces where samples missed a collision.
+The search tests samples of motions, which prove nothing about the motion between them. Therefore the path is proven at
+the end, and detours replace the pieces where samples missed a collision.
 """
 
 import argparse
@@ -23,7 +23,7 @@ GOAL = np.radians([-70.0, 75.0, 0.0, -60.0, 0.0, -60.0, 0.0])
 
 def arm_text():
     """Return a URDF of seven capsules; each joint is at right angles to the joint before it."""
-    parts = ['<robot name="seven"><link name="foot"><collision><origin xyz="0 0 0.05"/><geometry>',
+    parts = ['<robot name="7-axis arm"><link name="foot"><collision><origin xyz="0 0 0.05"/><geometry>',
              '<cylinder radius="0.12" length="0.1"/></geometry></collision></link>']  # fmt: skip
     below, height = "foot", 0.1
     for k, ((axis, limit, length), radius) in enumerate(zip(JOINTS, RADII, strict=True)):
@@ -55,7 +55,7 @@ def make_checker(margin=0.0):
     for k in range(len(JOINTS) - 1):
         robot.allowed.allow("foot" if k == 0 else f"link_{k - 1}", f"link_{k + 1}", "by design")
     around = {
-        "table": (gk.Box((1.6, 1.8, 0.04)), at(0.3, 0.0, -0.02)),
+        "table": (gk.Box((1.0, 1.5, 0.04)), at(0.25, 0.0, -0.02)),
         "post": (gk.Cylinder(0.05, 0.9), at(0.55, 0.0, 0.45)),
         "post to the left": (gk.Box((0.08, 0.08, 0.7)), at(0.35, 0.62, 0.35)),
         "post to the right": (gk.Box((0.08, 0.08, 0.7)), at(0.35, -0.62, 0.35)),
@@ -70,23 +70,15 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    from ompl import util  # pip install gjk3d[plan]
-
-    from gjk3d.robot.ompl import Planning
-
-    util.RNG.setSeed(arguments.seed)
     checker = make_checker()
     straight = checker.motion_free(START, GOAL)
     print(f"straight from start to goal: {' hits '.join(straight.pair)} at {straight.hit:.2f} of the way")
 
-    planning = Planning(checker)
-    path = planning.plan(START, GOAL, seconds=20.0)
-    if path is None:
-        sys.exit("no path found in 20 s")
-    print(f"RRT-Connect: {len(path)} waypoints after {planning.motions} checked motions")
-
-    proof = planning.proof
-    print(f"the whole path is proven in {1e3 * proof.seconds:.1f} ms, with {proof.repaired} detours")
+    plan = checker.plan(START, GOAL, seconds=20.0, seed=arguments.seed)
+    if not plan:
+        sys.exit("no proven path in 20 s")
+    path, proof = plan.path, checker.prove(plan.path).proof
+    print(f"RRT-Connect: {len(path)} waypoints, proven with {plan.proof.repaired} detours")
     print(f"proven clearance of the whole path: at least {1e3 * proof.clearance:.1f} mm")
     steps = np.linspace(0.0, len(path) - 1.0, 2000)
     samples = np.column_stack([np.interp(steps, np.arange(len(path)), column) for column in path.T])
@@ -97,7 +89,7 @@ def main():
     )
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    title = "An arm's way round a beam, found by a planner"
+    title = "A planned path of an arm around a beam"
     gk.viz.motion(checker, path, arguments.out / "plan_arm.png", certify=True, title=title)
     print(f"picture: {arguments.out / 'plan_arm.png'}", file=sys.stderr)
 

@@ -5,20 +5,11 @@ assemblies of parts in `clash`, robots in `robot`, pictures in `viz`. Kernels ar
 proofs in `exact`. A name of this package is loaded at its first use, so that importing the package is cheap.
 """
 
-import lazy_loader
+from gjk3d.lazy import attach
 
 __version__ = "0.2.0"  # the only place; pyproject.toml reads it
 
-_load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        from gjk3d.wording import missing_name
-
-        raise missing_name(__name__, name, __all__)
-    value = globals()[name] = _load(name)
-    return value
+__getattr__, _, __all__ = attach(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -22,7 +22,6 @@ from .files.load import load as load
 from .query.bounding import aabb as aabb
 from .query.bounding import bounding_sphere as bounding_sphere
 from .query.bounding import obb as obb
-from .query.certify import verify as verify
 from .query.contact import Contact as Contact
 from .query.contact import contact as contact
 from .query.distance import collide as collide
@@ -48,6 +47,7 @@ from .query.time_of_impact import Impact as Impact
 from .query.time_of_impact import ImpactStatus as ImpactStatus
 from .query.time_of_impact import shapecast as shapecast
 from .query.time_of_impact import time_of_impact as time_of_impact
+from .query.verify import verify as verify
 from .query.volumes import AABB as AABB
 from .query.volumes import OBB as OBB
 from .query.volumes import BoundingSphere as BoundingSphere

@@ -52,7 +52,8 @@ class Frozen:
     def _cached(self, name: str, compute: Callable[[], _T]) -> _T:
         """Return the value stored under this name; the first call computes and stores it."""
         if name not in self._cache:
-            self._cache[name] = compute()
+            # kernels may have addresses of the first value, so another thread does not replace it
+            self._cache.setdefault(name, compute())
         return cast("_T", self._cache[name])
 
     def _content(self) -> tuple[Any, ...]:

@@ -128,18 +128,24 @@ def _as_array(pose: Any) -> Any:
     return pose
 
 
-def as_matrices(pose: Any, name: str = "pose") -> Array:
-    """Return a pose, a stack or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats."""
+def as_matrices(pose: Any, name: str = "pose", single: bool = False) -> Array:
+    """Return a pose, a stack or a scipy RigidTransform as a C-contiguous (4, 4) or (n, 4, 4) array of floats.
+
+    ``single`` means that the caller refuses stacks, so that no message offers them.
+    """
     pose = _as_array(pose)
     try:
         raw = np.asarray(pose)
     except ValueError:
         raise PoseError(
-            f"{name} is ragged, expected a (4, 4) matrix, or a list of such matrices. Each row has four numbers."
+            f"{name} is ragged, expected a (4, 4) matrix{'' if single else ', or a list of them'}. Each row has four "
+            "numbers."
         ) from None
     if raw.dtype.kind not in "fiu":
         description = f"has dtype {raw.dtype}" if raw.ndim else f"is {kind_of(pose)}"
-        raise PoseError(f"{name} {description}, expected a (4, 4) matrix of real numbers, or a stack of them")
+        raise PoseError(
+            f"{name} {description}, expected a (4, 4) matrix of real numbers{'' if single else ', or a stack of them'}"
+        )
     if raw.ndim not in (2, 3) or raw.shape[-2:] != (4, 4):
         hint = ""
         if raw.shape[-1:] in ((6,), (7,)):
@@ -150,12 +156,12 @@ def as_matrices(pose: Any, name: str = "pose") -> Array:
             hint = ". Start a translation t with pose = np.eye(4) and set pose[:3, 3] = t"
         elif raw.shape[-2:] == (3, 4):
             hint = ". Add the last row [0, 0, 0, 1]."
-        raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4) or (n, 4, 4){hint}")
+        raise PoseError(f"{name} has shape {raw.shape}, expected (4, 4){'' if single else ' or (n, 4, 4)'}{hint}")
     matrices = np.ascontiguousarray(raw, dtype=np.float64)
     return matrices if matrices.flags.aligned else matrices.copy()  # those from files may be unaligned
 
 
-def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
+def pose_rows(pose: Any, name: str = "pose", single: bool = False) -> tuple[Array, bool]:
     """Return the (n, 13) rows of a pose or a stack, and whether the argument was a stack.
 
     Raises
@@ -165,7 +171,7 @@ def pose_rows(pose: Any, name: str = "pose") -> tuple[Array, bool]:
     """
     if pose is None:
         return IDENTITY, False
-    matrices = as_matrices(pose, name)
+    matrices = as_matrices(pose, name, single)
     rows = np.empty((len(matrices) if matrices.ndim == 3 else 1, WIDTH))
     fill_rows(matrices, name, rows)
     return rows, matrices.ndim == 3
@@ -251,28 +257,29 @@ def composed(row: Array, rows: Array) -> Array:
 def _complaint(matrix: Array, name: str, what: int) -> str:
     if what == _NOT_FINITE:
         i, j = np.argwhere(~np.isfinite(matrix))[0]
-        return f"{name} is not finite: entry [{i}, {j}] is {matrix[i, j]}"
+        return f"{name} has the entry [{i}, {j}] = {matrix[i, j]}, expected finite numbers"
     if what == _FAR:
-        return f"{name} translates by {matrix[:3, 3].tolist()}, at most {GREATEST:g} is allowed. Use another unit."
+        return f"{name} translates by {matrix[:3, 3].tolist()}, expected at most {GREATEST:g}. Use another unit."
     if what == _TRANSPOSED:
         last = matrix[3].tolist()
         return f"{name} looks transposed: its last row is {last} and its last column is [0, 0, 0, 1]. Pass {name}.T."
     if what == _LAST_ROW:
-        return f"{name} has last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
+        return f"{name} has the last row {matrix[3].tolist()}, expected [0, 0, 0, 1]"
     rotation = matrix[:3, :3]
     lengths = np.linalg.norm(rotation, axis=0)
     if what == _REFLECTION:
         det = np.linalg.det(rotation)
-        return f"{name} is a reflection (determinant {det:.6g}). Mirror the shape with shape.scaled((-1, 1, 1))."
+        return (
+            f"{name} is a reflection (determinant {det:.6g}), expected a rotation. Mirror the shape with "
+            "shape.scaled((-1, 1, 1))."
+        )
     gram = rotation.T @ rotation
     off = float(np.abs(gram - np.eye(3)).max())
-    cure = "orthonormalise it, as by scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"
+    fault = f"{name} is not rigid, because R'R differs from the identity by {off:.3g}, expected at most {TOLERANCE:g}"
+    cure = "Pass scipy.spatial.transform.Rotation.from_matrix(R).as_matrix()"
     if off < 1e-2:
-        return (
-            f"{name} is rigid only to {off:.3g} (R'R from the identity), at most {TOLERANCE:g} is allowed: written "
-            f"with few digits? {cure}; a scale that is meant goes into shape.scaled(...)"
-        )
+        return f"{fault}. {cure} if its numbers were rounded, or scale the shape with shape.scaled(...)."
     if np.abs(gram - np.diag(np.diag(gram))).max() <= TOLERANCE * max(1.0, float(gram.max())):
         numbers = ", ".join(f"{x:.6g}" for x in lengths)
-        return f"{name} has scale ({numbers}); bake it into the shape with shape.scaled(...), a pose is rigid"
-    return f"{name} is not rigid: R'R is {off:.3g} from the identity, at most {TOLERANCE:g} is allowed; {cure}"
+        return f"{name} has the scale ({numbers}), but a pose is rigid. Scale the shape with shape.scaled(...)."
+    return f"{fault}. {cure}."

@@ -77,9 +77,9 @@ class Status(IntEnum):
     """The state of a pair: SEPARATED, TOUCHING, OVERLAPPING, UNDECIDED, or BEYOND ``max_distance``."""
 
     SEPARATED = 0  #: lower > 0
-    TOUCHING = 1  #: the interval contains 0 and is as narrow as rounding allows
+    TOUCHING = 1  #: neither a gap nor a common point is proven, and the interval is ``tight``
     OVERLAPPING = 2  #: upper < 0, or a common point is proven
-    UNDECIDED = 3  #: the interval contains 0 and is wider, because ``tol`` is loose
+    UNDECIDED = 3  #: as TOUCHING with a wider interval, mostly because ``tol`` is coarse
     BEYOND = 4  #: the distance is proven to exceed ``max_distance``, so the search stopped
 
     def __str__(self) -> str:
@@ -210,7 +210,7 @@ class Trace:
         self.epa: list[EpaStep] = []
 
     def __repr__(self) -> str:
-        return f"Trace: {len(self.gjk)} steps of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
+        return f"Trace: {count(len(self.gjk), 'step')} of GJK ({self.gjk_end}), {len(self.epa)} of EPA"
 
 
 @compared()
@@ -246,7 +246,7 @@ class Certificate(NamedTuple):
     --------
     >>> import gjk3d as gk
     >>> gk.distance(gk.Sphere(1), gk.Point((3, 0, 0)), certificate=True).certificate
-    Certificate: normal (1, 0, 0), weights of 1 pairs of points
+    Certificate: normal (1, 0, 0), weights of 1 pair of points
     """
 
     kind: str
@@ -261,7 +261,7 @@ class Certificate(NamedTuple):
 
     def __repr__(self) -> str:
         what = {
-            "weights": f"weights of {len(self.weights)} pairs of points",
+            "weights": f"weights of {count(len(self.weights), 'pair')} of points",
             "surface": f"a closed surface of {len(self.faces)} triangles of {len(self.points_a)} points",
         }.get(self.kind, f"{self.kind}, no upper bound")
         return f"Certificate: normal {format_vector(self.normal, 4)}, {what}"
@@ -280,12 +280,12 @@ class PartsCertificate(NamedTuple):
     order_a, order_b : (n,) int
         All parts of each body, sorted by group.
     ranges : (k, 4) int
-        Pairs of groups: begin and end in ``order_a``, begin and end in ``order_b``. Each part of A and each part of B
-        occur together in one of them. Empty if ``lower`` is 0, which needs no proof.
+        Pairs of groups: begin and end in ``order_a``, begin and end in ``order_b``. They cover each combination of
+        a part of A and a part of B. Empty if ``lower`` is 0, which needs no proof.
     normals : (k, 3) float
         For each pair of groups, a direction from A to B in world axes, along which the groups are at least ``lower``
-        apart. If ``lower`` is negative, they are apart after B has moved by ``-lower`` along the normal of the result,
-        or away from all sides on which the bodies touch.
+        apart. If ``lower`` is negative, they are apart after B has moved by ``-lower`` along the normal of the result.
+        If the bodies touch on several sides, B has moved along the sum of the normals of these sides.
     parts : (2,) int
         A part of A and a part of B whose distance (or depth) proves ``upper``. Empty if a point deep inside a closed
         surface proves it. `verify` computes this point again.
@@ -308,7 +308,7 @@ class PartsCertificate(NamedTuple):
 
     def __repr__(self) -> str:
         near = f"nearest parts {self.parts[0]} and {self.parts[1]}" if len(self.parts) == 2 else "no nearest parts"
-        return f"PartsCertificate: {len(self.ranges)} planes between groups of parts, {near}"
+        return f"PartsCertificate: {count(len(self.ranges), 'plane')} between groups of parts, {near}"
 
 
 def _many(pose: Any) -> bool:
@@ -385,7 +385,7 @@ def missing(answer: Any, name: str) -> Any:
         raise AttributeError(f"{type(answer).__name__!r} object has no attribute {name!r}")
     row = answer._row
     if isinstance(row, bytes) and name in ("shape_a", "shape_b", "asked"):  # these are set when the result is made
-        raise AttributeError(f"{name} of this {type(answer).__name__} was deleted")
+        raise AttributeError(f"{name} of this {type(answer).__name__} was deleted. Compute the result again")
     value = unpack(_from_bytes(answer) if isinstance(row, bytes) else row)
     setattr(answer, name, value)
     return value
@@ -501,7 +501,7 @@ class Distance(Answer[N]):
 
     def __len__(self) -> int:
         if self.normal.ndim == 1:
-            raise TypeError("this Distance is of one pair, so it does not have a length")
+            raise TypeError("this Distance is of one pair, and len() needs a stack. Pass stacks of poses, (n, 4, 4)")
         return len(self.normal)
 
     def __bool__(self) -> bool:
@@ -514,7 +514,9 @@ class Distance(Answer[N]):
     def __getitem__(self: Distance[Any], index: Any) -> Distance[Any]:
         """Return one row of a stack as a result of one pair, or a stack for a slice, a mask or indices."""
         if self.normal.ndim == 1:
-            raise TypeError("this Distance is of one pair and cannot be indexed")
+            raise TypeError(
+                "this Distance is of one pair and cannot be indexed. Use its fields, for example result.distance"
+            )
         row: Distance[Any] = object.__new__(Distance)
         if isinstance(index, (slice, list, np.ndarray)):
             for name in ("distance", "lower", "upper", "normal", "point_a", "point_b", "status", "tight", "iterations"):

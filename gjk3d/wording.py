@@ -61,6 +61,14 @@ def nearest(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
+def expected_names(name: object, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return "expected one of 'a', 'b'." for a name that is not one of them, with the nearest name."""
+    known = [*map(str, names)]
+    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+    choices = f"expected {'one of ' if known[1:] else ''}{', '.join(map(repr, known[:12]))}{more}."
+    return choices + nearest(name, known, cutoff) if known else "and there are none."
+
+
 def missing_name(module: str, name: str, names: Iterable[str]) -> AttributeError:
     """Return the error for a name that a module lacks. Python cannot add the nearest name to it again."""
     words = f"module {module!r} does not have the name {name!r}."

@@ -141,6 +141,13 @@ class Browser:
         self.open_plainly(path, hash)
         self.settle()
 
+    def open_anew(self, path, hash=""):
+        """Open a page without what was done in it before, also if only the hash differs."""
+        self.complaints.clear()
+        self._ask("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
+        self.open(path, hash)
+
     def open_plainly(self, path, hash=""):
         """Open a page that need have no camera."""
         self._ask("Page.navigate", url=path.as_uri() + hash)

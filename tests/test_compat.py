@@ -420,7 +420,12 @@ def test_bad_input_is_an_error_that_changes_nothing():
     before = manager.in_collision_single(RING, return_names=True)
     nan, flat, transposed = np.eye(4), np.diag([1.0, 1.0, 0.0, 1.0]), np.eye(4)
     nan[1, 2], transposed[3, 0] = np.nan, 1.0
-    for bad, message in ((nan, "not finite"), (flat, "flattens"), (transposed, "transposed"), (np.eye(3), r"\(3, 3\)")):
+    for bad, message in (
+        (nan, "nan, expected finite"),
+        (flat, "flattens"),
+        (transposed, "transposed"),
+        (np.eye(3), r"\(3, 3\)"),
+    ):
         for ask in (
             lambda bad=bad: manager.add_object("b", RING, bad),
             lambda bad=bad: manager.set_transform("a", bad),

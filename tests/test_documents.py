@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -83,6 +84,21 @@ def test_documents_can_be_read_without_scrolling():
         exempt = () if file == ROOT / "README.md" else ("|",)
         long += [f"{ident(file)}:{k}" for k, line in lines if len(line) > 120 and not line.startswith(exempt)]
     assert long == []
+
+
+def test_guides_are_short():
+    """The lesson contains whole algorithms with their code, so it may be twice as long as a guide."""
+    most = {"from-2d-tutorials-to-3d": 600}
+    lines = {file.stem: len(file.read_text(encoding="utf-8").splitlines()) for file in GUIDES}
+    assert [name for name, count in lines.items() if count > most.get(name, 300)] == []
+
+
+def test_the_notebook_of_the_lesson_is_made_from_its_guide():
+    """Cure: python examples/notebooks/make_notebook.py."""
+    notebooks = ROOT / "examples" / "notebooks"
+    guide = ROOT / "examples" / "guides" / "from-2d-tutorials-to-3d.md"
+    made = runpy.run_path(str(notebooks / "make_notebook.py"))["notebook"](guide.read_text(encoding="utf-8"))
+    assert made == (notebooks / f"{guide.stem}.ipynb").read_text(encoding="utf-8")
 
 
 def test_shown_commands_print_what_is_said(monkeypatch, capsys):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import pyvista
+import trimesh
 from words import assert_names
 
 import gjk3d as gk
@@ -40,7 +41,21 @@ CALLS = {
     "three numbers": (lambda: gk.Box(1, 2, 3), TypeError, ("Box((1, 2, 3))",)),
     "two radii": (lambda: gk.Ellipsoid(1, 2), TypeError, ("Ellipsoid((1, 2))",)),
     "a pose": (lambda: gk.collide(BOX, BOX, pose=POSE), TypeError, ("'pose'", "pose_a=", "pose_b=")),
-    "a mesh of pyvista": (lambda: gk.Mesh(pyvista.Sphere()), TypeError, ("PolyData", "gjk3d.Mesh.from_pyvista(data)")),
+    "points without faces": (
+        lambda: gk.Mesh([(0, 0, 0)]),
+        TypeError,
+        ("faces", "a list", "gjk3d.Mesh(vertices, faces)"),
+    ),
+    "points of trimesh": (
+        lambda: gk.Mesh(trimesh.PointCloud([(0, 0, 0)])),
+        TypeError,
+        ("gjk3d.PointCloud(cloud.vertices, radius)",),
+    ),
+    "points of pyvista": (
+        lambda: gk.Scene().add("points", pyvista.PolyData(np.eye(3))),
+        gk.errors.ShapeError,
+        ("gjk3d.PointCloud(data.points, radius)",),
+    ),
     "no plotter": (lambda: gk.viz.plot(BOX, 5), TypeError, ("plotter", "an int", "pyvista Plotter")),
 }
 
@@ -104,6 +119,55 @@ def test_unbounded_shapes_do_not_have_bounds(shape):
         assert shape.bounds is not None
     assert isinstance(caught.value, (ValueError, AttributeError))
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+FOREIGN = {
+    "trimesh": (trimesh.creation.box((1, 1, 1)), "from_trimesh"),
+    "scene of trimesh": (trimesh.Scene([trimesh.creation.box((1, 1, 1))]), "from_trimesh"),
+    "pyvista": (pyvista.Cube(), "from_pyvista"),
+    "volume of pyvista": (pyvista.ImageData(dimensions=(2, 2, 2), origin=(-0.5, -0.5, -0.5)), "from_pyvista"),
+    "blocks of pyvista": (pyvista.MultiBlock([pyvista.Cube()]), "from_pyvista"),
+}
+QUERIES = {
+    "distance": lambda x: gk.distance(x, BOX),
+    "collide": lambda x: gk.collide(BOX, x),
+    "contact": lambda x: gk.contact(x, BOX),
+    "raycast": lambda x: gk.raycast(x, (0, 0, 9), (0, 0, -1)),
+    "aabb": lambda x: gk.aabb(x),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_meshes_of_other_libraries_become_objects(name):
+    mesh = FOREIGN[name][0]
+    assert gk.Mesh(mesh).volume == pytest.approx(1.0)
+    scene = gk.Scene()
+    scene.add("alone", mesh)
+    scene.add_many(["a", "b"], mesh)
+    scene.add_many(["c", "d"], [mesh, gk.Sphere(1)])
+    assert isinstance(scene.shape("alone"), gk.Mesh)
+    assert scene.shape("a") is scene.shape("b")
+    assert len(scene.collisions()) == 10
+    checker = gk.robot.Checker(gk.robot.Robot.example(), {"first": (mesh, POSE)})
+    checker.add("second", mesh)
+    checker.attach("held", mesh, "hand")
+    assert {type(checker.shape(name)) for name in ("first", "second", "held")} == {gk.Mesh}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("query", QUERIES)
+def test_queries_refuse_them_and_name_the_line_that_converts_them(name, query):
+    mesh, line = FOREIGN[name]
+    with pytest.raises(gk.errors.UnsupportedPair, match=line):
+        QUERIES[query](mesh)
+
+
+def test_name_and_unit_of_a_mesh_of_trimesh_are_kept():
+    part = trimesh.creation.box((1, 1, 1), metadata={"name": "part"})
+    part.units = "mm"
+    mesh = gk.Mesh(part)
+    assert (mesh.name, mesh.unit) == ("part", "mm")
+    assert (gk.Mesh(part, name="other").name, gk.Mesh(part, unit="m").unit) == ("other", "m")
 
 
 def test_a_mesh_of_pyvista_is_drawn():

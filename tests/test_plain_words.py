@@ -93,6 +93,12 @@ def texts_of_code(source: str) -> Iterator[str]:
     yield " ".join(run)
 
 
+def messages(source: str) -> Iterator[str]:
+    """Yield each text in a statement that raises an error."""
+    raised = [node.exc for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Raise) and node.exc]
+    yield from (text_of(node) for error in raised for node in ast.walk(error) if isinstance(node, ast.expr))
+
+
 def texts(file: Path) -> Iterator[str]:
     """Yield the texts of a file that a person reads."""
     source = file.read_text(encoding="utf-8")
@@ -136,6 +142,15 @@ def test_the_text_is_plain(group):
     read = [sentence for file in files_of(group) for text in texts(file) for sentence in sentences(text)]
     marked = [f"{name}: {sentence}" for sentence in read for name in hits(sentence)]
     assert len(marked) <= max(LIMIT / 100 * len(read), 1), "\n".join(marked)
+
+
+@pytest.mark.parametrize("group", [group for group in GROUPS if group.startswith("gjk3d")])
+def test_an_error_has_at_most_two_sentences_and_names_no_python_type(group):
+    """The first sentence has the fault, the value and the rule, the second the cure."""
+    read = [text for file in files_of(group) if file.suffix == ".py" for text in messages(file.read_text("utf-8"))]
+    long = [text for text in read if len(re.findall(r"[.?!] (?=[A-Zx])", text)) > 1]
+    assert not long
+    assert not [text for text in read if re.search(r" (?:dict|tuple|str|bool|int)\b(?!\()", text)]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from gjk3d.wording import (
     above,
     below,
     certified,
+    expected_names,
     format_bounds,
     format_depth,
     format_time,
@@ -120,3 +121,16 @@ def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
     assert format_bounds(0.0, 0.0, rounding=1e-12) == "0"  # known to the last bit
     assert format_bounds(-1e-15, 0.25, least=0.0, rounding=1e-12) == UP_TO_ROUNDING.format(AT_MOST.format("0.25"))
     assert format_bounds(1e-11, 1e-11, rounding=1e-12) == "1e-11"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["hand", "arm"], "expected one of 'hand', 'arm'. Did you mean 'hand'?"),
+        (["arm"], "expected 'arm'."),
+        ([], "and there are none."),
+        ("abcdefghijklmn", f"expected one of {', '.join(map(repr, 'abcdefghijkl'))} and 2 more."),
+    ],
+)
+def test_a_name_that_is_not_one_of_a_list(names, text):
+    assert expected_names("hnad", names) == text

@@ -193,7 +193,9 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
     declaration = declared(dispatcher, arguments)
     symbol, annotated = compiled.fndesc.llvm_func_name, declaration.signature.return_type
     if types.unliteral(compiled.signature.return_type) != annotated or symbol != declaration.fndesc.llvm_func_name:
-        raise TypeError(f"{name} returns {compiled.signature.return_type} and is annotated as {annotated}")
+        raise TypeError(
+            f"{name} returns {compiled.signature.return_type} and is annotated as {annotated}. Correct the annotation."
+        )
     module = _linked(compiled.library)
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:

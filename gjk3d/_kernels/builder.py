@@ -47,7 +47,13 @@ from gjk3d._kernels.calls import assembly
 _MOST_PROCESSES = 8  #: each loads numba, which takes a second
 _MEMORY = "half a gigabyte"  #: of each process, at its maximum
 _COST_OF_FINISH = 0.5  #: share of the whole time for linking and optimising, on two cores
-_GROUPS = ("", "gjk3d.bodies", "gjk3d.scene", "gjk3d.robot")  #: common prefixes of the names of their entries
+_GROUPS = (
+    "",
+    "gjk3d.bodies",
+    "gjk3d.engine",
+    "gjk3d.scene",
+    "gjk3d.robot",
+)  #: common prefixes of the names of their entries
 _SMALL = 1500  #: instructions of a kernel and all that it calls, up to which each group has a copy
 _CACHED_KERNELS, _CACHED_GROUPS, _CACHED_KEYS = 4000, 100, 1000  #: files that are retained
 _ABOUT = 750  #: number of kernels that progress assumes until all of them are found
@@ -397,7 +403,10 @@ def build(report: Report | None = None) -> Path:
                 codes = in_groups(kernels)
             finished = _finish_all(codes, target, lambda part: report_to_both(1.0 - (1.0 - part) * _COST_OF_FINISH))
             if store.read_key() != store.source_key():  # a part may be compiled from the code before the edit
-                raise SourcesChanged("the sources were edited while they were compiled. Start again.")
+                raise SourcesChanged(
+                    "the sources were edited while they were compiled. Build again with python -m "
+                    "gjk3d._kernels.builder."
+                )
             store.write_built(path, *finished)
             report_to_both(1.0)
         for name, most in (("bitcode", _CACHED_KERNELS), ("groups", _CACHED_GROUPS), ("keys", _CACHED_KEYS)):

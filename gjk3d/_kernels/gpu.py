@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, NamedTuple, get_type_hints
@@ -150,7 +151,10 @@ def compiled(entry: Function, places: tuple[str, ...]) -> Any:
         compiled_kernel = kernel.compile(_signature(source, places))
     kernel.disable_compile()  # otherwise arguments of other types would start a compilation
     if CONTRACTED in compiled_kernel.library.get_asm_str():
-        raise RuntimeError("numba-cuda fuses products with sums, so bounds would be invalid. Install another version.")
+        raise RuntimeError(
+            f"numba-cuda {version('numba-cuda')} fuses products with sums, so bounds would be invalid. Run pip install "
+            "'gjk3d[gpu]', which selects a version that does not."
+        )
     sys.stderr.write(f"gjk3d: compiled after {time.monotonic() - begun:.0f} s\n")
     return kernel
 

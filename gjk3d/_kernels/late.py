@@ -100,7 +100,10 @@ class Late:
             passed = ", ".join(
                 f"{name}: {_describe(argument)}" for name, argument in zip(self._names, args, strict=False)
             )
-            raise TypeError(f"{self.name} takes {inspect.signature(self.py_func)}, not ({passed})")
+            raise TypeError(
+                f"{self.name} takes {inspect.signature(self.py_func)}, not ({passed}). Pass numbers and contiguous "
+                "arrays of these types."
+            )
         return _code[self.name](*plain)
 
 
@@ -228,7 +231,7 @@ def wait(report: Report | None = None) -> bool:
             while not (_code or _hopeless):
                 with _guard:
                     _step()
-                show(1.0 if _code else store.how_far())
+                show(1.0 if _code else min(store.how_far(), 0.99))
                 time.sleep(0.05)
         except KeyboardInterrupt:
             if not report:

@@ -50,7 +50,7 @@ def return_type(function: Callable[..., Any]) -> Any:
     try:
         return numba_type(_hints(function)["return"])
     except TypeError as reason:
-        raise TypeError(f"{function.__module__}.{function.__qualname__} returns {reason}") from None
+        raise TypeError(f"{function.__module__}.{function.__qualname__}: the return type {reason}") from None
 
 
 def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
@@ -59,7 +59,7 @@ def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
     try:
         return tuple(numba_type(hint) for hint in hints.values())
     except TypeError as reason:
-        raise TypeError(f"{function.__module__}.{function.__qualname__} takes {reason}") from None
+        raise TypeError(f"{function.__module__}.{function.__qualname__}: the parameter type {reason}") from None
 
 
 _SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), *_ITEMS.values())}
@@ -81,7 +81,10 @@ def to_json(kind: Any) -> Any:
     if type(kind) in (types.Tuple, types.UniTuple):
         return [to_json(item) for item in kind.types]
     if str(kind) not in _SCALARS:
-        raise TypeError(f"a kernel is called with {kind}, which is not a type of an annotation")
+        raise TypeError(
+            f"a kernel is called with {kind}, which is not a type of an annotation. Convert the argument to one of "
+            f"{', '.join(_SCALARS)}."
+        )
     return str(kind)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gjk3d._kernels.decorators import MODE
-from gjk3d.typing import Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array1, Array2, Floats32_3, Ints1, Ints2, Ints32_2
 
 if TYPE_CHECKING:
 
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     def float_rows(address: int, rows: int, columns: int) -> Array2: ...
     def ints(address: int, count: int) -> Ints1: ...
     def int_rows(address: int, rows: int, columns: int) -> Ints2: ...
+    def floats32(address: int, blocks: int, rows: int, columns: int) -> Floats32_3: ...
+    def ints32(address: int, rows: int, columns: int) -> Ints32_2: ...
 
 elif MODE in ("alone", "jit"):
     from llvmlite import ir
-    from numba import float64, int64
+    from numba import float32, float64, int32, int64
     from numba.extending import intrinsic
     from numba.np.arrayobj import make_array, populate_array
     from numba.types import Array
@@ -32,10 +34,13 @@ elif MODE in ("alone", "jit"):
         """Return the signature and the code of a function that makes an array of the numbers at an address."""
 
         def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array, shape, eight = make_array(kind)(context, builder), list(args[1:]), ir.IntType(64)(8)
-            strides = [builder.mul(length, eight) for length in shape[1:]] + [eight]
+            array, shape = make_array(kind)(context, builder), list(args[1:])
+            size = ir.IntType(64)(kind.dtype.bitwidth // 8)
+            strides = [size]
+            for length in reversed(shape[1:]):
+                strides.insert(0, builder.mul(length, strides[0]))
             data = builder.inttoptr(args[0], array.data.type)
-            populate_array(array, data=data, shape=shape, strides=strides, itemsize=eight, meminfo=None)
+            populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
             return array._getvalue()
 
         return kind(*(int64,) * (1 + kind.ndim)), written
@@ -56,6 +61,14 @@ elif MODE in ("alone", "jit"):
     def int_rows(context: Any, address: Any, rows: Any, columns: Any) -> Any:
         return _view(Array(int64, 2, "C"))
 
+    @intrinsic
+    def floats32(context: Any, address: Any, blocks: Any, rows: Any, columns: Any) -> Any:
+        return _view(Array(float32, 3, "C"))
+
+    @intrinsic
+    def ints32(context: Any, address: Any, rows: Any, columns: Any) -> Any:
+        return _view(Array(int32, 2, "C"))
+
 else:
 
     def _read(address: int, shape: tuple[int, ...], item: Any) -> Any:
@@ -75,3 +88,9 @@ else:
 
     def int_rows(address: int, rows: int, columns: int) -> Ints2:
         return _read(address, (int(rows), int(columns)), ctypes.c_int64)
+
+    def floats32(address: int, blocks: int, rows: int, columns: int) -> Floats32_3:
+        return _read(address, (int(blocks), int(rows), int(columns)), ctypes.c_float)
+
+    def ints32(address: int, rows: int, columns: int) -> Ints32_2:
+        return _read(address, (int(rows), int(columns)), ctypes.c_int32)

@@ -4,6 +4,6 @@
 shapes are in `shapes`, model files in `files`, and the queries of users in `query`.
 """
 
-import lazy_loader
+from gjk3d.lazy import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

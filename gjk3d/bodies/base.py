@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -23,20 +23,12 @@ if TYPE_CHECKING:
     from gjk3d.shapes.base import Shape
 
 
-class Packed(NamedTuple):
-    """Some parts in the format of the kernels (`gjk3d.shapes.layout`)."""
-
-    ints: Ints
-    floats: Array
-    starts: Ints  #: (k, 2) first index of each part in both arrays
-
-
 class Parts(ABC):
     """Convex parts in one frame. Boxes are rows of least and greatest corner and contain their parts."""
 
     __slots__ = (
-        "__weakref__", "_fast", "_given", "_head", "_looped", "_outward", "_solids", "_surface", "count", "endless",
-        "reach",
+        "__weakref__", "_fast", "_given", "_head", "_looped", "_outward", "_solids", "_surface", "_wide", "count",
+        "endless", "reach",
     )  # fmt: skip
 
     count: int
@@ -48,6 +40,7 @@ class Parts(ABC):
     _outward: Any  #: see `gjk3d.bodies.depth.points`
     _solids: Any  #: see `gjk3d.bodies.depth.depth`
     _surface: Any  #: see `gjk3d.bodies.depth.points`
+    _wide: Any  #: see `gjk3d.bodies.parts.complete`
 
     # --- abstract members ---------------------------------------------------------------------------------------
 
@@ -65,16 +58,8 @@ class Parts(ABC):
         """Return the boxes of some parts at a pose row."""
 
     @abstractmethod
-    def pack(self, which: Ints) -> Packed:
-        """Return the selected parts in the format of the kernels."""
-
-    @abstractmethod
     def _give(self) -> PartTree:
         """Return all parts in the format of the traversals, numbered in the order of the leaves."""
-
-    @abstractmethod
-    def rows(self, which: Ints) -> Array:
-        """Return the pose rows of some parts, (k, 13)."""
 
     @abstractmethod
     def shape(self, part: int) -> Shape:
@@ -90,7 +75,10 @@ class Parts(ABC):
 
     @property
     def given(self) -> PartTree:
-        """All parts in the format of the traversals (`gjk3d.bodies.part_tree`), cached."""
+        """All parts in the format of the traversals (`gjk3d.bodies.part_tree`), cached.
+
+        The tree of the surface may not be built, see `gjk3d.bodies.parts.complete`.
+        """
         try:
             return self._given
         except AttributeError:

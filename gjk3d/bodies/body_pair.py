@@ -16,10 +16,10 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_distance import STACK, crossings, cuts, most_through, nearest_triangles
 from gjk3d.bodies.mesh_sides import holds
-from gjk3d.bodies.mesh_trees import STACK, crossings, cuts, most_through, nearest_triangles
-from gjk3d.bodies.part_tree import ORDERED
-from gjk3d.bodies.parts import Triangles
+from gjk3d.bodies.part_tree import ORDERED, packed_parts
+from gjk3d.bodies.parts import Triangles, complete
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -52,7 +52,6 @@ _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call of the kernels, and in
 _ROOM, _MORE_ROOM = 256, 1024  #: pairs of parts and of triangles that fit into the first list
 MOST_PAIRS = 2**26  #: greatest number of listed pairs of intersecting faces, which take a gigabyte
 _LOOKED_AT = 4096  #: greatest number of pairs of intersecting faces for the middle of their segments
-_BLOCK = 16  #: poses of one call of `meet_many` that looks for any intersection
 HOLDS = 5  #: in addition to the codes of `tree_collision`: the first mesh contains the second
 _EX = np.array([1.0, 0.0, 0.0])
 
@@ -116,7 +115,7 @@ class BodyPair:
 
     @property
     def _trees(self) -> TreePair:
-        return TreePair(self.a.given, self.b.given, ORDERED)
+        return TreePair(complete(self.a), complete(self.b), ORDERED)
 
     # --- pairs of parts -------------------------------------------------------------------------------------------
 
@@ -136,7 +135,7 @@ class BodyPair:
     def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
         which_a, at_a = np.unique(pairs[:, 0], return_inverse=True)
         which_b, at_b = np.unique(pairs[:, 1], return_inverse=True)
-        packed_a, packed_b = self.a.pack(which_a), self.b.pack(which_b)
+        packed_a, packed_b = packed_parts(self.a.given, which_a), packed_parts(self.b.given, which_b)
         mapped = np.concatenate([self.a.mapped(which_a), self.b.mapped(which_b)])
         batch = PackedShapes(
             np.concatenate([packed_a.ints, packed_b.ints]), np.concatenate([packed_a.floats, packed_b.floats]), mapped,
@@ -144,7 +143,7 @@ class BodyPair:
         )  # fmt: skip
         starts = np.concatenate([packed_a.starts, packed_b.starts + (len(packed_a.ints), len(packed_a.floats))])
         local = np.column_stack([at_a, len(which_a) + at_b])
-        rows = np.concatenate([self.a.rows(which_a), composed(self.m, self.b.rows(which_b))])
+        rows = np.concatenate([packed_a.rows, composed(self.m, packed_b.rows)])
         return batch, local, _table(starts, local), rows
 
     def solve(self, pairs: Ints, mode: int, most: float = inf) -> tuple[Array, Ints]:
@@ -173,7 +172,7 @@ class BodyPair:
 
     def _curved(self, pair: Ints) -> bool:
         """Return whether a part of a pair is not a polytope."""
-        packed = self.a.pack(pair[:1]), self.b.pack(pair[1:])
+        packed = packed_parts(self.a.given, pair[:1]), packed_parts(self.b.given, pair[1:])
         return any(part.ints[part.starts.item(0) + layout.POLYTOPE] == 0 for part in packed)
 
     # --- results -------------------------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ class BodyPair:
         """Return a point of one body inside a closed mesh of the other, or None."""
         if self.in_kernels:
             (rows_a, rows_b), scratch = self.rows, tree_scratch()
-            code = held_at(self.a.given, self.b.given, rows_a[0], rows_b[0], scratch)
+            code = held_at(*self._trees[:2], rows_a[0], rows_b[0], scratch)
             return HeldPoint(1 + scratch.flags.item(0), scratch.out[0, 6:9].copy()) if code == HELD else None
         # functions of users cannot run in the kernel, so one point of each piece is tested in Python
         for by, host, guest in ((1, self.a, self.b), (2, self.b, self.a)):
@@ -322,7 +321,9 @@ def grown(list_pairs: Callable[[Ints], int], room: int, most: int | None = None)
 
 def too_many() -> UnsupportedPair:
     """Return the error for more pairs of intersecting faces than can be listed."""
-    return UnsupportedPair(f"more than {MOST_PAIRS} pairs of faces intersect. Remove coincident faces of the meshes")
+    return UnsupportedPair(
+        f"more than {MOST_PAIRS} pairs of faces intersect, the most that can be listed. Remove coincident faces."
+    )
 
 
 class MeshPair(BodyPair):
@@ -423,18 +424,16 @@ class MeshPair(BodyPair):
         return super().place(hulls)
 
 
-def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array, first: bool = False) -> Ints:
-    """Return the code of two meshes at each pair of poses: MEET, HELD (b contains a), HOLDS (a contains b), or APART.
-
-    With ``first`` the codes are complete only up to the first block with an intersection of surfaces.
-    """
-    codes, block = np.full(len(rows_a), APART), _BLOCK if first else max(len(rows_a), 1)
-    trees = TreePair(a._as_parts().given, b._as_parts().given, ORDERED)
-    for start in range(0, len(rows_a), block):
-        some = PoseRows(rows_a, rows_b, start, min(start + block, len(rows_a)))
-        meet_rows(trees, NO_POSE, NO_POSE, some, 0.0, tree_scratch(), codes)
-        if first and (codes[start : some.stop] == MEET).any():
-            return codes
+def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Ints:
+    """Return the code of two meshes at pairs of poses: MEET, HELD (b contains a), HOLDS (a contains b), or APART."""
+    codes, rows = np.full(len(rows_a), APART), PoseRows(rows_a, rows_b, 0, len(rows_a))
+    bodies = a._as_parts(), b._as_parts()
+    trees = TreePair(bodies[0].given, bodies[1].given, ORDERED)
+    meet_rows(trees, NO_POSE, NO_POSE, rows, 0.0, tree_scratch(), codes)
+    if DOUBT in codes:
+        for body in bodies:
+            complete(body)
+        meet_rows(trees, NO_POSE, NO_POSE, rows, 0.0, tree_scratch(), codes)
     for k in np.flatnonzero(codes == HELD).tolist():
         inner = MeshPair.of(a, b, relative(rows_a[k], rows_b[k])).held()
         codes[k] = HOLDS if inner is not None and inner.by == 1 else HELD

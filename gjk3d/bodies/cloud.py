@@ -136,7 +136,8 @@ class PointCloud(Body):
         finite = np.isfinite(every).all(axis=1)
         if not finite.any():
             raise ShapeError(
-                f"from_sensor: none of the {len(every)} points is finite, expected at least one finite point"
+                f"from_sensor: none of the {len(every)} points is finite, expected at least one. Skip this frame of "
+                "the sensor."
             )
         return cls(every[finite], radius), int(len(every) - finite.sum())
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.part_tree import packed_parts
 from gjk3d.bodies.parts import PlacedParts, hull_of_all
 from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError, UnboundedShapeError
@@ -156,7 +157,7 @@ def _flattened(item: Any, what: str) -> list[Part]:
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose). A pose of None is the identity")
     thing, pose = item
-    rows, stacked = pose_rows(pose, f"{what}[1]")
+    rows, stacked = pose_rows(pose, f"{what}[1]", single=True)
     if stacked:
         raise ShapeError(f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. Repeat the part instead")
     if isinstance(thing, Compound):
@@ -225,7 +226,7 @@ def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array
     (n,) of balls around them, and their rounding radii.
     """
     every = np.arange(parts.count)
-    (ints, floats, starts), rows = parts.pack(every), parts.rows(every)
+    ints, floats, starts, rows = packed_parts(parts.given, every)
     begins = starts[:, 0]
     corners = (ints[begins] == layout.HULL) & (ints[begins + layout.VERTICES] > 2)
     turns = np.unique(rows[:, :9], axis=0, return_inverse=True)[1].ravel()

@@ -35,10 +35,10 @@ from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freei
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import TriangleTree, crossings
+from gjk3d.bodies.mesh_distance import TriangleTree, crossings
 from gjk3d.bodies.outward import outward_of
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
@@ -50,8 +50,6 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
-    borrow,
-    give_back,
     tree_scratch,
 )
 from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
@@ -66,6 +64,7 @@ from gjk3d.narrow.cores import relative_pose
 from gjk3d.narrow.manifold import POINT
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.narrow.solve import SIGNED
+from gjk3d.narrow.workspace import borrow, give_back
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
 from gjk3d.shapes.base import Kind, Shape
@@ -275,7 +274,7 @@ class ContactPair:
         self._order = order_of(a, b)
         first, second = (b, a) if self._order == TURNED else (a, b)
         self._faces = bool(a._kind & b._kind & Kind.MESH)
-        self._trees = TreePair(parts_of(first).given, parts_of(second).given, self._order)
+        self._trees = TreePair(complete(parts_of(first)), complete(parts_of(second)), self._order)
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:

@@ -17,17 +17,15 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
-from gjk3d.bodies.mesh_trees import crossings
+from gjk3d.bodies.mesh_distance import crossings
 from gjk3d.bodies.normal_cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
 from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
-from gjk3d.bodies.parts import Copies, PlacedParts, Triangles
+from gjk3d.bodies.parts import Copies, PlacedParts, Triangles, complete
 from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.tree_collision import APART as PARTS_APART
 from gjk3d.bodies.tree_collision import (
     PosedPair,
     TreeScratch,
-    borrow,
-    give_back,
     list_parts,
     part_meets,
     parts_at,
@@ -38,6 +36,7 @@ from gjk3d.bodies.tree_distance import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.triangles import vec_at
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
+from gjk3d.narrow.workspace import borrow, give_back
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
@@ -210,7 +209,8 @@ def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
     """Return a body and the shapes of a list for the kernels."""
     first, rims_reaches = shapes.parts[0], shapes.given[1]
     order_a, order_b = (x.tree.order if isinstance(x, Triangles) else _NO_ORDER for x in (a, first))
-    trees = _with_neighbours(a, a.given), (_with_neighbours(first, shapes.given[0]), rims_reaches)
+    complete(first)
+    trees = _with_neighbours(a, complete(a)), (_with_neighbours(first, shapes.given[0]), rims_reaches)
     return ContactTrees(*trees, order_a, order_b, kind, (a.any_mapped, first.any_mapped))
 
 

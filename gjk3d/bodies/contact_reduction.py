@@ -1,4 +1,8 @@
-"""Reduction of contact points: without duplicates, and if there are too many, to points that span the patches."""
+"""Reduction of contact points: without duplicates, and if there are too many, to points that span the patches.
+
+`gjk3d.narrow.manifold.thinned` reduces the patch of two convex shapes. The default and the limit of the number of
+points apply to all shapes.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ from math import inf, sqrt
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.tree_collision import borrow, give_back
 from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow.manifold import POINT
+from gjk3d.narrow.workspace import borrow, give_back
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
+FEW_POINTS = 4  #: the default of ``max_points`` in all queries for contacts
+MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
 WIDTH = POINT + 3  #: floats of a point: those of `gjk3d.narrow.manifold`, and its normal
 _ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
 _ALIKE = 0.9  #: least cosine between normals of points that support a body together, as on rough ground

@@ -291,7 +291,10 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     def inner(x: float, y: float, z: float) -> float:
         value = float(function(x, y, z))
         if isnan(value):
-            raise ShapeError(f"from_implicit: the function is nan at ({x:g}, {y:g}, {z:g}), expected a number")
+            raise ShapeError(
+                f"from_implicit: the function is nan at ({x:g}, {y:g}, {z:g}), expected a number. Use bounds inside "
+                "its domain"
+            )
         value_range[0], value_range[1] = min(value_range[0], value), max(value_range[1], value)
         return -value
 
@@ -314,8 +317,9 @@ def of_trimesh(kind: type[Mesh], mesh: Any) -> Mesh:
         cures = {
             trimesh.Scene: ". Pass scene.to_mesh(), or each mesh of scene.dump()",
             trimesh.PointCloud: ". Use gjk3d.PointCloud(cloud.vertices, radius) for points",
+            object: ". Use gjk3d.Mesh(vertices, faces) for arrays",
         }
-        cure = next((text for other, text in cures.items() if isinstance(mesh, other)), "")
+        cure = next(text for other, text in cures.items() if isinstance(mesh, other))
         raise ShapeError(f"from_trimesh: got a {_type(mesh)}, expected a trimesh.Trimesh{cure}")
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
@@ -343,7 +347,10 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
             f"from_pyvista: got a MultiBlock of {len(data)} blocks, expected one. Pass each block, or data.combine()"
         )
     if not isinstance(data, pyvista.DataSet):
-        raise ShapeError(f"from_pyvista: got a {_type(data)}, expected a pyvista.PolyData")
+        raise ShapeError(
+            f"from_pyvista: got a {_type(data)}, expected a pyvista.PolyData. Use gjk3d.Mesh(vertices, faces) for "
+            "arrays"
+        )
     if not isinstance(data, pyvista.PolyData):
         data = _skin(data)
     triangles = data.triangulate()

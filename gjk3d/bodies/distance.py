@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from functools import cached_property
 from math import inf
@@ -18,9 +17,8 @@ from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of
-from gjk3d.bodies.parts import matrices_apart, parts_of, root_of
-from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of, packed_parts
+from gjk3d.bodies.parts import complete, parts_of, root_of
 from gjk3d.bodies.touching_bodies import (
     ANSWERED,
     BOUNDS,
@@ -32,12 +30,12 @@ from gjk3d.bodies.touching_bodies import (
 )
 from gjk3d.bodies.tree_collision import (
     APART,
+    DOUBT,
     HELD,
     MEET,
     PoseRows,
     TreePair,
     TreeScratch,
-    meet_each,
     meet_rows,
     tree_scratch,
 )
@@ -47,6 +45,7 @@ from gjk3d.convex.checks import FAST
 from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror, select_rows
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import ROUNDING, WIDTH, composed, relative, relatives
 from gjk3d.results import Status
 from gjk3d.shapes.base import Kind, Shape
@@ -87,6 +86,14 @@ class QueryScratch(NamedTuple):
     w: TreeScratch
 
 
+@per_thread
+def _scratch_of_single() -> QueryScratch:
+    """Return the pose rows and the scratch of a single query."""
+    codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
+    poses = np.empty((2, WIDTH))
+    return QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
+
+
 class TreeQueries:
     """The compiled queries on a body and another object: for stacks of poses, or for single matrices.
 
@@ -94,13 +101,14 @@ class TreeQueries:
     """
 
     def __init__(self, a: Parts, b: Parts, order: int) -> None:
-        self.trees, self._parts = TreePair(a.given, b.given, order), (ref(a), ref(b))
+        self.trees, self._parts, self._is_complete = TreePair(a.given, b.given, order), (ref(a), ref(b)), False
         # as `tree_collision.are_meshes`, which Python would interpret
         self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
-    @cached_property
-    def _roots(self) -> Array:
-        return np.stack([root_of(tree) for tree in self.trees[:2]])
+    def roots(self) -> Array:
+        """Return the root boxes of both in the caller's order, see `gjk3d.geometry.boxes`."""
+        roots = np.array([root_of(tree) for tree in self.trees[:2]])
+        return roots[::-1].copy() if self.trees.order == TURNED else roots
 
     @cached_property
     def _fast(self) -> tuple[FastBody, FastBody]:
@@ -114,22 +122,32 @@ class TreeQueries:
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
         """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
+        self.complete()
         query = distance_query(self._faces, level, most)
         rows, reports, w = x
         if not is_fast:
             return distance_rows(self.trees, query, ma, mb, rows, w, out, reports)
         return fast_rows(*self._fast, self.trees.order, query, ma, mb, rows, w, out, reports)
 
+    def complete(self) -> bool:
+        """Build the trees of the surfaces, which few collision queries need; return False if it was done before."""
+        if self._is_complete:
+            return False
+        for reference in self._parts:
+            parts = reference()
+            assert parts is not None
+            complete(parts)
+        self._is_complete = True
+        return True
+
     def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
         """Return `collide` at two matrices for a margin of at least 0, None if the general path has to solve it."""
         if self.trees.order == TURNED:
             ma, mb = mb, ma
-        poses, (rows, reports, w) = _thread_scratch()
-        # most pairs are far apart, and passing two trees takes longer than this test
-        apart = matrices_apart(ma, mb, self._roots, margin, 2.0 * ROUNDING, poses)
-        if apart != 0:
-            return False if apart == 1 else None
-        code = meet_rows(self.trees, NO_POSE, NO_POSE, rows, margin, w, reports.codes)
+        rows, reports, w = _scratch_of_single()
+        code = meet_rows(self.trees, ma, mb, rows, margin, w, reports.codes)
+        if code == DOUBT and self.complete():
+            code = meet_rows(self.trees, NO_POSE, NO_POSE, rows, margin, w, reports.codes)
         if code == APART:
             return False
         return True if code in (MEET, HELD) else None
@@ -138,7 +156,7 @@ class TreeQueries:
         """Write the row of a distance at two matrices; return its marks, -1 if the general path has to solve it."""
         if self.trees.order == TURNED:
             ma, mb = mb, ma
-        x, signed = _thread_scratch()[1], mode != narrow.UNSIGNED
+        x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
         code = self.measure_rows(ma, mb, mode == FAST, DEPTHS if signed else NORMALS, most, x, out)
         solved = code in (APART, ANSWERED) or (code in (MEET, HELD) and (mode == FAST or not signed))
         status, _, tight, unsure = x.reports.flags[0].tolist()
@@ -165,6 +183,8 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
         meet_rows(queries.trees, NO_POSE, NO_POSE, some, within, tree_scratch(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
+    if (codes == DOUBT).any() and queries.complete():
+        in_chunks(rows.total, rows.workers, run, _CHUNK)
     answer: Bools = (codes == MEET) | (codes == HELD)
     left = np.flatnonzero(codes > HELD)
     if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
@@ -183,21 +203,6 @@ def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin:
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
             answer[deep.which] = -deep.depths[:, MOST] <= margin
-    return answer
-
-
-def collide_beside(a: Body, shelf: ShapeList, which: Ints, rows: Rows, margin: float) -> Bools:
-    """Return the rows in which a body and one shape of a list per row collide, for a margin of at least 0."""
-    codes, tree = np.empty(rows.total, dtype=np.int64), a._as_parts().given
-
-    def run(start: int, stop: int) -> None:
-        meet_each(tree, shelf.given, which, rows.a, rows.b, margin, start, stop, tree_scratch(), codes)
-
-    in_chunks(rows.total, rows.workers, run, _CHUNK)
-    answer: Bools = (codes == MEET) | (codes == HELD)
-    for k in (codes > HELD).nonzero()[0].tolist():
-        few = Rows(rows.a[k : k + 1], rows.b[k : k + 1], 1, True)
-        answer[k] = collide(a, shelf.things[which[k]], few, margin)[0]
     return answer
 
 
@@ -332,7 +337,7 @@ def _into_world(row: Array, out: Array) -> None:
 def check_no_log(wanted: Wanted) -> None:
     """Raise an error if a trace is requested."""
     if wanted.log is not None:
-        raise UnsupportedPair("trace=True needs convex shapes. Use the hull() or the parts of the mesh")
+        raise UnsupportedPair("trace=True needs two convex shapes, but one is not convex. Use its hull() or its parts")
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
@@ -379,21 +384,6 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     marks = np.zeros((len(most), narrow.INTS), dtype=np.int64)
     marks[:, 0], marks[:, 2] = np.where(narrowly & ~(least > 0.0), Status.TOUCHING, Status.OVERLAPPING), narrowly
     flags[deep.which] = marks
-
-
-_local = threading.local()
-
-
-def _thread_scratch() -> tuple[Array, QueryScratch]:
-    """Return the pose rows and the scratch of a single query, which the thread retains."""
-    try:
-        scratch: tuple[Array, QueryScratch] = _local.scratch
-    except AttributeError:
-        codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
-        poses = np.empty((2, WIDTH))
-        x = QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
-        scratch = _local.scratch = poses, x
-    return scratch
 
 
 def prepare(a: Any, b: Any) -> TreeQueries | None:
@@ -487,8 +477,8 @@ def _distinct(out: Array, same: float) -> Ints:
 
 def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, Shape, Array]]:
     """Return the two parts of each pair and their poses in the world."""
-    placed_a = composed(row_a, x.a.rows(pairs[:, 0]))
-    placed_b = composed(row_a, composed(x.m, x.b.rows(pairs[:, 1])))
+    placed_a = composed(row_a, packed_parts(x.a.given, pairs[:, 0]).rows)
+    placed_b = composed(row_a, composed(x.m, packed_parts(x.b.given, pairs[:, 1]).rows))
     return [(x.a.shape(i), p, x.b.shape(j), q) for (i, j), p, q in zip(pairs.tolist(), placed_a, placed_b, strict=True)]
 
 

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d.bodies.base import Body, Packed, Parts
+from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.bvh import parted, straight
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import PRISMS, PartTree
+from gjk3d.bodies.part_tree import PRISMS, PartTree, packed_parts
 from gjk3d.bodies.parts import ends_of, given, turned
+from gjk3d.bodies.wide_tree import WideTree, wide_tree_of
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.frozen import cached
-from gjk3d.poses import IDENTITY, translations
+from gjk3d.poses import IDENTITY
 from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number, refuse_masked
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import in_range
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Ints, RowsLike, VectorLike
+from gjk3d.typing import Array, Bools, Ints, RowsLike, VectorLike
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
@@ -40,7 +41,7 @@ class Prisms(Parts):
     They are numbered by blocks of cells, in the order of a tree over the blocks.
     """
 
-    __slots__ = ("_bottom", "_cells", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
+    __slots__ = ("_bottom", "_cells", "_closed", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
 
     def __init__(self, field: HeightField, bottom: float) -> None:
         heights, pitch, origin = field.heights, field._steps, field.origin
@@ -92,17 +93,6 @@ class Prisms(Parts):
         """See `Parts`."""
         return turned(self.boxes(which), m)
 
-    def pack(self, which: Ints) -> Packed:
-        """See `Parts`."""
-        head = layout.FLOAT_HEAD
-        local = self._local(which)
-        floats = np.zeros((len(which), head + 18))
-        floats[:, layout.RHO] = np.sqrt((local**2).sum(axis=2).max(axis=1)) * (1.0 + 1e-15)
-        floats[:, head:] = local.transpose(0, 2, 1).reshape(len(which), 18)
-        starts = np.zeros((len(which), 2), dtype=np.int64)
-        starts[:, 1] = np.arange(len(which)) * floats.shape[1]
-        return Packed(_PRISM, floats.ravel(), starts)
-
     def _give(self) -> PartTree:
         grid = np.array([*self._origin, *self._pitch, self._bottom, self._bottom if self.endless else -inf])
         return given(
@@ -110,27 +100,10 @@ class Prisms(Parts):
             points=self.points(),
         )  # fmt: skip
 
-    def _middles(self, corners: Array) -> Array:
-        low, high = corners.min(axis=1), corners.max(axis=1)
-        low[:, 2] = self._bottom
-        middles: Array = 0.5 * (low + high)
-        return middles
-
-    def _local(self, which: Ints) -> Array:
-        """Return the vertices of prisms about their middles, (k, 6, 3)."""
-        corners = self._corners(which)
-        below = corners.copy()
-        below[..., 2] = self._bottom
-        local: Array = np.concatenate([corners, below], axis=1) - self._middles(corners)[:, None]
-        return local
-
-    def rows(self, which: Ints) -> Array:
-        """See `Parts`."""
-        return translations(self._middles(self._corners(which)))
-
     def shape(self, part: int) -> Shape:
         """See `Parts`."""
-        return ConvexHull(self._local(np.array([part]))[0])
+        floats = packed_parts(self.given, np.array([part])).floats
+        return ConvexHull(floats[layout.FLOAT_HEAD :].reshape(3, 6).T)
 
     def ends(self, n: Array) -> Array:
         """See `Parts`."""
@@ -144,6 +117,24 @@ class Prisms(Parts):
     def hull(self) -> Shape | None:
         """See `Parts`."""
         return None if self.endless else self._field.hull()
+
+    @property
+    def closed(self) -> WideTree:
+        """The tree of the closed surface of the columns down to their bottom, created once."""
+        try:
+            return self._closed
+        except AttributeError:
+            field = self._field
+            closed = HeightField(field.heights, field.pitch, field.origin, self._bottom)
+            self._closed: WideTree = wide_tree_of(closed._skin)
+        return self._closed
+
+    def holds(self, points: Array) -> Bools:
+        """Return which points are below the surface. Points below the bottom of the columns are too."""
+        low, high = self.box[[0, 1]], self.box[[3, 4]]
+        over = ((points[:, :2] > low) & (points[:, :2] < high)).all(axis=1)
+        below: Bools = over & (points[:, 2] < self._field._heights_at(points))
+        return below
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
@@ -191,8 +182,9 @@ class HeightField(Body):
     """Heights over a grid, two triangles per cell, solid below them, unbounded or down to a bottom.
 
     `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Without a bottom, the other
-    object must be bounded. The results are exact for the solid. The depth of an overlap has bounds, as for a
-    `Compound`. A body that has fallen through the surface is inside the solid, and a body below the bottom is not.
+    object must be bounded. The results are exact for the solid. The depth of a point is exact too, and the depth of
+    other objects has bounds, as for a `Compound`. A body that has fallen through the surface is inside the solid, and a
+    body below the bottom is not.
 
     Parameters
     ----------
@@ -247,7 +239,7 @@ class HeightField(Body):
         origin: VectorLike = (0.0, 0.0),
         bottom: float = -inf,
     ) -> None:
-        refuse_masked(heights, "HeightField: heights")
+        refuse_masked(heights, "HeightField: heights", "Fill them in, for example with the lowest height")
         try:
             raw = np.asarray(heights)
             place = np.asarray(origin)
@@ -327,6 +319,22 @@ class HeightField(Body):
                 "hull: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
             )
         return self._cached("hull", lambda: ConvexHull(self.surface().vertices))
+
+    def _heights_at(self, places: Array) -> Array:
+        """Return the height over points, clamped to the rim."""
+        shape = np.array(self.heights.shape)
+        at = np.clip((places[:, :2] - self.origin) / self._steps, 0.0, shape - 1.0)
+        cell = np.minimum(at.astype(np.int64), shape - 2)
+        u, v = (at - cell).T
+        i, j = cell.T
+        h = self.heights
+        low, far = h[i, j], h[i + 1, j + 1]
+        # the two triangles of a cell share the edge over the line from [i, j] to [i + 1, j + 1]
+        third = np.where(u >= v, h[i + 1, j], h[i, j + 1])
+        heights: Array = np.where(
+            u >= v, low + u * (third - low) + v * (far - third), low + v * (third - low) + u * (far - third)
+        )
+        return heights
 
     def surface(self, resolution: int = 32) -> Surface:
         """Return the surface as triangles, which is closed if there is a bottom, otherwise without sides and bottom.

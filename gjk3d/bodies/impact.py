@@ -17,12 +17,12 @@ from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_trees import box_pose
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, children, meet, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
 from gjk3d.convex.rows import Rows
+from gjk3d.geometry.boxes import box_pose
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow import toi
@@ -313,8 +313,9 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
         if tested and _meet_at_first(a, b, motions, clearance):
             return STARTED, 0.0, 0.0, 1
         result = first_touch(
-            first.given, second.given, motions, clearance, error, tested, _STEPS, _MOST_STEPS, boxes, tree_scratch()
-        )
+            complete(first), complete(second), motions, clearance, error, tested, _STEPS, _MOST_STEPS, boxes,
+            tree_scratch(),
+        )  # fmt: skip
         if result[0] != _ASKED_BEFORE:
             return result
         tested = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, overload
 from zlib import crc32
 
 import numpy as np
@@ -20,7 +20,7 @@ from gjk3d.frozen import cached
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, FactorsLike, Ints, OnePose, Row, Rows, RowsLike, Unclear
 from gjk3d.units import check_unit
-from gjk3d.wording import with_cure
+from gjk3d.wording import count, kind_of
 
 if TYPE_CHECKING:
     import pyvista
@@ -44,10 +44,14 @@ class Part(NamedTuple):
     mesh: Mesh
 
 
-def _cure_of_mesh(self: Any, vertices: Any = None, *args: Any, **keywords: Any) -> str:
-    """Return the cure for a mesh of another library in place of vertices and faces."""
-    line = line_for(vertices)
-    return f" Convert the {type(vertices).__name__}: {line.removeprefix('pass ')}." if line else ""
+def as_mesh(x: Any) -> Any:
+    """Return a mesh of trimesh or pyvista as a `Mesh` with its name and unit, and any other object unchanged."""
+    kinds = {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(x).__mro__}
+    if kinds & {"trimesh.Trimesh", "trimesh.Scene"}:
+        return Mesh.from_trimesh(x.to_mesh() if "trimesh.Scene" in kinds else x)
+    if kinds & {"pyvista.DataSet", "pyvista.MultiBlock"}:
+        return Mesh.from_pyvista(x.combine() if "pyvista.MultiBlock" in kinds else x)
+    return x
 
 
 class Mesh(Body):
@@ -58,10 +62,10 @@ class Mesh(Body):
 
     Parameters
     ----------
-    vertices : (n, 3) float
-        Points in the caller's unit.
+    vertices : (n, 3) float, or a mesh of trimesh or pyvista
+        Points in the caller's unit. A mesh of trimesh or pyvista is copied as by `from_trimesh` and `from_pyvista`.
     faces : (m, 3) int
-        Rows of ``vertices`` of each triangle, anticlockwise seen from outside.
+        Rows of ``vertices`` of each triangle, anticlockwise seen from outside. Left out for a mesh of another library.
     name, unit : str, optional
         The name of the model in the file, and its unit of length if the format has one.
     parts : sequence of Part, optional
@@ -116,11 +120,10 @@ class Mesh(Body):
     _unit: str | None
     _vertices: Array
 
-    @with_cure(_cure_of_mesh)
     def __init__(
         self,
-        vertices: RowsLike,
-        faces: RowsLike,
+        vertices: RowsLike | trimesh.Trimesh | trimesh.Scene | pyvista.DataSet | pyvista.MultiBlock,
+        faces: RowsLike | None = None,
         *,
         name: str | None = None,
         unit: str | None = None,
@@ -129,7 +132,13 @@ class Mesh(Body):
         solid: bool = True,
         rounding: float | None = None,
     ) -> None:
-        self._fill(vertices, faces, name, unit, parts, source, solid, rounding)
+        if faces is None:
+            copied = as_mesh(vertices)
+            if not isinstance(copied, Mesh):
+                cure = line_for(vertices) or "pass gjk3d.Mesh(vertices, faces)"
+                raise TypeError(f"Mesh: faces are missing for {kind_of(vertices)}. Instead {cure}")
+            vertices, faces, name, unit = copied.vertices, copied.faces, name or copied.name, unit or copied.unit
+        self._fill(cast("RowsLike", vertices), faces, name, unit, parts, source, solid, rounding)
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
@@ -266,7 +275,7 @@ class Mesh(Body):
 
     @property
     def _places(self) -> Ints:
-        """The number of the position of each vertex, (n,), equal for copies of a corner."""
+        """The index of the position of each vertex, (n,). Copies of a corner have the same index."""
         return self._mended.places
 
     # --- the bounded solid ----------------------------------------------------------------------------------------
@@ -315,10 +324,32 @@ class Mesh(Body):
     @property
     def skin(self) -> Mesh:
         """The closed surface that bounds the solid, which is the mesh itself unless there are `repairs`."""
-        return self._cached("skin", self._find_skin) if self._mended.repairs else self
+        return self._cached("skin", lambda: self._without(self._mended.spare)) if self._mended.repairs else self
 
-    def _find_skin(self) -> Mesh:
-        faces = np.delete(self._wound, self._mended.spare, axis=0)
+    @property
+    @cached
+    def _doubles(self) -> Ints:
+        """The faces that coincide with another face and are not counted."""
+        return np.setdiff1d(self._mended.spare, self._mended.hanging)
+
+    @property
+    def _once(self) -> Mesh:
+        """The mesh without `_doubles`."""
+        faces, doubles = self._faces, self._doubles
+        if not len(doubles):
+            return self
+        return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
+
+    def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
+        """Return the numbers of faces of a mesh without the ``dropped`` faces in this mesh. -1 stays -1."""
+        if not len(dropped):
+            return faces
+        numbers: Ints = np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
+        return numbers
+
+    def _without(self, spare: Ints) -> Mesh:
+        """Return the repaired surface without some faces."""
+        faces = np.delete(self._wound, spare, axis=0)
         first = np.unique(self._places, return_index=True)[1]  # the first of the copies of a corner
         return self._like(self._vertices, first[self._places[faces]])
 
@@ -334,14 +365,22 @@ class Mesh(Body):
         return faces
 
     def _outward(self, faces: Ints) -> Array:
-        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh, zero for degenerate faces."""
+        """Return `_normals`, and zero for faces that do not bound the solid of a closed mesh."""
+        units = self._normals(faces)
+        units[np.isin(faces, self._mended.spare)] = 0.0
+        return units
+
+    def _normals(self, faces: Ints) -> Array:
+        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh, zero for degenerate faces.
+
+        A face that does not bound the solid has the normal of its winding.
+        """
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
         length = np.linalg.norm(n, axis=1, keepdims=True)
         units: Array = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
         if self.is_watertight:
-            units *= np.sign(self.volume)
-            units[np.isin(faces, self._mended.spare)] = 0.0  # such a face does not bound the solid
+            units[~np.isin(faces, self._mended.spare)] *= np.sign(self.volume)
         return units
 
     @property
@@ -436,18 +475,20 @@ class Mesh(Body):
         return points
 
     @overload
-    def contains(self, points: Unclear) -> Any: ...
+    def contains(self, points: Unclear, *, workers: int = 1) -> Any: ...
     @overload
-    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    def contains(self, points: Row, *, workers: int = 1) -> bool: ...  # type: ignore[overload-overlap]
     @overload
-    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
-    def contains(self, points: Any) -> Any:
+    def contains(self, points: Rows, *, workers: int = 1) -> NDArray[np.bool_]: ...
+    def contains(self, points: Any, *, workers: int = 1) -> Any:
         """Return which points are inside the closed surface.
 
         Parameters
         ----------
         points : (3,) float or (n, 3) float
             In the frame of the mesh.
+        workers : int
+            Number of threads for a stack. The result does not depend on it.
 
         Returns
         -------
@@ -467,12 +508,17 @@ class Mesh(Body):
         [True, False]
         """
         from gjk3d.bodies.mesh_sides import holds  # kernels are loaded on demand
+        from gjk3d.convex.checks import check_workers
         from gjk3d.shapes.arguments import points_of
 
+        check_workers(workers)
         if not self.is_watertight:
-            raise ShapeError(f"{self._name or 'the mesh'} has {self.open_edges} open edges, expected a closed mesh")
+            raise ShapeError(
+                f"{self._name or 'the mesh'} has {self.open_edges} open edges, expected a closed mesh. Use "
+                "signed_distances(points, sign='winding').inside"
+            )
         p, single = points_of(points, "contains: points")
-        answer = holds(self, p)
+        answer = holds(self, p, workers)
         return bool(answer[0]) if single else answer
 
     @cached
@@ -799,7 +845,10 @@ class Mesh(Body):
 
         mesh = self._like(vertices, self._faces, source=self._source)
         if len(mesh.vertices) != len(self._vertices):
-            raise ShapeError(f"refit: {len(mesh.vertices)} vertices are given, expected {len(self._vertices)}")
+            raise ShapeError(
+                f"refit: {len(mesh.vertices)} vertices are given, expected {len(self._vertices)}. Build a new "
+                "gjk3d.Mesh for others"
+            )
         if "tree" in self._cache:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
@@ -821,7 +870,8 @@ class Mesh(Body):
         name = f" {self._name!r}" if self._name else ""
         parts = f", {len(self._parts)} parts" if len(self._parts) > 1 else ""
         unit = f", in {self._unit}" if self._unit else ""
-        return f"<Mesh{name}: {len(self._faces)} triangles, {len(self._vertices)} vertices{parts}{unit}>"
+        triangles = count(len(self._faces), "triangle")
+        return f"<Mesh{name}: {triangles}, {len(self._vertices)} vertices{parts}{unit}>"
 
 
 def _check_unit(unit: str | None) -> None:

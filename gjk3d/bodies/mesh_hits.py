@@ -14,12 +14,25 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_rays import Ray, first_triangle, leaf_hits, ray_on, to_triangle, triangle_at
+from gjk3d.bodies.mesh_rays import (
+    Ray,
+    areas_on,
+    extent_of,
+    first_triangle,
+    hit_triangle,
+    is_clear,
+    is_on,
+    leaf_hits,
+    outline,
+    ray_on,
+    to_triangle,
+    triangle_at,
+)
 from gjk3d.bodies.mesh_sides import box_of, is_in_box, is_within
-from gjk3d.bodies.triangles import Triangle, nearest_on, vec_at
+from gjk3d.bodies.triangles import Triangle, vec_at
 from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, row3, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, along, dot, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.ray import HIT, INSIDE, MISS, is_ray, unit_of, write_ray
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import check_row
@@ -31,9 +44,8 @@ _MISSED, _INSIDE = -1, -2  #: in place of a face
 
 
 @inlined
-def _normal(t: Triangle, d: Vec3) -> Vec3:
-    """Return the unit normal of a triangle against a ray, the reversed ray for a triangle without area."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+def _facing(n: Vec3, d: Vec3) -> Vec3:
+    """Return a normal as a unit vector against a ray, the reversed ray for a triangle without area."""
     length = sqrt(dot(n, n))
     if not length > 0.0:
         return (-d[0], -d[1], -d[2])
@@ -62,19 +74,15 @@ class Hits(NamedTuple):
     faces: Ints1
 
 
-class Block(NamedTuple):
-    """Scratch for some rays: their first triangles are read together, so that the reads do not wait for each other."""
-
-    numbers: Array2  #: (`BLOCK`, 17): the ray in the frame of the mesh, its limit and noise, and the triangle
-    known: Array1  #: (`BLOCK`,) `Found.exact`
-
-
 BLOCK = 64
 
 
-def new_block() -> Block:
-    """Return scratch for rays."""
-    return Block(np.empty((BLOCK, 17)), np.empty(BLOCK))
+def new_block() -> Array2:
+    """Return scratch for rays: the ray in the frame of the mesh, its limit and noise, and the triangle.
+
+    The first triangles of the rays are read together, so that the reads do not wait for each other.
+    """
+    return np.empty((BLOCK, 17))
 
 
 block_of_thread = per_thread(new_block)
@@ -106,7 +114,7 @@ def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
 
 @single_entry
 def first_hits(
-    rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Block, out: Hits
+    rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
 ) -> int:
     """Write the first hits of rays; return -1, or the number of a ray that is not valid.
 
@@ -116,9 +124,10 @@ def first_hits(
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
         for k in range(begin, end):
-            row = block.numbers[k - begin]
-            if not _set_up(rays, k, row, out.units):
+            if not _set_up(rays, k, block[k - begin], out.units):
                 return k
+        for k in range(begin, end):
+            row = block[k - begin]
             p = vec_at(row, 0)
             out.faces[k] = _MISSED
             if rays.closed and is_in_box(p, box) and is_within(p, box, skin, w):
@@ -127,38 +136,35 @@ def first_hits(
             ray = ray_on(p, (row[3], row[4], row[5]), t)
             row[7] = ray.noise
             if ray.begin >= 0.0:
-                found = first_triangle(ray, row[6], False, t, w)
-                out.faces[k], block.known[k - begin] = found.face, found.exact
+                out.faces[k] = first_triangle(ray, row[6], False, t, w).face
         for k in range(begin, end):
             face = out.faces[k]
             if face >= 0:
-                row = block.numbers[k - begin]
+                row = block[k - begin]
                 for q in range(3):
                     vertex = t.vertices[t.faces[face, q]]
                     row[8 + 3 * q], row[9 + 3 * q], row[10 + 3 * q] = vertex[0], vertex[1], vertex[2]
         for k in range(begin, end):
-            _finish(rays, k, block.numbers[k - begin], block.known[k - begin], t, w, out)
+            _finish(rays, k, block[k - begin], t, w, out)
     return -1
 
 
 @inlined
-def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideStack, out: Hits) -> None:
+def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits) -> None:
     """Write the result of a ray."""
-    face, distance, u, n = plain(out.faces[k]), known, row3(out.units, k), (nan, nan, nan)
+    face, distance, u, n = plain(out.faces[k]), 0.0, row3(out.units, k), (nan, nan, nan)
     inside = face == _INSIDE
     if face >= 0:
         p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
         triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
-        if known < 0.0:
-            distance = to_triangle(p, d, noise, triangle)
-            if not distance <= far:
-                # the rounding of float32 took it for a hit, and others were discarded
-                face, _, _, distance = first_triangle(ray_on(p, d, t), far, True, t, w)
-                if face >= 0:
-                    triangle = triangle_at(t, face)
+        distance, normal = hit_triangle(p, d, noise, triangle)
+        if not distance <= far:
+            face = first_triangle(ray_on(p, d, t), far, True, t, w).face
+            if face >= 0:
+                distance, normal = hit_triangle(p, d, noise, triangle_at(t, face))
         inside = face >= 0 and distance <= 2.0 * noise
         if face >= 0 and not inside:
-            n = turn(rays.poses[row_of(rays.poses, k)], _normal(triangle, d))
+            n = turn(rays.poses[row_of(rays.poses, k)], _facing(normal, d))
     hit = face >= 0 or inside
     if inside:
         distance, n = 0.0, (-u[0], -u[1], -u[2])
@@ -167,6 +173,27 @@ def _finish(rays: Rays, k: int, row: Array, known: float, t: WideTree, w: WideSt
     o, ahead = row3(rays.origins, row_of(rays.origins, k)), distance if hit else nan
     for c in range(3):
         out.points[k, c], out.normals[k, c] = o[c] + ahead * u[c], n[c]
+
+
+@kernel
+def hit_at(
+    row: Array, origin: Vec3, unit: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack
+) -> tuple[int, float, Vec3]:
+    """Return the code, distance and normal of the first hit of a ray on a mesh at a pose row."""
+    box, far = box_of(skin), min(most, _FARTHEST)
+    against = (-unit[0], -unit[1], -unit[2])
+    p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, unit)
+    if closed and is_in_box(p, box) and is_within(p, box, skin, w):
+        return plain(INSIDE), 0.0, against
+    ray = ray_on(p, d, t)
+    if ray.begin >= 0.0:
+        found = first_triangle(ray, far, True, t, w)
+        if found.face >= 0 and found.exact <= 2.0 * ray.noise:
+            return plain(INSIDE), 0.0, against
+        if found.face >= 0:
+            _, n = hit_triangle(p, d, ray.noise, triangle_at(t, found.face))
+            return plain(HIT), found.exact, turn(row, _facing(n, d))
+    return plain(MISS), inf, unit
 
 
 @single_entry
@@ -178,19 +205,7 @@ def first_hit(
     u, is_zero = _unit(direction)
     if is_zero or not is_ray(origin, direction) or check_row(m, out, plain(1)) != 0:
         return -1
-    row, box, far = out[1], box_of(skin), min(most, _FARTHEST)
-    p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, u)
-    entry = (plain(MISS), inf, u)
-    if closed and is_in_box(p, box) and is_within(p, box, skin, w):
-        entry = (plain(INSIDE), 0.0, (-u[0], -u[1], -u[2]))
-    else:
-        ray = ray_on(p, d, t)
-        if ray.begin >= 0.0:
-            found = first_triangle(ray, far, True, t, w)
-            if found.face >= 0 and found.exact <= 2.0 * ray.noise:
-                entry = (plain(INSIDE), 0.0, (-u[0], -u[1], -u[2]))
-            elif found.face >= 0:
-                entry = (plain(HIT), found.exact, turn(row, _normal(triangle_at(t, found.face), d)))
+    entry = hit_at(out[1], origin, u, most, closed, t, skin, w)
     write_ray(entry, origin, u, out, plain(0))
     return entry[0]
 
@@ -248,11 +263,13 @@ def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used
 def _place_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
     """Return whether a ray hits a triangle in its interior, close to its rim, or along its plane."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    u, v, w = dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b))
-    rim = noise * (sqrt(dot(a, a)) + sqrt(dot(b, b)) + sqrt(dot(c, c)))
-    if abs(u + v + w) <= 4.0 * rim:
+    if is_clear(areas_on(d, a, b, c), 4.0 * noise * extent_of(a, b, c)):
+        return IN_FACE
+    (u, v, w), (x, y, z) = outline(d, a, b, c)
+    near, total = 16.0 * noise * noise, u + v + w
+    if total * total <= near * max(x, y, z):
         return ALONG_PLANE
-    return ON_RIM if min(abs(u), abs(v), abs(w)) <= 4.0 * rim else IN_FACE
+    return ON_RIM if u * u <= near * x or v * v <= near * y or w * w <= near * z else IN_FACE
 
 
 @inlined
@@ -270,12 +287,14 @@ def _sort(first: int, used: int, out: AllHits) -> None:
 @inlined
 def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree, out: AllHits) -> bool:
     """Return whether a hit is on an edge or corner that an earlier hit is on, or where a ray leaves a plane."""
-    point, near = along(p, d, out.distances[i]), 256.0 * noise * noise
+    face, point = triangle_at(t, plain(out.faces[i])), along(p, d, out.distances[i])
     for j in range(i - 1, first - 1, -1):
-        # the rest of a face that the ray follows is part of the hit where this begins
-        is_close = out.distances[j] >= out.distances[i] - 4.0 * noise or out.places[j] == ALONG_PLANE
         on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
-        if is_close and on_rim and nearest_on(point, triangle_at(t, plain(out.faces[j])))[0] <= near:
+        # a face is convex, so the ray follows it from one of two points on it to the other
+        if on_rim and (
+            is_on(point, triangle_at(t, plain(out.faces[j])), 16.0 * noise)
+            or is_on(along(p, d, out.distances[j]), face, 16.0 * noise)
+        ):
             return True
     return False
 
@@ -329,7 +348,7 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
 
     An integer is the number of a ray that is not valid.
     """
-    tree, units, counts = wide_tree_of(mesh), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
+    tree, units, counts = wide_tree_of(mesh._once), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
     blocks: dict[int, tuple[Array, Ints]] = {}
 
     def run(start: int, stop: int) -> None:
@@ -349,16 +368,21 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
     ordered = [blocks[begin] for begin in sorted(blocks)]
     empty = [(np.empty(0), np.empty(0, dtype=np.int64))]
     distances, faces = (np.concatenate(parts) for parts in zip(*(ordered or empty), strict=True))
-    return counts, distances, faces, units
+    return counts, distances, mesh._numbers(faces, mesh._doubles), units
 
 
 # --- queries ----------------------------------------------------------------------------------------------------------
 
 
+def ray_trees_of(mesh: Mesh) -> tuple[WideTree, WideTree]:
+    """Return the trees of all triangles of a mesh, and of those that bound the solid if it is closed."""
+    tree = wide_tree_of(mesh)
+    return tree, wide_tree_of(mesh.skin) if mesh.is_solid else tree
+
+
 def single_cast(mesh: Mesh) -> Callable[..., int]:
     """Return `first_hit` for a mesh, a function of the pose, the ray, its limit and the row of the result."""
-    tree, closed = wide_tree_of(mesh), mesh.is_solid
-    skin = wide_tree_of(mesh.skin) if closed else tree
+    (tree, skin), closed = ray_trees_of(mesh), mesh.is_solid
 
     def cast(pose: Array, origin: Vec3, direction: Vec3, most: float, out: Array) -> int:
         return first_hit(pose, origin, direction, most, closed, tree, skin, stack_of_thread(), out)
@@ -368,12 +392,12 @@ def single_cast(mesh: Mesh) -> Callable[..., int]:
 
 def hits_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> Hits | int:
     """Return the first hits of rays, or the number of a ray that is not valid."""
-    points, normals, units = (np.empty((count, 3)) for _ in range(3))
+    # one allocation: malloc gives three that are freed back to the system, and their pages cost a third of the time
+    points, normals, units = np.empty((3, count, 3))
     hit, inside = (np.empty(count, dtype=bool) for _ in range(2))
     hits = Hits(np.empty(count), points, normals, units, hit, inside, np.empty(count, dtype=np.int64))
     faults: list[int] = []
-    tree, rays = wide_tree_of(mesh), rays._replace(closed=mesh.is_solid)
-    skin = wide_tree_of(mesh.skin) if mesh.is_solid else tree
+    (tree, skin), rays = ray_trees_of(mesh), rays._replace(closed=mesh.is_solid)
 
     def run(start: int, stop: int) -> None:
         fault = first_hits(rays, start, stop, tree, skin, stack_of_thread(), block_of_thread(), hits)

@@ -16,6 +16,7 @@ from gjk3d._kernels.vectors import LANES, boxes_near, lowest_bit, triangles_near
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_rays import descend, triangle_at
 from gjk3d.bodies.mesh_sides import box_of, is_within, winding_about
+from gjk3d.bodies.topology import NONE
 from gjk3d.bodies.triangles import nearest_on
 from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
@@ -174,7 +175,9 @@ def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: 
 def _write(
     nearest: NearestFace, p: Vec3, noise: float, inside: bool, most: float, m: Array, out: PointAnswers, k: int
 ) -> None:
-    row, side, d = out.numbers[k], -1.0 if inside else 1.0, sqrt(nearest.square)
+    row, d = out.numbers[k], sqrt(nearest.square)
+    inside = inside and d > 0.5 * noise  # nearer to the surface the side is rounding, and both are within the bounds
+    side = -1.0 if inside else 1.0
     out.faces[k], out.inside[k] = nearest.face, inside
     if nearest.face < 0:
         row[0], row[1], row[2] = side * inf, most if side > 0.0 else -inf, inf if side > 0.0 else -most
@@ -222,18 +225,34 @@ def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
     return answers.numbers[:, 0], answers.numbers[:, 3:6], answers.faces
 
 
+def _bounding(mesh: Mesh, sign: str) -> tuple[Mesh | None, Ints, int]:
+    """Return the surface that bounds the inside (None for no inside), the faces not in it, and how sides are found.
+
+    The last is `OUTSIDE`, `BY_RAYS` or `GIVEN`.
+    """
+    state = mesh._mended
+    if sign == "none" or (sign == "auto" and not mesh.is_solid):
+        return None, NONE, OUTSIDE
+    if sign == "auto" or not state.loose:
+        return mesh.skin, state.spare, BY_RAYS
+    if state.open_edges:
+        return mesh, NONE, GIVEN
+    spare = np.setdiff1d(state.spare, state.pieces)
+    return mesh._cached("wound", lambda: mesh._without(spare)), spare, GIVEN
+
+
 def distances_from_mesh(mesh: Mesh, rows: PointRows, sign: str, workers: int) -> PointAnswers:
     """Return the signed distances of points from a mesh, for a ``sign`` of auto, winding or none."""
-    skin = mesh.skin if sign == "auto" and mesh.is_solid else None
-    if sign == "winding":
-        answers = measure(mesh, rows._replace(sides=GIVEN), workers)
+    surface, spare, sides = _bounding(mesh, sign)
+    if surface is None or surface is mesh:
+        answers = measure(mesh, rows._replace(sides=sides), workers)
     else:
-        answers = measure(mesh, rows._replace(sides=BY_RAYS if skin is mesh else OUTSIDE), workers)
-    if skin is not None and skin is not mesh:
-        # triangles that are not part of the closed surface count for points outside only
-        inner = measure(skin, rows._replace(sides=BY_RAYS), workers)
-        faces = np.delete(np.arange(len(mesh.faces)), mesh._mended.spare)[inner.faces]
-        for mine, theirs in zip(answers, inner._replace(faces=faces), strict=True):
+        answers = measure(mesh._once, rows._replace(sides=OUTSIDE), workers)
+        answers = answers._replace(faces=mesh._numbers(answers.faces, mesh._doubles))
+        # triangles that do not bound the inside count for points outside only
+        inner = measure(surface, rows._replace(sides=sides), workers)
+        inner = inner._replace(faces=mesh._numbers(inner.faces, spare))
+        for mine, theirs in zip(answers, inner, strict=True):
             mine[inner.inside] = theirs[inner.inside]
     _fill_normals(mesh, rows, answers)
     return answers
@@ -244,7 +263,7 @@ def _fill_normals(mesh: Mesh, rows: PointRows, answers: PointAnswers) -> None:
     on = np.flatnonzero(np.isnan(answers.numbers[:, 6]) & (answers.faces >= 0))
     if not len(on):
         return
-    normals = mesh._outward(answers.faces[on])
+    normals = mesh._normals(answers.faces[on])
     normals[(normals == 0.0).all(axis=1)] = 0.0, 0.0, 1.0  # a face without area, for which any direction is right
     turns = rows.poses[on if len(rows.poses) > 1 else np.zeros(len(on), dtype=np.int64), :9].reshape(-1, 3, 3)
     answers.numbers[on, 6:] = (turns @ normals[..., None])[..., 0]

@@ -2,18 +2,21 @@
 
 A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
 depend on the distance of its origin. The triangles see the ray itself.
+
+The products of a ray and a triangle lose their digits if the ray passes an edge closely, if it is nearly parallel to
+the triangle, or if the triangle is thin. They are then computed with twice the digits.
 """
 
 from __future__ import annotations
 
-from math import copysign
+from math import copysign, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d._kernels.vectors import CLEAR, Line, Slabs, boxes_on_ray, lowest_bit, triangles_on_line
 from gjk3d.bodies.triangles import Triangle, nearest_on
 from gjk3d.bodies.wide_tree import WideStack, WideTree
-from gjk3d.geometry.vec3 import Vec3, add, cross, dot, scale, sub
+from gjk3d.geometry.vec3 import Vec3, cross, dot, exact_cross, exact_triple, sub
 from gjk3d.poses import ROUNDING
 
 #: Padding of boxes in units of the tree, whose coordinates are at most 1. In float32, with u = 2^-24, a box
@@ -28,7 +31,13 @@ _NEVER = 1e308
 #: Sheared corners are at most 3.5 r from the line and off by 14 u r. So the two products are off by 4 x 3.5 x 14 u r^2
 #: and rounded by 37 u r^2: 233 u = 1.4e-5 together.
 _RIM = 1.6e-5
-_FAR_ABOVE = 1024.0  #: an area this many times its rounding has digits enough for the distance of a hit
+#: Square of the sine of a corner times that of the angle between a ray and the plane, below which products are exact.
+#: With rounded products the distance is off by 16 times their rounding at most.
+SLANTED = 1.0 / 256.0
+#: Rounding of a point on a ray through a pose, in units of the noise. Farther from an edge a ray misses.
+_GRAZING = 1.0 / 8.0
+#: Rounding of a corner relative to the origin of a ray, in units of the noise. A triangle that seems thinner is a line.
+_ROUNDED = 1.0 / 32.0
 
 
 class Ray(NamedTuple):
@@ -118,11 +127,8 @@ def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
 
 
 @kernel
-def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray in the plane of a triangle to the triangle."""
-    away, _ = nearest_on(p, t)
-    if away <= noise * noise:
-        return 0.0
+def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
+    """Return the distance along a ray to the first edge of a triangle that it passes within rounding."""
     best = _NEVER
     for k in range(3):
         a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
@@ -142,54 +148,90 @@ def _edge_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 
 @inlined
-def _areas(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
+def areas_on(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return twice the projected areas of a line through the origin and each edge."""
     return (dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b)))
 
 
 @inlined
-def _extent(a: Vec3, b: Vec3, c: Vec3) -> float:
+def is_clear(areas: Vec3, rim: float) -> bool:
+    """Return whether a ray passes a triangle inside, farther from each edge than a rim."""
+    u, v, w = areas
+    return min(u, v, w) > rim or max(u, v, w) < -rim
+
+
+@inlined
+def extent_of(a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return the sum of all coordinates of a triangle."""
     return float(
         abs(a[0]) + abs(a[1]) + abs(a[2]) + abs(b[0]) + abs(b[1]) + abs(b[2]) + abs(c[0]) + abs(c[1]) + abs(c[2])
     )
 
 
 @kernel
-def _to_plane(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> float:
-    """Return the distance along a ray from 0 to the plane of a triangle, limited by those of its corners."""
-    n = cross(sub(b, a), sub(c, a))
-    x, y, z = dot(a, d), dot(b, d), dot(c, d)
-    return min(max(dot(n, a) / dot(n, d), min(x, y, z)), max(x, y, z))
+def hit_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> tuple[float, Vec3]:
+    """Return the distance along a ray to a triangle, whose rim is widened by rounding, and a normal of any length.
 
-
-@kernel
-def to_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
-    """Return the distance along a ray to a triangle, whose rim is widened by rounding, very large for a miss."""
+    The distance is very large for a miss.
+    """
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
-    u, v, w = _areas(d, a, b, c)
-    rim = noise * _extent(a, b, c)
-    low, high = min(u, v, w), max(u, v, w)
-    if low < -rim and high > rim:
-        return _NEVER
-    if low > _FAR_ABOVE * rim or high < -_FAR_ABOVE * rim:
-        ahead = _to_plane(d, a, b, c)
-    else:
-        ahead = _closely(p, d, noise, t, dot(a, d))
-    return max(ahead, 0.0) if ahead >= -noise else _NEVER
+    u, v, w = areas_on(d, a, b, c)
+    rim = noise * extent_of(a, b, c)
+    if min(u, v, w) < -rim and max(u, v, w) > rim:
+        return _NEVER, d
+    e, f = sub(t[1], t[0]), sub(t[2], t[0])
+    n = cross(e, f)
+    speed = dot(n, d)
+    slanted = speed * speed < SLANTED * dot(e, e) * dot(f, f)
+    if slanted:
+        n = exact_cross(e, f)
+        speed = dot(n, d)
+    if not is_clear((u, v, w), rim):
+        return _closely(p, d, noise, t), n
+    height = dot(n, a)
+    # rounding of an origin on the triangle is a distance in front of or behind it, divided by the sine of the angle
+    if slanted and abs(height) <= noise * sqrt(dot(n, n)) and is_on(p, t, noise):
+        return 0.0, n
+    ahead = height / speed
+    return (max(ahead, 0.0) if ahead >= -noise else _NEVER), n
+
+
+@inlined
+def to_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
+    """Return the distance of `hit_triangle`."""
+    return hit_triangle(p, d, noise, t)[0]
 
 
 @kernel
-def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle, along: float) -> float:
-    """Return the distance along a ray that passes an edge of a triangle closely, with areas seen from a near point."""
-    near = add(p, scale(along, d))
-    a, b, c = sub(t[0], near), sub(t[1], near), sub(t[2], near)
-    u, v, w = _areas(d, a, b, c)
-    rim = noise * _extent(a, b, c)
-    if min(u, v, w) < -rim and max(u, v, w) > rim:
-        return _NEVER
-    if abs(u + v + w) <= 4.0 * rim:
-        return _edge_on(p, d, t, 16.0 * noise)
-    return along + _to_plane(d, a, b, c)
+def is_on(p: Vec3, t: Triangle, noise: float) -> bool:
+    """Return whether a point is on a triangle to within rounding."""
+    return nearest_on(p, t)[0] <= noise * noise
+
+
+@kernel
+def outline(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
+    """Return `areas_on`, and the squared lengths of the projected edges opposite to each corner.
+
+    The areas have nearly no cancellation error, also if the line is nearly parallel to an edge or to the plane.
+    """
+    x, y, z = cross(d, sub(c, b)), cross(d, sub(a, c)), cross(d, sub(b, a))
+    areas = (exact_triple(d, b, c), exact_triple(d, c, a), exact_triple(d, a, b))
+    return areas, (dot(x, x), dot(y, y), dot(z, z))
+
+
+@kernel
+def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
+    """Return the distance along a ray that passes an edge of a triangle closely, or is nearly parallel to its plane."""
+    if is_on(p, t, noise):
+        return 0.0
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    (u, v, w), (x, y, z) = outline(d, a, b, c)
+    total, flat = u + v + w, _ROUNDED * noise
+    if (min(u, v, w) >= 0.0 or max(u, v, w) <= 0.0) and total * total > flat * flat * max(x, y, z):
+        # a mean of the corners is on the triangle, whatever the angle is
+        ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
+        return ahead if ahead >= 0.0 else _NEVER
+    return _along_rim(p, d, t, _GRAZING * noise)
 
 
 @inlined
@@ -232,7 +274,11 @@ def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
 
 @inlined
 def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> FirstTriangle:
-    """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ."""
+    """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ.
+
+    A triangle that float32 took for a hit may have an exact distance beyond ``far``. Others were discarded then, and
+    only a search with ``exact`` finds the first one.
+    """
     end = (far - ray.begin) * t.scale
     hit, lower, upper, known, node, top = -1, end, end, far, 0, 0
     padding = _PADDING + ray.error
@@ -254,6 +300,8 @@ def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack)
                 # their bounds overlap, so the exact distances decide
                 if known < 0.0:
                     hit, lower, upper, known = _exactly(ray, hit, t)
+                    if known > far:
+                        return FirstTriangle(hit, lower, upper, known)
                 new = _exactly(ray, face, t)
                 if new.exact < known or (new.exact == known and (hit < 0 or face < hit)):
                     hit, lower, upper, known = new

@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d._kernels.vectors import LANES, boxes_on_ray, lowest_bit
+from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_rays import Ray, leaf_hits, ray_on, triangle_at
-from gjk3d.bodies.triangles import Triangle, solid_angle
-from gjk3d.bodies.wide_tree import WideStack, WideTree, stack_of_thread, wide_tree_of
+from gjk3d.bodies.mesh_rays import SLANTED, Ray, leaf_hits, ray_on, triangle_at
+from gjk3d.bodies.triangles import Triangle, solid_angle, vec_at
+from gjk3d.bodies.wide_tree import PADDING, WideStack, WideTree, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
-from gjk3d.geometry.vec3 import Vec3, cross, dot, row3, sub, unit
+from gjk3d.geometry.vec3 import Vec3, careful_cross, cross, dot, row3, sub, unit
 from gjk3d.typing import Array, Array2, Bools, Bools1
 
-_PADDING = 1e-6  #: more than the rounding of a box to float32, in units of the tree
 _NEVER = 1e308
 _SECOND, _THIRD = 0.0119, 0.0237
 _MAIN = sqrt(1.0 - _SECOND**2 - _THIRD**2)  #: with these a unit vector
@@ -42,7 +41,8 @@ def crossing(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
         return 0
     if min(u, v, w) <= long and max(u, v, w) >= -long:
         return NO_COUNT
-    n = cross(sub(b, a), sub(c, a))
+    e, f = sub(t[1], t[0]), sub(t[2], t[0])
+    n = careful_cross(e, f, SLANTED * dot(e, e) * dot(f, f))
     height = dot(n, a)
     if abs(height) <= noise * sqrt(dot(n, n)):
         return NO_COUNT
@@ -61,14 +61,9 @@ class Box(NamedTuple):
 
 @inlined
 def box_of(t: WideTree) -> Box:
-    """Return the box of the root."""
-    x, y, z, u, v, w = _NEVER, _NEVER, _NEVER, -_NEVER, -_NEVER, -_NEVER
-    for lane in range(LANES):
-        b = t.boxes[0, :, lane]
-        x, y, z = min(x, float(b[0])), min(y, float(b[1])), min(z, float(b[2]))
-        u, v, w = max(u, float(b[3])), max(v, float(b[4])), max(w, float(b[5]))
-    p, size = _PADDING / t.scale, 1.0 / t.scale
-    return Box((x * size - p, y * size - p, z * size - p), (u * size + p, v * size + p, w * size + p), p)
+    """Return the box of the mesh."""
+    last = t.frames.shape[0] - 1
+    return Box(vec_at(t.frames[last - 1], 0), vec_at(t.frames[last], 0), PADDING / t.scale)
 
 
 @inlined
@@ -151,15 +146,32 @@ def winding_about(p: Vec3, t: WideTree) -> float:
 
 
 @kernel
-def is_within(p: Vec3, box: Box, t: WideTree, w: WideStack) -> bool:
-    """Return whether a point is inside the closed surface of a tree, whose box is passed because it is needed often."""
+def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
+    """Return how often the closed surface of a tree winds about a point: 0 outside, negative for inward winding.
+
+    The result is `NO_COUNT` if no ray is clear, for example on the surface. The box of the tree is passed because it is
+    needed often.
+    """
     if not is_in_box(p, box):
-        return False
+        return 0
     for attempt in range(_TRIES):
         count = _exits(ray_on(p, _direction(attempt, p, box), t), t, w)
         if count != NO_COUNT:
-            return count != 0
-    return abs(winding_about(p, t)) > 0.5
+            return count
+    return NO_COUNT
+
+
+@kernel
+def turns_about(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
+    """Return `turns_by_rays`, or the nearest integer to the winding number if no ray is clear, which is slow."""
+    count = turns_by_rays(p, box, t, w)
+    return round(winding_about(p, t)) if count == NO_COUNT else count
+
+
+@inlined
+def is_within(p: Vec3, box: Box, t: WideTree, w: WideStack) -> bool:
+    """Return whether a point is inside the closed surface of a tree."""
+    return turns_about(p, box, t, w) != 0
 
 
 @single_entry

@@ -13,11 +13,11 @@ from math import inf
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.mesh_trees import from_box
 from gjk3d.bodies.part_tree import (
     BOTTOM,
     CELL,
     CELLS_Y,
+    CELLS_Z,
     COPIES,
     ENDLESS,
     FIRST_FLOAT,
@@ -34,8 +34,9 @@ from gjk3d.bodies.part_tree import (
     part_at,
     top_of,
 )
-from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds, parts_at
+from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, holds, parts_at
 from gjk3d.bodies.triangles import Triangle, middle_of, nearest_on, normal_of, read
+from gjk3d.geometry.boxes import from_box
 from gjk3d.geometry.vec3 import Rigid, Vec3, add, along, cross, dot, neg, offset, place, sub, turn, turn_back
 from gjk3d.narrow.solve import UNSIGNED, solve
 from gjk3d.poses import ROUNDING
@@ -229,13 +230,13 @@ def _is_cell_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, 
 
     A tree of a grid has the part of each cell in place of a skin, see `gjk3d.bodies.parts.Copies.in_cells`.
     """
-    pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), t.skin_links.shape[1], k
+    pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), int(t.span[CELLS_Z]), k
     u, v, s = (q[0] - t.span[0]) / pitch, (q[1] - t.span[1]) / pitch, (q[2] - t.span[2]) / pitch
     reach = (probe.step + error) / pitch + _ROUNDED
-    for i in range(max(int(u - reach), 0), min(int(u + reach) + 1, t.skin_links.shape[0] // ny)):
+    for i in range(max(int(u - reach), 0), min(int(u + reach) + 1, t.skin.shape[0] // (ny * nz))):
         for j in range(max(int(v - reach), 0), min(int(v + reach) + 1, ny)):
             for c in range(max(int(s - reach), 0), min(int(s + reach) + 1, nz)):
-                part = t.skin_links[i * ny + j, c]
+                part = t.skin[(i * ny + j) * nz + c]
                 if part < 0 or part in (k, last):
                     continue
                 last = part
@@ -283,7 +284,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
         to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2])
         if _is_neighbour_near(t, k, q, p, n, probe, error):
             return False
-        if t.kind == COPIES and t.skin_links.shape[0] > 0:
+        if t.kind == COPIES and t.skin.shape[0] > 0:
             if _is_cell_near(t, k, q, p, n, probe, error):
                 return False
         elif _is_part_near(PosedPair(t, origin, to, error), k, p, n, probe, w):
@@ -291,11 +292,12 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
     if free_ahead:
         return True
     if not bare:
-        return not holds(t, q, w)
+        return bool(holds(t, q, w) == APART)
     # a corner of the wall between two closed parts may be on the surface, so the probe starts next to it, on the wall
     start = along(p, sub(middle_of(read(t.places, k)), p), _INWARDS)
     # near its intersection with another part, a face inside the body is close to the outside
-    return not holds(t, along(start, n, probe.step), w) and not holds(t, along(start, n, _LEAST * error), w)
+    ahead, near = along(start, n, probe.step), along(start, n, _LEAST * error)
+    return bool(holds(t, ahead, w) == APART and holds(t, near, w) == APART)
 
 
 @kernel

@@ -13,10 +13,11 @@ from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.depth.points import outward_normals
+from gjk3d.bodies.mesh_distance import TriangleTree
 from gjk3d.bodies.mesh_sides import holds
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart
 from gjk3d.bodies.parts import Triangles
 from gjk3d.bodies.triangles import crossing_segment, meet, read
+from gjk3d.geometry.boxes import box_pose, boxes_apart
 from gjk3d.geometry.components import connected
 from gjk3d.geometry.vec3 import Rigid
 from gjk3d.poses import ROUNDING

@@ -10,14 +10,18 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any, NamedTuple
 
-from gjk3d._kernels.decorators import inlined, kernel
+import numpy as np
+
+from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, from_box, gap_squared
+from gjk3d.bodies.mesh_distance import TriangleTree
+from gjk3d.geometry.boxes import box_pose, boxes_apart, from_box, gap_squared
 from gjk3d.geometry.vec3 import Rigid, Vec3, place
+from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 #: formats of parts: corners (m, 9) with a radius in the floats, positions of shapes (m, 3), pose rows, heights of a
 #: grid
@@ -29,7 +33,7 @@ FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
 #: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
 LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
-PITCH, CELLS_Y = 3, 4  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
+PITCH, CELLS_Y, CELLS_Z = 3, 4, 5  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 
 _GROWN = 16.0 * 2.0**-52
@@ -45,10 +49,9 @@ class PartTree(NamedTuple):
     table: Ints2  #: the columns above for each part in the order of the leaves; or one row for all
     ints: Ints1
     floats: Array1
-    skin_boxes: Array2  #: the tree of the closed surface whose inside counts, of no rows where there is none
-    skin_links: Ints2
-    skin_corners: Array2
-    span: Array1  #: the box round that surface, (6,)
+    #: head of the `WideTree` of the closed surface whose inside counts, or of an open mesh; zeros before it is needed
+    skin: Ints1
+    span: Array1  #: the box around the closed surface, (6,)
     points: Array2  #: a point of every connected piece, (k, 3)
     kind: int
     inside: int
@@ -72,8 +75,8 @@ def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
-        t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin_boxes, t.skin_links, t.skin_corners,
-        t.span, t.points[k : k + 1], t.kind, t.inside, rims_reaches[k, 0], rims_reaches[k, 1],
+        t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin, t.span, t.points[k : k + 1], t.kind,
+        t.inside, rims_reaches[k, 0], rims_reaches[k, 1],
     )  # fmt: skip
 
 
@@ -161,6 +164,33 @@ def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
             row[c] = t.places[t.table[k, ROW], c]
     r = k if t.table.shape[0] > 1 else 0
     return Core(t.ints[t.table[r, FIRST_INT] :], t.floats[t.table[r, FIRST_FLOAT] :])
+
+
+class Packed(NamedTuple):
+    """Some parts in the format of `gjk3d.shapes.layout`, and their pose rows."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (k, 2) first index of each part in both arrays
+    rows: Array
+
+
+@entry
+def _unpack(t: PartTree, which: Ints1, floats: Array2, rows: Array2) -> None:
+    for k in range(which.shape[0]):
+        part_at(t, which[k], floats[k if floats.shape[0] > 1 else 0], rows[k])
+
+
+def packed_parts(t: PartTree, which: Ints) -> Packed:
+    """Return some parts for the queries on convex shapes."""
+    rows, created = np.empty((len(which), WIDTH)), t.kind in (TRIANGLES, PRISMS)
+    floats = np.zeros((len(which) if created else 1, WIDEST))
+    _unpack(t, np.ascontiguousarray(which), floats, rows)
+    if created:
+        starts = np.column_stack([np.zeros_like(which), WIDEST * np.arange(len(which))])
+        return Packed(t.ints, floats.ravel(), starts, rows)
+    table = t.table[which] if len(t.table) > 1 else t.table.repeat(len(which), axis=0)
+    return Packed(t.ints, t.floats, table[:, : FIRST_FLOAT + 1], rows)
 
 
 @kernel

@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from math import hypot, inf, pi, prod, sqrt
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.base import Body, Packed, Parts
-from gjk3d.bodies.bvh import BOX, NO_TREE, built, fitted_to, parted, straight, tree_of
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.bvh import fitted_to, parted, straight, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, boxes_apart, gap_squared
 from gjk3d.bodies.part_tree import COPIES, ENDLESS, OPEN, PLACED, PRISMS, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.topology import edges_of
+from gjk3d.bodies.wide_tree import HEAD, WideTree, head_of, wide_tree, wide_tree_of
 from gjk3d.broad.tree import Tree
 from gjk3d.convex.rows import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
+from gjk3d.geometry.boxes import REACH, RIM, ROOT, box_pose, gap_squared
 from gjk3d.geometry.vec3 import Rigid
-from gjk3d.narrow.cores import relative_pose
-from gjk3d.narrow.pairs import take_poses
-from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved, translations
+from gjk3d.narrow.cores import AT_ORIGIN, relative_pose
+from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.composed import ConvexUnion
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull, Triangle
-from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
+_building = Lock()  #: of a wide tree, whose addresses must be those of the arrays that are retained
 _MOST_CURVED = 256  #: greatest number of curved parts whose hull is made of their support mappings
 _EVERY_WAY = np.array([(x, y, z) for x in (1.0, 0.0, -1.0) for y in (0.0, 1.0, -1.0) for z in (0.0, 1.0, -1.0)])
 _EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, with x first
@@ -113,7 +115,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin_links`, -1 without one, for `normal_cones`.
+        """Return the tree with the part of each cell of the grid as `skin`, -1 without one, for `normal_cones`.
 
         Large grids, and shapes that are not in a grid, have just the tree.
         """
@@ -123,13 +125,7 @@ class Copies(TreeParts):
         parts = np.full(grid.shape, -1, dtype=np.int64)
         for k, (i, j, c, i1, j1, c1) in enumerate(grid.cells[self._order].tolist()):
             parts[i:i1, j:j1, c:c1] = k
-        span = np.array([*grid.origin, grid.pitch, grid.shape[1], 0.0])
-        return self.given._replace(skin_links=parts.reshape(-1, grid.shape[2]), span=span)
-
-    def pack(self, which: Ints) -> Packed:
-        """See `Parts`."""
-        ints, floats, starts = self._arena
-        return Packed(ints, floats, starts[self._which[which]])
+        return self.given._replace(skin=parts.ravel(), span=np.array([*grid.origin, grid.pitch, *grid.shape[1:]]))
 
     def _give(self) -> PartTree:
         ints, floats, starts = self._arena
@@ -145,10 +141,6 @@ class Copies(TreeParts):
     def made_of(self) -> tuple[Sequence[Any], Ints]:
         """See `Parts`."""
         return self._shapes, self._which if len(self._shapes) > 1 else np.zeros(1, dtype=np.int64)
-
-    def rows(self, which: Ints) -> Array:
-        """See `Parts`."""
-        return translations(self._places[which])
 
     def shape(self, part: int) -> Shape:
         """See `Parts`."""
@@ -196,21 +188,13 @@ class Triangles(Parts):
         boxes: Array = boxes_round(corners) + np.repeat((-more, more), 3)
         return boxes
 
-    def pack(self, which: Ints) -> Packed:
-        """See `Parts`."""
-        return packed_triangles(self.tree.corners[which])
-
     def _give(self) -> PartTree:
         boxes, links, corners = self.tree.arrays
         table = np.zeros((1, 3), dtype=np.int64)
         return given(
             TRIANGLES, boxes, links, corners, table, ONE_TRIANGLE, np.zeros(1), reach=self.reach, points=self.points(),
-            **inside_of_mesh(self.mesh),
+            inside=SKIN if self.mesh.is_solid else OPEN, span=self.mesh.bounds.ravel(),
         )  # fmt: skip
-
-    def rows(self, which: Ints) -> Array:
-        """See `Parts`."""
-        return np.repeat(IDENTITY, len(which), axis=0)
 
     def shape(self, part: int) -> Shape:
         """See `Parts`."""
@@ -268,23 +252,42 @@ class Triangles(Parts):
         return normals
 
 
-def inside_of_mesh(mesh: Mesh) -> dict[str, Any]:
-    """Return the arguments of `given` for a mesh with an interior."""
-    skin = tree_of(mesh.skin).arrays if mesh.is_solid else None
-    return {"inside": OPEN if skin is None else SKIN, "skin": skin, "span": mesh.bounds.ravel()}
-
-
-def closed_skin(solids: Sequence[tuple[Mesh, Array]]) -> TriangleTree | None:
-    """Return the tree over the surfaces of closed meshes at pose rows with outward winding, or None."""
-    if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all():
-        return tree_of(solids[0][0].skin).arrays
+def joined_skins(solids: Sequence[tuple[Mesh, Array]]) -> tuple[Array, Ints]:
+    """Return the vertices and faces of the surfaces of closed meshes at pose rows, with outward winding."""
     vertices, faces, count = [], [], 0
     for mesh, row in solids:
         skin = mesh.skin
         vertices.append(moved(row, skin.vertices))
         faces.append(count + (skin.faces if skin.volume > 0.0 else skin.faces[:, ::-1]))
         count += len(skin.vertices)
-    return built(np.concatenate(vertices), np.concatenate(faces)).arrays if vertices else None
+    return np.concatenate(vertices), np.concatenate(faces)
+
+
+def only_skin(solids: Sequence[tuple[Mesh, Array]]) -> Mesh | None:
+    """Return the surface of the only closed mesh, if it is at the identity."""
+    return solids[0][0].skin if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all() else None
+
+
+def wide_skin(parts: Parts) -> WideTree:
+    """Return the wide tree over the surfaces of closed meshes, or over an open mesh. It is retained by the parts."""
+    with _building:
+        try:
+            wide: WideTree = parts._wide
+        except AttributeError:
+            solids = parts.solids
+            mesh = parts.mesh if isinstance(parts, Triangles) and not solids else only_skin(solids)
+            wide = parts._wide = wide_tree(*joined_skins(solids)) if mesh is None else wide_tree_of(mesh)
+    return wide
+
+
+def complete(parts: Parts) -> PartTree:
+    """Return all parts, with the wide tree of the surface, which queries that only collide may not need."""
+    tree = parts.given
+    if len(tree.skin) and not tree.skin[0]:
+        head = head_of(wide_skin(parts))
+        # traversals of other threads use the tree as soon as the first address is not 0
+        tree.skin[1:], tree.skin[0] = head[1:], head[0]
+    return tree
 
 
 def boxes_round(corners: Array) -> Array:
@@ -292,8 +295,8 @@ def boxes_round(corners: Array) -> Array:
     return np.hstack([corners.min(axis=1), corners.max(axis=1)])
 
 
-def packed_triangles(corners: Array) -> Packed:
-    """Return triangles, (n, 9), in the format of the kernels, with shared ints and a row of floats for each."""
+def packed_triangles(corners: Array) -> tuple[Ints, Array, Ints]:
+    """Return triangles, (n, 9), in the format of `gjk3d.shapes.layout`: shared ints, floats, and the first of each."""
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -306,7 +309,7 @@ def packed_triangles(corners: Array) -> Packed:
     floats[:, layout.RHO] = np.sqrt((local**2).sum(axis=2).max(axis=1)) * (1.0 + 1e-15)
     floats[:, head:] = local.transpose(0, 2, 1).reshape(len(v), 9)
     starts = np.column_stack([np.zeros(len(v), dtype=np.int64), np.arange(len(v)) * floats.shape[1]])
-    return Packed(ONE_TRIANGLE, floats.ravel(), starts)
+    return ONE_TRIANGLE, floats.ravel(), starts
 
 
 #: ints of all triangles
@@ -348,7 +351,7 @@ class PlacedParts(TreeParts):
         mapped = np.array([isinstance(thing, Shape) and is_mapped(thing) for thing, _ in self.things])
         self._mapped = mapped[self._owners]
         every = np.arange(len(self._owners))
-        super().__init__(self._placed(every, self.rows(every)), 1)
+        super().__init__(self._placed(every, self._things_rows[self._owners]), 1)
         order = self._order
         self._starts, self._owners, self._faces = self._starts[order], self._owners[order], self._faces[order]
         self._mapped, self._any_mapped = self._mapped[order], bool(mapped.any())
@@ -367,12 +370,14 @@ class PlacedParts(TreeParts):
         nodes, rim = straight(self._spans, self._links), 0.0
         if self.count == 1 and not self.any_mapped:
             rim = _rounded(self.things[0], self._floats, self._spans[0], nodes[0])
-        skin = closed_skin(self.solids)
-        span = None if skin is None else boxes_round(skin[2].reshape(1, -1, 3))[0]
+        span = None
+        if solids := self.solids:
+            vertices, faces = joined_skins(solids)
+            span = boxes_round(vertices[faces].reshape(1, -1, 3))[0]
         points = np.zeros((0, 3)) if self.any_mapped else self.points()
         return given(
             PLACED, nodes, self._links, self._things_rows, table, self._ints, self._floats, rim=rim, reach=self.reach,
-            points=points, inside=OPEN if skin is None else SKIN, skin=skin, span=span,
+            points=points, inside=SKIN if solids else OPEN, span=span,
         )  # fmt: skip
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
@@ -386,15 +391,7 @@ class PlacedParts(TreeParts):
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """See `Parts`."""
-        return self._placed(which, composed(m, self.rows(which)))
-
-    def pack(self, which: Ints) -> Packed:
-        """See `Parts`."""
-        return Packed(self._ints, self._floats, self._starts[which])
-
-    def rows(self, which: Ints) -> Array:
-        """See `Parts`."""
-        return self._things_rows[self._owners[which]]
+        return self._placed(which, composed(m, self._things_rows[self._owners[which]]))
 
     @property
     def any_mapped(self) -> bool:
@@ -487,12 +484,11 @@ def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node
 
 def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
-    reach: float, rim: float = 0.0, inside: int = OPEN, skin: TriangleTree | None = None,
-    span: Array | None = None,
+    reach: float, rim: float = 0.0, inside: int = OPEN, span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``skin`` is the tree of the surface."""
-    box = np.zeros(6) if span is None else span
-    arrays = boxes, links, places, table, ints, floats, *(skin or NO_TREE), box, points
+    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``span`` is the box around the surface."""
+    skin = np.zeros(HEAD if inside == SKIN or (kind == TRIANGLES and floats[0] == 0.0) else 0, dtype=np.int64)
+    arrays = boxes, links, places, table, ints, floats, skin, np.zeros(6) if span is None else span, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
     return PartTree(*fields)
 
@@ -544,12 +540,6 @@ def parts_of(thing: Body | Shape) -> Parts:
     return parts
 
 
-#: columns of `root_of` after the box: greatest coordinate, which is infinite without a box, rounding radius, and the
-#: radius of the ball about the box's centre
-_REACH, _RIM, _RADIUS, _ROOT = BOX, BOX + 1, BOX + 2, BOX + 3
-_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
-
-
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
     """Return the half extent of box j along axis r of the other box, where m is its pose in the frame of that box."""
@@ -574,55 +564,17 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
     """Write lower bounds of the signed distance of pairs at their pose rows, given as rows of ``roots``."""
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
-        if max(roots[a, _REACH], roots[b, _REACH]) == inf:
+        if max(roots[a, REACH], roots[b, REACH]) == inf:
             out[k] = -inf
             continue
-        m = relative_pose(rows[at[k, 0]], _ORIGIN, rows[at[k, 1]], _ORIGIN)
-        error = rounding * (roots[a, _REACH] + roots[b, _REACH] + max(abs(m[9]), max(abs(m[10]), abs(m[11]))))
+        m = relative_pose(rows[at[k, 0]], AT_ORIGIN, rows[at[k, 1]], AT_ORIGIN)
+        error = rounding * (roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), max(abs(m[10]), abs(m[11]))))
         to = box_pose(m, roots, a, roots, b)
         square = gap_squared(
             to, roots[a, 3], roots[a, 4], roots[a, 5], roots[b, 3], roots[b, 4], roots[b, 5]
         )  # fmt: skip
         gap = sqrt(square) if square > 0.0 else -_overlap(to, roots, a, b)
-        out[k] = gap - roots[a, _RIM] - roots[b, _RIM] - 4.0 * error
-
-
-@kernel
-def _roots_apart(m: Rigid, roots: Array, a: int, b: int, margin: float, rounding: float) -> bool:
-    """Return whether the balls or boxes of two bodies, given as rows of `root_of`, are farther apart than a margin."""
-    reach = roots[a, _REACH] + roots[b, _REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
-    more = margin + rounding * reach + roots[a, _RIM] + roots[b, _RIM]
-    to, far = box_pose(m, roots, a, roots, b), roots[a, _RADIUS] + roots[b, _RADIUS] + more
-    if to[9] * to[9] + to[10] * to[10] + to[11] * to[11] > far * far:
-        return True
-    x, y, z = roots[a, 3] + more, roots[a, 4] + more, roots[a, 5] + more
-    return bool(boxes_apart(to, x, y, z, roots[b, 3], roots[b, 4], roots[b, 5]))
-
-
-@entry
-def roots_apart(
-    rows: Array2, at: Ints2, roots: Array2, which: Ints2, margin: float, rounding: float, out: Ints1
-) -> None:  # fmt: skip
-    """Write which pairs of bodies are farther apart than a margin, by the roots of both.
-
-    ``at`` are their pose rows, and ``which`` their rows of ``roots``.
-    """
-    for k in range(at.shape[0]):
-        m = relative_pose(rows[at[k, 0]], _ORIGIN, rows[at[k, 1]], _ORIGIN)
-        out[k] = _roots_apart(m, roots, which[k, 0], which[k, 1], margin, rounding)
-
-
-@entry
-def matrices_apart(ma: Array2, mb: Array2, roots: Array2, margin: float, rounding: float, rows: Array2) -> int:
-    """Return whether two bodies at two matrices are apart, 0 or 1, by their ``roots``; -1 if one is not a pose.
-
-    ``rows`` receives the poses.
-    """
-    # one array for all results, since passing an array costs as much time as the rest of the function
-    if not take_poses(ma, mb, rows):
-        return -1
-    m = relative_pose(rows[0], _ORIGIN, rows[1], _ORIGIN)
-    return int(_roots_apart(m, roots, plain(0), plain(1), margin, rounding))
+        out[k] = gap - roots[a, RIM] - roots[b, RIM] - 4.0 * error
 
 
 def root_of(tree: PartTree) -> Array:
@@ -635,7 +587,7 @@ def root_of(tree: PartTree) -> Array:
 def root_of_object(thing: Any) -> Array:
     """Return the root box of an object, which is cached, infinite for a half-space and a user's own kind."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
-        return np.full(_ROOT, inf)
+        return np.full(ROOT, inf)
     root: Array = thing._cached("root", lambda: root_of(parts_of(thing).given))
     return root
 

@@ -60,7 +60,7 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
     hull = parts_of(body).hull()
     if hull is None or parts_of(body).endless:
         raise UnsupportedPair(
-            f"{type(body).__name__} against {type(plane).__name__}: use a large gjk3d.Box in place of the "
+            f"{type(body).__name__} against {type(plane).__name__} is not supported. Use a large gjk3d.Box for the "
             f"{'plane' if plane._kind == Kind.PLANE else 'half-space'}"
         )
     if plane._kind == Kind.HALFSPACE:

@@ -1,135 +1,27 @@
-"""Rays against bodies: the first hit, and whether a point is inside a closed surface.
-
-A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge or corner too
-closely is replaced by a ray in another direction. If all directions are unclear, the solid angle of all triangles
-decides, for which general position is not required (Jacobson et al., generalized winding numbers, 2013).
-"""
+"""First hits of rays on bodies: meshes, height fields, and bodies of several parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import pi, sqrt
 from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_hits import Hits, Rays, hits_on_mesh
-from gjk3d.bodies.mesh_sides import NO_COUNT, crossing, holds
+from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.part_tree import packed_parts
 from gjk3d.bodies.parts import PlacedParts, TreeParts
-from gjk3d.bodies.triangles import read, solid_angle
-from gjk3d.geometry.vec3 import Vec3
 from gjk3d.narrow.ray import HIT, INSIDE, MISS
 from gjk3d.poses import IDENTITY, moved_back
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
 
-_NEVER = 1e308
-_TRIES = 6
-NO, YES, UNCLEAR = range(3)
-
 CastPart = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
 LocalHits = tuple[Array, Array, Bools]  #: distance (infinite for a miss), normal, whether the ray begins inside
-
-
-@kernel
-def _entry(p: Vec3, d: Vec3, boxes: Array, i: int, noise: float) -> float:
-    """Return the distance along a ray to a box, very large for a miss."""
-    x, y, z = p[0] - boxes[i, 0], p[1] - boxes[i, 1], p[2] - boxes[i, 2]
-    near, far = 0.0, _NEVER
-    for k in range(3):
-        a, b, c = boxes[i, 6 + 3 * k], boxes[i, 7 + 3 * k], boxes[i, 8 + 3 * k]
-        o, s = a * x + b * y + c * z, a * d[0] + b * d[1] + c * d[2]
-        half = boxes[i, 3 + k] + noise
-        if abs(s) < 1e-12:
-            # a nearly parallel ray drifts by less than 1e-11 of the distance from the centre
-            if abs(o) > half + 1e-11 * (abs(x) + abs(y) + abs(z)):
-                return _NEVER
-        else:
-            t0, t1 = (-half - o) / s, (half - o) / s
-            near, far = max(near, min(t0, t1)), min(far, max(t0, t1))
-    # these two cover only the rounding of the quotients, since the half extents include the noise
-    return near if near <= far * (1.0 + 1e-12) + noise else _NEVER
-
-
-@kernel
-def _leavings(p: Vec3, d: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return the number of exits of a ray from the surface minus the number of entries, or `NO_COUNT`."""
-    count = 0
-    stack[0, 0] = 0
-    top = 1
-    while top > 0:
-        top -= 1
-        i = stack[top, 0]
-        if _entry(p, d, boxes, i, noise) == _NEVER:
-            continue
-        if links[i, 0] >= 0:
-            stack[top, 0] = links[i, 0]
-            stack[top + 1, 0] = links[i, 0] + 1
-            top += 2
-            continue
-        for k in range(links[i, 1], links[i, 1] + links[i, 2]):
-            change = crossing(p, d, read(corners, k), noise)
-            if change == NO_COUNT:
-                return NO_COUNT
-            count += change
-    return count
-
-
-@kernel
-def winding(p: Vec3, corners: Array) -> float:
-    """Return the winding number of the triangles about p."""
-    total = 0.0
-    for k in range(corners.shape[0]):
-        total += solid_angle(p, read(corners, k))
-    return total / (4.0 * pi)
-
-
-@kernel
-def _leavings_of_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return the result of `_leavings` for the first clear ray of a few rays."""
-    for attempt in range(_TRIES):
-        # directions off all likely planes of symmetry
-        x, y, z = 0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt
-        n = sqrt(x * x + y * y + z * z)
-        count = _leavings(p, (x / n, y / n, z / n), boxes, links, corners, noise, stack)
-        if count != NO_COUNT:
-            return count
-    return NO_COUNT
-
-
-@kernel
-def side_by_rays(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> int:
-    """Return by a few rays whether a point is inside: NO, YES, or UNCLEAR, for example on the surface."""
-    count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
-    if count == NO_COUNT:
-        return UNCLEAR
-    return YES if count != 0 else NO
-
-
-@kernel
-def turns_about(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> float:
-    """Return 1 for a point inside a closed surface with outward winding, -1 with inward winding, and 0 outside."""
-    count = _leavings_of_rays(p, boxes, links, corners, noise, stack)
-    turns = winding(p, corners) if count == NO_COUNT else float(count)
-    return 1.0 if turns > 0.5 else -1.0 if turns < -0.5 else 0.0
-
-
-@kernel
-def winds_about(p: Vec3, corners: Array) -> bool:
-    """Return whether a point is inside the closed surface by the solid angles of all triangles, which is slow."""
-    return abs(winding(p, corners)) > 0.5
-
-
-@kernel
-def is_inside(p: Vec3, boxes: Array, links: Ints, corners: Array, noise: float, stack: Ints) -> bool:
-    """Return whether a point is inside the closed surface."""
-    side = side_by_rays(p, boxes, links, corners, noise, stack)
-    return side == YES or (side == UNCLEAR and winds_about(p, corners))
 
 
 def _cast(
@@ -191,7 +83,8 @@ def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints,
         numbers = np.array([first.setdefault(id(thing), k) for k, thing in enumerate(things)])[block[:, 1]]
         rows = np.stack([row for _, row in parts.things])[block[:, 1]]
     else:
-        numbers, rows = parts.pack(block[:, 1]).starts[:, 1], parts.rows(block[:, 1])
+        packed = packed_parts(parts.given, block[:, 1])
+        numbers, rows = packed.starts[:, 1], packed.rows
     for number in np.unique(numbers):
         some = numbers == number
         thing = things[number] if isinstance(parts, PlacedParts) else parts.shape(int(block[some, 1][0]))
@@ -217,7 +110,7 @@ def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, c
     enter, leave, axis = _footprint(field, starts, directions)
     over = enter <= leave
     at = starts + np.where(over, enter, 0.0)[:, None] * directions
-    below = over & (at[:, 2] <= _height(field, at))
+    below = over & (at[:, 2] <= field._heights_at(at))
     inside = below & (enter == 0.0)
     wall = below & (enter > 0.0) & (enter < distances)
     distances[wall] = enter[wall]
@@ -236,23 +129,6 @@ def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Ar
     first = np.where(still, np.where(between, -np.inf, np.inf), np.minimum(to_low, to_high))
     last = np.where(still, np.where(between, np.inf, -np.inf), np.maximum(to_low, to_high))
     return np.maximum(first.max(axis=1), 0.0), last.min(axis=1), first.argmax(axis=1)
-
-
-def _height(field: HeightField, places: Array) -> Array:
-    """Return the height of the field over points of the grid, clamped to its rim."""
-    shape = np.array(field.heights.shape)
-    at = np.clip((places[:, :2] - field.origin) / field._steps, 0.0, shape - 1.0)
-    cell = np.minimum(at.astype(np.int64), shape - 2)
-    u, v = (at - cell).T
-    i, j = cell.T
-    h = field.heights
-    low, far = h[i, j], h[i + 1, j + 1]
-    # the two triangles of a cell share the edge over the line from [i, j] to [i + 1, j + 1]
-    third = np.where(u >= v, h[i + 1, j], h[i, j + 1])
-    heights: Array = np.where(
-        u >= v, low + u * (third - low) + v * (far - third), low + v * (third - low) + u * (far - third)
-    )
-    return heights
 
 
 cast_on_endless, cast_on_parts = (partial(_cast, hits) for hits in (_on_ground, _on_parts))

@@ -84,5 +84,5 @@ def _concatenated(every: Sequence[PartTree]) -> PartTree:
     q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
     table[:, :2] += starts
-    points = np.concatenate([tree[10] for tree in every])
+    points = np.concatenate([tree.points for tree in every])
     return given(PLACED, np.concatenate(boxes), np.concatenate(links), places[0], table, q, f, points=points, reach=0.0)

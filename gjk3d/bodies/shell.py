@@ -6,29 +6,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gjk3d.bodies.base import Body, Packed
+from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import straight
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import TRIANGLES, PartTree
-from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given, inside_of_mesh, packed_triangles
+from gjk3d.bodies.part_tree import OPEN, SKIN, TRIANGLES, PartTree
+from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given
 from gjk3d.errors import ShapeError
 from gjk3d.poses import IDENTITY
-from gjk3d.shapes import layout
 from gjk3d.shapes.arguments import number
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.polytopes import Triangle
 from gjk3d.shapes.surfaces import Surface
-from gjk3d.typing import Array, Ints
-from gjk3d.wording import kind_of
+from gjk3d.typing import Array
+from gjk3d.wording import count, kind_of
 
 
 class Shell(Body):
     """All points within half a thickness of the triangles of a mesh, and the interior of a closed mesh.
 
-    An open mesh is a surface without volume. The depth of a touching body is undefined, and a thin body may change
-    sides between two steps. A shell is the body that a ball of diameter ``thickness`` sweeps on the surface, with a
-    rounded rim. `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side, and their results
-    are exact for this body. The depth of an overlap has bounds, as for a `Compound`.
+    An open mesh is a surface without volume, so a thin body may pass through it between two steps. A shell is the body
+    that a ball of diameter ``thickness`` sweeps on the surface, with a rounded rim. `gjk3d.collide`, `distance`,
+    `contact` and similar queries accept it on either side, and their results are exact for this body. The depth of an
+    overlap has bounds, as for a `Compound`.
 
     A closed mesh is solid in `gjk3d.collide`, so its shell is the mesh grown by half the thickness. The shell of a
     ``Mesh(..., solid=False)`` is hollow.
@@ -70,7 +69,7 @@ class Shell(Body):
         self._set(mesh=mesh, thickness=number(thickness, "Shell: thickness"))
 
     def __repr__(self) -> str:
-        return f"<Shell of {len(self.mesh.faces)} triangles, thickness {self.thickness:g}>"
+        return f"<Shell of {count(len(self.mesh.faces), 'triangle')}, thickness {self.thickness:g}>"
 
     @property
     def unit(self) -> str | None:
@@ -82,7 +81,7 @@ class Shell(Body):
         return self.mesh.hull().inflated(0.5 * self.thickness)
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return both sides at half the thickness along the mean normals of vertices, and the rim, for pictures.
+        """Return the surface for pictures: the rim and both sides, which follow the mean normals of the vertices.
 
         Parameters
         ----------
@@ -125,23 +124,13 @@ class Plates(TreeParts):
         super().__init__(boxes_round(corners) + np.outer(more, np.repeat((-1.0, 1.0), 3)), 2)
         self.mesh, self.radius, self._corners = mesh, radius, corners[self._order]
 
-    def pack(self, which: Ints) -> Packed:
-        """See `Parts`."""
-        packed = packed_triangles(self._corners[which].reshape(-1, 9))
-        packed.floats[packed.starts[:, 1] + layout.RADIUS] = self.radius
-        return packed
-
     def _give(self) -> PartTree:
         nodes = straight(boxes_round(self._corners), self._links)
         return given(
             TRIANGLES, nodes, self._links, self._corners.reshape(-1, 9), np.zeros((1, 3), dtype=np.int64), ONE_TRIANGLE,
             np.array([self.radius]), rim=self.radius, reach=self.reach, points=self.points(),
-            **inside_of_mesh(self.mesh),
+            inside=SKIN if self.mesh.is_solid else OPEN, span=self.mesh.bounds.ravel(),
         )  # fmt: skip
-
-    def rows(self, which: Ints) -> Array:
-        """See `Parts`."""
-        return np.repeat(IDENTITY, len(which), axis=0)
 
     def shape(self, part: int) -> Shape:
         """See `Parts`."""

@@ -156,10 +156,20 @@ def joined(solids: Sequence[Any]) -> Any:
 
 
 def arrays_of(body: Any) -> tuple[Array, Any]:
-    """Return the vertices and the faces of a solid of manifold3d."""
+    """Return the vertices and the faces of a solid of manifold3d, both sorted.
+
+    manifold3d uses threads, and the order of its output differs from run to run.
+    """
     surface = body.to_mesh64()
-    vertices = np.array(surface.vert_properties[:, :3], dtype=np.float64, order="C")
-    return vertices, surface.tri_verts.astype(np.int64)
+    vertices = np.array(surface.vert_properties[:, :3], dtype=np.float64)
+    order = np.lexsort(vertices.T)
+    vertices = np.ascontiguousarray(vertices[order])
+    # vertices at one position have the same rank, since their order is not defined
+    rank = np.cumsum(np.any(np.diff(vertices, axis=0, prepend=vertices[:1]) != 0.0, axis=1))
+    faces = np.argsort(order)[surface.tri_verts.astype(np.int64)]
+    first = rank[faces].argmin(axis=1)[:, None]
+    faces = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
+    return vertices, faces[np.lexsort(rank[faces].T)]
 
 
 def placed(mesh: Mesh, row: Array) -> Any:
@@ -194,7 +204,7 @@ def _ends(corners: Array) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
 
 
 def _bodies(merged: Any) -> list[Any]:
-    """Return the bodies of a solid, each without its cavities. Flat pieces are omitted."""
+    """Return the bodies of a solid, with their cavities subtracted. Flat pieces are omitted."""
     pieces = [piece for piece in merged.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
     bodies = sorted((piece for piece in pieces if piece.volume() > 0.0), key=lambda piece: float(piece.volume()))
     for hollow in pieces:
@@ -320,10 +330,10 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return the winding number of a closed surface about the origin, 1 inside (Van Oosterom and Strackee, 1983)."""
-    a, b, c = (corners[:, k] for k in range(3))
-    x, y, z = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
-    up = np.einsum("ij,ij->i", a, np.cross(b, c))
-    down = x * y * z + np.einsum("ij,ij->i", a, b) * z + np.einsum("ij,ij->i", b, c) * x
-    down += np.einsum("ij,ij->i", c, a) * y
-    return float(np.arctan2(up, down).sum() / (2.0 * np.pi))
+    """Return the winding number of a closed surface about the origin, 1 inside, see `triangles.solid_angle`."""
+    lengths = np.linalg.norm(corners, axis=2, keepdims=True)
+    units = np.divide(corners, lengths, out=np.zeros_like(corners), where=lengths > 0.0)
+    nearest = np.einsum("ijk,ijk->ij", units, np.roll(units, -1, axis=1)).argmax(axis=1)
+    a, b, c = (units[np.arange(len(units)), (nearest + k) % 3] for k in range(3))
+    u, v = a + c, b + c
+    return float(np.arctan2((c * np.cross(u, v)).sum(axis=1), (u * v).sum(axis=1)).sum() / (2.0 * np.pi))

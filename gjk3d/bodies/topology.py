@@ -148,6 +148,7 @@ class Mended(NamedTuple):
     turned: Ints = NONE  #: numbers of faces to be flipped
     spare: Ints = NONE  #: numbers of faces that do not bound the solid
     hanging: Ints = NONE  #: spare faces that are not duplicates, so that they can be touched from outside
+    pieces: Ints = NONE  #: hanging faces of pieces with open edges
     crowded: bool = False  #: whether an edge of a closed mesh has more than two triangles
 
 
@@ -229,7 +230,10 @@ class _Work:
         messages = tuple(_repair_text(count, "triangle", *words) for count, *words in repairs if count)
         turned, spare, hanging = (edges.faces[which] for which in (turned, ~self.kept, single & ~self.kept))
         crowded = bool(self.counts.max() > 2)
-        return Mended(edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, crowded)
+        return Mended(
+            edges.places, 0, len(loose), loose_edges, nearly, messages, turned, spare, hanging, edges.faces[loose],
+            crowded,
+        )  # fmt: skip
 
     def merged_rim(self, rounding: float) -> Ints:
         """Return the position number of each vertex after merging near corners of open edges."""

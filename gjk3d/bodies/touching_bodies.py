@@ -21,9 +21,10 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.partings import past_all, shifted, solve_pair
-from gjk3d.bodies.mesh_trees import to_point
+from gjk3d.bodies.mesh_points import NearestFace, nearest_face
+from gjk3d.bodies.mesh_rays import triangle_at
+from gjk3d.bodies.mesh_sides import box_of, turns_about
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
-from gjk3d.bodies.raycast import turns_about
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -55,6 +56,7 @@ from gjk3d.bodies.tree_distance import (
     report_gap,
 )
 from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
+from gjk3d.bodies.wide_tree import WideTree, stack_in, tree_in
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offset, row3, scale, sub, turn_back, unit
 from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
 from gjk3d.narrow.closed import best_axis, half_extents
@@ -421,20 +423,20 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
 def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
     """Return whether B is one part with an interior, and a ball if A has a closed surface.
 
-    A flat part can be between two parts of A that it only touches, but a solid part cannot. `ball_in` decides on which
-    side of a closed surface the centre of a ball is.
+    A flat part can be between two parts of A that it only touches, but a solid part that is larger than the overlap of
+    touching parts cannot. `ball_in` decides on which side of a closed surface the centre of a ball is.
     """
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False
     core = part_at(x.b, leaf[1], w.floats_b, w.row_b)
-    solid = core.floats[layout.RADIUS] + core.floats[layout.INNER] > 0.0
+    solid = core.floats[layout.RADIUS] + core.floats[layout.INNER] > _SURELY * x.error
     return bool(solid and (x.a.inside == OPEN or core.ints[layout.KIND] == layout.POINT))
 
 
 @kernel
 def _past_walls(
-    x: PosedPair, ball: Round, first: Vec3, turns: float, boxes: Array, links: Ints, corners: Array, w: TreeScratch
+    x: PosedPair, ball: Round, first: Vec3, turns: float, t: WideTree, w: TreeScratch
 ) -> Vec3:  # fmt: skip
     """Return a translation of a ball out of a closed surface about as long as the first, or zero without success.
 
@@ -451,8 +453,8 @@ def _past_walls(
         if _is_free(shifted(x, by), False, w):
             return by
         p = add(c, by)
-        _, face, foot = to_point(p, 1e150, boxes, links, corners, w.stack, w.keys)
-        n, outward = scale(turns, normal_of(read(corners, face))), sub(p, foot)
+        _, face, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, stack_in(w.stack, w.floats32))
+        n, outward = scale(turns, normal_of(triangle_at(t, face))), sub(p, foot)
         if radius > 0.0:
             off = cross(n, outward)
             if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, nearest to an edge
@@ -468,15 +470,19 @@ def _past_walls(
 
 
 @kernel
-def ball_in(x: PosedPair, closed: bool, boxes: Array2, links: Ints2, corners: Array2, w: TreeScratch) -> Deep:
-    """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains."""
+def ball_in(x: PosedPair, closed: bool, skin: Ints, w: TreeScratch) -> Deep:
+    """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains.
+
+    ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.wide_tree`.
+    """
     single, r = lone_round(x, w)
     c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
     if not single or dot(r.direction, r.direction) > 0.0:
         return nothing
-    turns = turns_about(c, boxes, links, corners, x.error, w.stack) if closed else 0.0
-    square, face, foot = to_point(c, 1e150, boxes, links, corners, w.stack, w.keys)
-    far, to_foot, normal = sqrt(square), sub(foot, c), normal_of(read(corners, face))
+    t, stack = tree_in(skin), stack_in(w.stack, w.floats32)
+    turns = float(min(max(turns_about(c, box_of(t), t, stack), -1), 1)) if closed else 0.0
+    square, face, foot = nearest_face(c, NearestFace(inf, plain(-1), c), t, stack)
+    far, to_foot, normal = sqrt(square), sub(foot, c), normal_of(triangle_at(t, face))
     depth = r.radius + far
     if turns == 0.0:  # the centre is outside
         depth, to_foot = r.radius - far, neg(to_foot)
@@ -487,7 +493,7 @@ def ball_in(x: PosedPair, closed: bool, boxes: Array2, links: Ints2, corners: Ar
     off = cross(out, to_foot)
     if sqrt(dot(off, off)) <= x.error:  # the normal of the face is more exact than a short segment
         n = out
-    by = _past_walls(x, r, scale(depth, n), turns, boxes, links, corners, w)
+    by = _past_walls(x, r, scale(depth, n), turns, t, w)
     least, most = depth - x.error, sqrt(dot(by, by))
     if not most > 0.0:
         return Deep(least, inf, depth, n, foot, c)
@@ -534,10 +540,8 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
     if no parts overlap, and otherwise OVERLAPPING.
     """
     a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    if a.inside == SKIN:
-        ball = ball_in(x, True, a.skin_boxes, a.skin_links, a.skin_corners, w)
-    elif a.kind == TRIANGLES and a.floats[0] == 0.0:
-        ball = ball_in(x, False, a.boxes, a.links, a.places, w)
+    if a.inside == SKIN or (a.kind == TRIANGLES and a.floats[0] == 0.0):
+        ball = ball_in(x, a.inside == SKIN, a.skin, w)
     if ball.most <= ball.least * (1.0 + _CLOSE):
         bounds = (-ball.depth, -ball.most, -ball.least)
         put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)

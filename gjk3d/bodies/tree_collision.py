@@ -10,14 +10,14 @@ Poses do not depend on each other. The two parts that intersected at the last po
 
 from __future__ import annotations
 
-import threading
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.mesh_trees import STACK, crossings
+from gjk3d.bodies.mesh_distance import STACK, crossings
+from gjk3d.bodies.mesh_sides import box_of, is_within
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     OPEN,
@@ -26,23 +26,21 @@ from gjk3d.bodies.part_tree import (
     TRIANGLES,
     TURNED,
     WIDEST,
-    GivenShapes,
     PartTree,
     column_gap,
     nodes_apart,
-    nth_shape,
     part_at,
     put_behind,
     triangles_of,
 )
-from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.wide_tree import FLOATS32, stack_in, tree_in
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
 from gjk3d.narrow.pairs import comes_later
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
-from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace
+from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import ROUNDING, WIDTH, check_row
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 
 #: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
 #: decide, the columns of a height field are not deep enough
@@ -67,6 +65,7 @@ class TreeScratch(NamedTuple):
     flags: Ints2
     last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
     box: Array2  #: along the axes
+    floats32: Floats32_1  #: of a traversal of a wide tree
 
 
 class TreePair(NamedTuple):
@@ -219,18 +218,23 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 
 @kernel
-def holds(host: PartTree, p: Vec3, w: TreeScratch) -> bool:
-    """Return whether a point in the body's frame is inside its closed surface."""
+def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
+    """Return HELD if a point in the body's frame is inside its closed surface, otherwise APART.
+
+    The result is DOUBT if the tree of the surface is not built, see `gjk3d.bodies.parts.complete`.
+    """
     for c in range(3):
         if p[c] < host.span[c] or p[c] > host.span[3 + c]:
-            return False
-    noise = ROUNDING * (host.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
-    return bool(is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, noise, w.stack))
+            return APART
+    if host.skin[0] == 0:
+        return DOUBT
+    tree = tree_in(host.skin)
+    return HELD if is_within(p, box_of(tree), tree, stack_in(w.stack, w.floats32)) else APART
 
 
 @kernel
 def held(x: PosedPair, w: TreeScratch) -> int:
-    """Test whether one of two bodies without surface contact is inside the other: APART or HELD.
+    """Test whether one of two bodies without surface contact is inside the other: APART, HELD or DOUBT, see `holds`.
 
     ``out`` receives a point that proves it, in A's frame, and the flags receive the container, 0 or 1.
     """
@@ -240,10 +244,12 @@ def held(x: PosedPair, w: TreeScratch) -> int:
             p = (guest.points[k, 0], guest.points[k, 1], guest.points[k, 2])
             # a surface without contact is inside or outside as a whole, so one point of each piece decides
             local = place(x.m, p) if side == 0 else turn_back(x.m, sub(p, offset(x.m)))
-            if holds(host, local, w):
+            code = holds(host, local, w)
+            if code == HELD:
                 w.out[0, 6], w.out[0, 7], w.out[0, 8] = local if side == 0 else p
                 w.flags[0, 0] = side
-                return HELD
+            if code != APART:
+                return code
     return APART
 
 
@@ -267,7 +273,7 @@ def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
 
 @kernel
 def faces_meet(x: PosedPair, w: TreeScratch) -> int:
-    """Test whether two meshes intersect: MEET, HELD or APART."""
+    """Test whether two meshes intersect: MEET, HELD, APART or DOUBT."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
@@ -305,17 +311,6 @@ def meet_rows(
         code = faces_meet(x, w) if faces else meet(x, margin, w)
         answer[k] = code
     return code
-
-
-@entry
-def meet_each(
-    a: PartTree, b: GivenShapes, which: Ints1, rows_a: Array2, rows_b: Array2, margin: float, start: int, stop: int,
-    w: TreeScratch, answer: Ints1,
-) -> None:  # fmt: skip
-    """Write the code of `meet` for a body and shape ``which[k]`` of a list at pose rows k, start to stop."""
-    for k in range(start, stop):
-        w.last[0] = -1
-        answer[k] = meet(two_at(a, nth_shape(b[0], b[1], which[k]), rows_a[k], rows_b[k]), margin, w)
 
 
 @entry
@@ -376,37 +371,14 @@ def solve_parts(
         solve(c, mode, inf, 0.0, w.workspace, w.workspace.simplex[:0], out, flags, k)
 
 
-_local = threading.local()
-
-
-def tree_scratch() -> TreeScratch:
-    """Return the traversal scratch of this thread."""
-    try:
-        scratch: TreeScratch = _local.tree_scratch
-    except AttributeError:
-        scratch = _local.tree_scratch = new_tree_scratch()
-    return scratch
-
-
-_MOST_BYTES = 1 << 23  #: of an array that a thread retains
-
-
-def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
-    """Return an array of at least so many rows, the one that `give_back` took last if it is long enough."""
-    array = _local.__dict__.setdefault("arrays", {}).pop(name, None)
-    return np.empty((rows, columns), dtype=kind) if array is None or len(array) < rows else array
-
-
-def give_back(**arrays: Any) -> None:
-    """Retain large arrays under the names of `borrow`, since new memory costs more than the computation."""
-    _local.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
-
-
 def new_tree_scratch() -> TreeScratch:
     """Return new traversal scratch."""
     return TreeScratch(
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
         np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
-        np.concatenate([np.zeros(6), np.eye(3).ravel()])[None],
+        np.concatenate([np.zeros(6), np.eye(3).ravel()])[None], np.empty(FLOATS32, dtype=np.float32),
     )  # fmt: skip
+
+
+tree_scratch = per_thread(new_tree_scratch)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.mesh_trees import nearest_triangles
+from gjk3d.bodies.mesh_distance import nearest_triangles
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, children, parts_at
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import atan2, sqrt
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, cross, dot, place, scale, sub
+from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, add, along, careful_cross, cross, dot, neg, place, scale, sub
 from gjk3d.typing import Array
 
 Triangle = tuple[Vec3, Vec3, Vec3]
@@ -20,6 +20,12 @@ Nearest = tuple[float, Vec3, Vec3]
 #: Square of the height of a triangle relative to its longest edge below which its edges may be nearer than the foot.
 #: Rounding moves the foot of a far point on such a triangle farther than its edges are apart.
 _FLATTEST = 1e-13
+#: square of a sine below which an axis loses more by the rounding of a cross product than by that of coordinates
+_FEW_DIGITS = 1e-4
+_PARALLEL = 1e-15  #: sine of an angle within the rounding of two edges
+#: square of the greatest error of a common point, in units of a triangle's length, that is not improved
+_EXACT = 1e-30
+_TINY = 1e-290  #: bound of errors by underflow
 
 
 @inlined
@@ -51,10 +57,33 @@ def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
     return place(m, a), place(m, b), place(m, c)
 
 
+@kernel
+def _digits_cross(u: Vec3, v: Vec3) -> Vec3:
+    """Return u x v as for vectors that differ from u and v by no more than their rounding."""
+    return careful_cross(u, v, _FEW_DIGITS * dot(u, u) * dot(v, v))
+
+
+@kernel
+def plane_normal(t: Triangle) -> Vec3:
+    """Return a vector orthogonal to a triangle, which has all digits for slivers too."""
+    return _digits_cross(sub(t[1], t[0]), sub(t[2], t[0]))
+
+
+@inlined
+def middle(a: Vec3, b: Vec3) -> Vec3:
+    """Return the point halfway between two points."""
+    return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+
+
+@inlined
+def _sum(v: Vec3) -> float:
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
+
+
 @inlined
 def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
     """Return whether the triangles are apart along n by more than noise. Corners are relative to the first of p."""
-    length = noise * (abs(n[0]) + abs(n[1]) + abs(n[2]))
+    length = noise * _sum(n) + _TINY
     a1, a2 = dot(n, p[1]), dot(n, p[2])
     b0, b1, b2 = dot(n, q[0]), dot(n, q[1]), dot(n, q[2])
     low_a, high_a = min(0.0, a1, a2), max(0.0, a1, a2)
@@ -91,7 +120,7 @@ def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
 
 @inlined
 def _over(p: Vec3, t: Triangle, n: Vec3) -> tuple[bool, Vec3]:
-    """Return whether p is over the inside of a triangle with normal n, and its foot as a combination of the corners."""
+    """Return whether p projects into a triangle with normal n, and the foot, a mean of the corners (zeros if not)."""
     u, v, w = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     x, y, z = dot(n, cross(v, w)), dot(n, cross(w, u)), dot(n, cross(u, v))
     inside = x >= 0.0 and y >= 0.0 and z >= 0.0 and x + y + z > 0.0
@@ -139,39 +168,83 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
 
 
 @kernel
+def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
+    """Return whether two triangles touch or cross, by nearest points and by axes with all digits."""
+    square, x, y = nearest(p, q)
+    if square <= noise * noise:
+        return True
+    w = sub(y, x)
+    if _parted(w, p, q, noise):
+        return False
+    p_edges, q_edges = (p[1], p[2], sub(p[2], p[1])), (sub(q[1], q[0]), sub(q[2], q[1]), sub(q[0], q[2]))
+    # rounding rotates a short segment between nearest points; the axis is orthogonal to the edge of one of them
+    for e in (*p_edges, *q_edges):
+        ee = dot(e, e)
+        if ee > 0.0 and _parted(along(w, e, -dot(w, e) / ee), p, q, noise):
+            return False
+    if _parted(plane_normal(p), p, q, noise) or _parted(plane_normal(q), p, q, noise):
+        return False
+    for e in p_edges:
+        for f in q_edges:
+            if _parted(_digits_cross(e, f), p, q, noise):
+                return False
+    return True
+
+
+@inlined
+def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
+    """Return the gap of two triangles along e x f times its length, or -1e308 for edges that are parallel.
+
+    ``r`` is from the start of e to that of f, and ``y`` and ``w`` are the extents of the triangles along the axis.
+    """
+    c = cross(e, f)
+    x = dot(c, r)
+    gap = max(x - max(0.0, y) + min(0.0, w), min(0.0, y) - max(0.0, w) - x)
+    # a rotation of an edge by the rounding makes the edges parallel, and their axis superfluous
+    return gap if gap < -limit or _sum(c) > _PARALLEL * _sum(e) * _sum(f) else -1e308
+
+
+@kernel
 def meet(p: Triangle, q: Triangle, noise: float) -> bool:
-    """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates."""
+    """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates.
+
+    A gap along an axis e x f is a determinant of e, f and a difference of corners. Its error is less than 16 unit
+    roundoffs times the product of their three lengths, for short axes too: the cross product of two edges of a sliver
+    may have no digits. ``noise`` is more than 16 unit roundoffs times the longest difference, so ``noise`` times the
+    lengths of both edges bounds the error. A greater gap along one axis proves that the triangles are apart. Greater
+    overlaps along all axes prove that they cross. `_meet_closely` decides the other pairs.
+    """
     o = p[0]
     p1, p2 = sub(p[1], o), sub(p[2], o)
     q0, q1, q2 = sub(q[0], o), sub(q[1], o), sub(q[2], o)
-    n = cross(p1, p2)
-    length = noise * (abs(n[0]) + abs(n[1]) + abs(n[2]))
-    d0, d1, d2 = dot(n, q0), dot(n, q1), dot(n, q2)
-    if min(d0, d1, d2) > length or max(d0, d1, d2) < -length:
+    n, long_p, wide_p = cross(p1, p2), _sum(p1), _sum(p2)
+    x, y, z = dot(n, q0), dot(n, q1), dot(n, q2)
+    limit, low, high = noise * long_p * wide_p + _TINY, min(x, y, z), max(x, y, z)
+    if low > limit or high < -limit:
         return False
+    clear = low < -limit and high > limit
     f0, f1, f2 = sub(q1, q0), sub(q2, q1), sub(q0, q2)
-    k = cross(f0, f1)
-    length = noise * (abs(k[0]) + abs(k[1]) + abs(k[2]))
-    base = dot(k, q0)
-    d0, d1, d2 = -base, dot(k, p1) - base, dot(k, p2) - base
-    if min(d0, d1, d2) > length or max(d0, d1, d2) < -length:
+    k, long_q, wide_q = cross(f0, f1), _sum(f0), _sum(f1)
+    x, y, z = -dot(k, q0), dot(k, sub(p1, q0)), dot(k, sub(p2, q0))
+    limit, low, high = noise * long_q * wide_q + _TINY, min(x, y, z), max(x, y, z)
+    if low > limit or high < -limit:
         return False
-    a = ((0.0, 0.0, 0.0), p1, p2)
-    b = (q0, q1, q2)
-    e1 = sub(p2, p1)
-    for e in (p1, e1, p2):
-        if (
-            _parted(cross(e, f0), a, b, noise)
-            or _parted(cross(e, f1), a, b, noise)
-            or _parted(cross(e, f2), a, b, noise)
-        ):
+    origin = (0.0, 0.0, 0.0)
+    if not (clear and low < -limit and high > limit):
+        return _meet_closely((origin, p1, p2), (q0, q1, q2), noise)
+    x, y, z = -dot(n, f0), -dot(n, f1), -dot(n, f2)
+    limit = noise * (long_p + wide_p) * (long_q + wide_q) + _TINY
+    for s, e in ((origin, p1), (p1, sub(p2, p1)), (p2, neg(p2))):
+        w = dot(k, e)
+        gap = max(
+            _gap(e, f0, sub(q0, s), x, w, limit),
+            _gap(e, f1, sub(q1, s), y, w, limit),
+            _gap(e, f2, sub(q2, s), z, w, limit),
+        )
+        if gap > limit:
             return False
-    across = cross(n, k)
-    if dot(across, across) > 1e-6 * dot(n, n) * dot(k, k):
-        return True
-    # for nearly coplanar or degenerate triangles these axes are incomplete, but the nearest points give another axis
-    _, x, y = nearest(a, b)
-    return not _parted(sub(y, x), a, b, noise)
+        clear = clear and gap < -limit
+    return clear or _meet_closely((origin, p1, p2), (q0, q1, q2), noise)
 
 
 @inlined
@@ -245,16 +318,30 @@ def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
 
 @inlined
 def solid_angle(p: Vec3, t: Triangle) -> float:
-    """Return the signed solid angle of a triangle at a point (van Oosterom, Strackee, 1983)."""
+    """Return the signed solid angle of a triangle at a point, 0 at a corner (van Oosterom, Strackee, 1983).
+
+    With unit vectors to the corners, half of its tangent is a (b x c) over 1 + ab + bc + ca. Next to the middle of a
+    needle both lose all digits. They are c (u x v) and u v for u = a + c and v = b + c, which are accurate if a and b
+    are the corners with the least angle.
+    """
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     la, lb, lc = sqrt(dot(a, a)), sqrt(dot(b, b)), sqrt(dot(c, c))
-    return 2.0 * atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
+    if not min(la, lb, lc) > 0.0:
+        return 0.0
+    a, b, c = scale(1.0 / la, a), scale(1.0 / lb, b), scale(1.0 / lc, c)
+    ab, bc, ca = dot(a, b), dot(b, c), dot(c, a)
+    if bc >= ab and bc >= ca:
+        a, b, c = b, c, a
+    elif ca >= ab:
+        a, b, c = c, a, b
+    u, v = add(a, c), add(b, c)
+    return 2.0 * atan2(dot(c, cross(u, v)), dot(u, v))
 
 
 @kernel
 def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
     """Return the length and the end points of the intersection of two crossing triangles, with length 0 without one."""
-    n, k = cross(sub(p[1], p[0]), sub(p[2], p[0])), cross(sub(q[1], q[0]), sub(q[2], q[0]))
+    n, k = plane_normal(p), plane_normal(q)
     w = cross(n, k)
     ww = dot(w, w)
     nothing = (0.0, p[0], p[0])
@@ -293,11 +380,12 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def pierced(p: Triangle, q: Triangle) -> float:
-    """Return the greatest motion of all points for which an edge of p still pierces q, or 0 if no edge does.
+    """Return the greatest distance that every point may move while an edge of p still pierces q, or 0 if no edge does.
 
-    Until then the ends of the edge are on both sides of the plane of q, and the rim of q encloses the edge.
+    Up to this distance, the ends of the edge stay on opposite sides of the plane of q, and the rim of q encloses the
+    edge.
     """
-    best, n = 0.0, cross(sub(q[1], q[0]), sub(q[2], q[0]))
+    best, n = 0.0, plane_normal(q)
     area = sqrt(dot(n, n))
     for a, b in ((p[0], p[1]), (p[1], p[2]), (p[2], p[0])):
         u, x, y, z = sub(b, a), sub(q[0], a), sub(q[1], a), sub(q[2], a)
@@ -306,7 +394,7 @@ def pierced(p: Triangle, q: Triangle) -> float:
             continue
         side, least = 1.0 if da < 0.0 else -1.0, min(abs(da), abs(db)) / area
         for s, t in ((x, y), (y, z), (z, x)):
-            w = cross(u, sub(t, s))
+            w = _digits_cross(u, sub(t, s))
             length = sqrt(dot(w, w))
             least = min(least, side * dot(w, s) / length) if length > 0.0 else 0.0
         best = max(best, least)
@@ -322,7 +410,7 @@ def reach_through(p: Triangle, q: Triangle) -> float:
 @kernel
 def normal_of(t: Triangle) -> Vec3:
     """Return the unit normal of a triangle, zero if it is degenerate."""
-    n = cross(sub(t[1], t[0]), sub(t[2], t[0]))
+    n = plane_normal(t)
     length = sqrt(dot(n, n))
     if not length > NO_LENGTH:
         return (0.0, 0.0, 0.0)
@@ -336,9 +424,32 @@ def middle_of(t: Triangle) -> Vec3:
 
 
 @kernel
+def _off(c: Vec3, p: Triangle, q: Triangle) -> float:
+    """Return the square of the greater distance of a point from two triangles."""
+    return max(nearest_on(c, p)[0], nearest_on(c, q)[0])
+
+
+@kernel
 def common_of(p: Triangle, q: Triangle) -> Vec3:
     """Return a common point of two triangles that touch or cross."""
     length, x, y = crossing_segment(p, q)
-    if not length > 0.0:
-        _, x, y = nearest(p, q)
-    return (0.5 * (x[0] + y[0]), 0.5 * (x[1] + y[1]), 0.5 * (x[2] + y[2]))
+    best = middle(x, y)
+    off = _off(best, p, q) if length > 0.0 else 1e308
+    u, v = sub(p[1], p[0]), sub(p[2], p[0])
+    if off <= _EXACT * max(dot(u, u), dot(v, v)):
+        return best
+    # rounding moves the line of nearly parallel planes, and the segment of a sliver may be a point
+    _, x, y = nearest(p, q)
+    c = middle(x, y)
+    if _off(c, p, q) < off:
+        best, off = c, _off(c, p, q)
+    for t, o in ((p, q), (q, p)):
+        n = plane_normal(o)
+        for i in range(3):
+            s, e = t[i], sub(t[(i + 1) % 3], t[i])
+            d, along_e = dot(n, sub(o[0], s)), dot(n, e)
+            if abs(d) < abs(along_e):
+                c = along(s, e, d / along_e)
+                if _off(c, p, q) < off:
+                    best, off = c, _off(c, p, q)
+    return best

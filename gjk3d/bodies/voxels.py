@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gjk3d._kernels.decorators import entry
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import Copies, Grid
+from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.shapes.arguments import number, points_of, vector
 from gjk3d.shapes.base import Kind, Shape
@@ -125,13 +126,15 @@ class VoxelGrid(Body):
         size = " x ".join(map(str, self._occupied.shape))
         return f"<VoxelGrid {size}, {np.count_nonzero(self._occupied)} occupied, pitch {self.pitch:g}>"
 
-    def contains(self, points: Any) -> Any:
+    def contains(self, points: Any, *, workers: int = 1) -> Any:
         """Return which points are in an occupied cube.
 
         Parameters
         ----------
         points : (3,) float or (n, 3) float
             In the frame of the grid.
+        workers : int
+            Number of threads, which this query does not need.
 
         Returns
         -------
@@ -143,6 +146,7 @@ class VoxelGrid(Body):
         ShapeError
             A point is not finite, or the array does not have rows of three.
         """
+        check_workers(workers)
         p, single = points_of(points, "contains: points")
         cells = np.floor((p - self.origin) / self.pitch)
         size = np.array(self._occupied.shape)

@@ -3,27 +3,33 @@
 Boxes and the corners in the leaves only discard triangles. A query adds more than their rounding and its own. The
 vertices of the mesh in float64 alone decide the results, so the bits do not depend on the order of the visits.
 
-The tree is collapsed from a binary tree of `gjk3d.bodies.bvh`: a node opens its largest descendants until it has eight.
+The tree is collapsed from a binary tree of `gjk3d.bodies.bvh`: a node opens its largest descendants until it has eight,
+and a descendant of at most eight triangles is a leaf.
 Boxes are in units of a power of two that brings the coordinates of the mesh near 1, where float32 has its range.
 """
 
 from __future__ import annotations
 
 from math import frexp, ldexp, nan, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels import views
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import DEEPEST
+from gjk3d.bodies.mesh_distance import DEEPEST
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.typing import Array, Array2, Floats32_1, Floats32_3, Ints, Ints1, Ints2, Ints32_2
 
 #: more than the waiting nodes of a traversal, which are up to seven at each level
 STACK = (LANES - 1) * DEEPEST + LANES
+FLOATS32 = STACK + 2 * LANES  #: of a `WideStack`
+HEAD = 14  #: integers of `head_of`
+PADDING = 1e-6  #: of the box of a mesh: more than its rounding to float32, in units of the tree
+_AFTER_LEAVES = 3  #: rows of `WideTree.frames`
 _FARTHEST = 3e38  #: of a box without a child: its low corner is beyond its high corner
 
 
@@ -32,7 +38,7 @@ class WideTree(NamedTuple):
 
     boxes: Floats32_3  #: (nodes, 6, 8): low corners by axis, then high corners
     children: Ints32_2  #: (nodes, 8): a node, -1 for none, or -2 - k for leaf k
-    frames: Array2  #: (leaves, 4): centre and radius of a leaf
+    frames: Array2  #: (leaves + 3, 4): centre and radius of each leaf; scale and reach; corners of the box of the mesh
     corners: Floats32_3  #: (leaves, 9, 8): the corners of its triangles relative to its centre, NaN for none
     numbers: Ints32_2  #: (leaves, 8): the faces, -1 for none
     vertices: Array2  #: of the mesh, in its own unit
@@ -57,6 +63,32 @@ def new_stack() -> WideStack:
 
 
 stack_of_thread = per_thread(new_stack)
+
+
+@inlined
+def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
+    """Return the scratch of a traversal in the stack of another tree and `FLOATS32` floats."""
+    return WideStack(
+        nodes.reshape(nodes.size), floats[:STACK], floats[STACK : STACK + LANES], floats[STACK + LANES : FLOATS32]
+    )
+
+
+def head_of(tree: WideTree) -> list[int]:
+    """Return the addresses and lengths of the arrays of a tree, for arguments that have no room for all of them."""
+    arrays: Any = tree[: HEAD // 2]
+    return [number for array in arrays for number in (array.ctypes.data, len(array))]
+
+
+@kernel
+def tree_in(head: Ints) -> WideTree:
+    """Return the tree of a head."""
+    frames, last = views.float_rows(head[4], head[5], 4), head[5] - _AFTER_LEAVES
+    return WideTree(
+        views.floats32(head[0], head[1], 6, LANES), views.ints32(head[2], head[3], LANES), frames,
+        views.floats32(head[6], head[7], 9, LANES), views.ints32(head[8], head[9], LANES),
+        views.float_rows(head[10], head[11], 3), views.int_rows(head[12], head[13], 3),
+        frames[last, 0], frames[last, 1],
+    )  # fmt: skip
 
 
 @inlined
@@ -90,7 +122,7 @@ def _open(node: int, links: Ints, boxes: Array, picked: Ints) -> int:
         largest, place = -1.0, -1
         for k in range(count):
             child = picked[k]
-            if links[child, 0] >= 0:
+            if links[child, 2] > LANES:
                 x, y, z = (
                     boxes[child, 3] - boxes[child, 0], boxes[child, 4] - boxes[child, 1],
                     boxes[child, 5] - boxes[child, 2],
@@ -125,7 +157,7 @@ def collapse(
             node = picked[k]
             for c in range(3):
                 wide[done, c, k], wide[done, 3 + c, k] = boxes[node, c] * scale, boxes[node, 3 + c] * scale
-            if links[node, 0] >= 0:
+            if links[node, 2] > LANES:
                 children[done, k], todo[nodes] = nodes, node
                 nodes += 1
             else:
@@ -157,14 +189,16 @@ def fill_leaves(
 
 
 def wide_tree_of(mesh: Mesh) -> WideTree:
-    """Return the wide tree of a mesh, which is cached."""
-    return mesh._cached("wide tree", lambda: wide_tree(mesh.vertices, mesh.faces))
+    """Return the wide tree of a mesh, which is cached. It is collapsed from the tree of the mesh if that is built."""
+    tree = mesh._cache.get("tree")
+    nodes = None if tree is None else (tree.order, tree.links)
+    return mesh._cached("wide tree", lambda: wide_tree(mesh.vertices, mesh.faces, nodes))
 
 
-def wide_tree(vertices: Array, faces: Ints) -> WideTree:
-    """Return a wide tree over triangles."""
+def wide_tree(vertices: Array, faces: Ints, nodes: tuple[Ints, Ints] | None = None) -> WideTree:
+    """Return a wide tree over triangles. ``nodes`` are the order and the links of a binary tree over them, if any."""
     triangles, spans = gathered(vertices, faces)
-    order, links = parted(spans, LANES)
+    order, links = nodes or parted(spans, LANES)
     boxes = np.empty((len(links), 6))
     straight_boxes(spans, order, links, boxes)
     reach = float(np.abs(vertices).max(initial=0.0))
@@ -172,10 +206,13 @@ def wide_tree(vertices: Array, faces: Ints) -> WideTree:
     most = max(1, len(links) // 2)
     wide, children = np.empty((most, 6, LANES), np.float32), np.empty((most, LANES), np.int32)
     leaves, scratch = np.empty(len(links), np.int64), (np.empty(most, np.int64), np.empty(LANES, np.int64))
-    nodes, count = collapse(links, boxes, scale, wide, children, leaves, *scratch)
+    used, count = collapse(links, boxes, scale, wide, children, leaves, *scratch)
     tree = WideTree(
-        wide[:nodes].copy(), children[:nodes].copy(), np.empty((count, 4)), np.empty((count, 9, LANES), np.float32),
-        np.empty((count, LANES), np.int32), vertices, faces, scale, reach,
+        wide[:used].copy(), children[:used].copy(), np.zeros((count + _AFTER_LEAVES, 4)),
+        np.empty((count, 9, LANES), np.float32), np.empty((count, LANES), np.int32), vertices, faces, scale, reach,
     )  # fmt: skip
+    tree.frames[count, :2] = scale, reach
+    tree.frames[count + 1, :3] = wide[0, :3].min(axis=1).astype(np.float64) / scale - PADDING / scale
+    tree.frames[count + 2, :3] = wide[0, 3:].max(axis=1).astype(np.float64) / scale + PADDING / scale
     fill_leaves(triangles, order, links, boxes, scale, leaves[:count], tree)
     return tree

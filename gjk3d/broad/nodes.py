@@ -1,12 +1,12 @@
 """A binary tree of axis-aligned boxes, in plain arrays, that changes leaf by leaf or is built at once.
 
-Leaf k is node k, so it is found without a search. Inner nodes follow the space for all leaves. A new leaf goes down to
-the place where the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree
+Leaf k is node k, so no search is needed. Inner nodes follow the space for all leaves. A new leaf is inserted at the
+place where the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree
 balanced.
 
-`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the longest axis, and each
-node is cut between two bins, where its halves have the least surface (Wald, On fast construction of SAH-based bounding
-volume hierarchies, 2007).
+`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the longest axis. Each node
+is cut between the two bins for which its halves have the least surface (Wald, On fast construction of SAH-based
+bounding volume hierarchies, 2007).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> 
 
 @kernel
 def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
-    """Rotate if the heights of the children differ by two or more; return the node that is now in this place."""
+    """Rotate a node if its children's heights differ by two or more; return the node that is now in its place."""
     low, high = links[node, LEFT], links[node, RIGHT]
     if links[low, HEIGHT] > links[high, HEIGHT]:
         low, high = high, low
@@ -104,7 +104,7 @@ def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
 
 @kernel
 def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
-    """Return the sibling at which a leaf costs least, by a greedy descent."""
+    """Return the node that becomes the sibling of a new leaf, by a greedy descent to the least cost."""
     node = root
     while links[node, HEIGHT] > 0:
         joined = joined_area(boxes, node, leaf)
@@ -198,7 +198,7 @@ def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> Non
 
 @kernel
 def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
-    """Give a leaf a new box. Inside the box two levels above it keeps its place, else it is inserted again."""
+    """Set the box of a leaf. Inside the box two levels above, the leaf stays, else the leaf is inserted again."""
     above = links[leaf, PARENT]
     if above >= 0 and links[above, PARENT] >= 0:
         above = links[above, PARENT]
@@ -264,7 +264,7 @@ def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> No
 
 @kernel
 def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the middles of leaves spread most, with twice their minimum and their spread."""
+    """Return the axis along which the middles of leaves spread most, and twice their minimum and spread along it."""
     axis, least, most = 0, 0.0, -1.0
     for c in range(3):
         low, high = inf, -inf
@@ -286,7 +286,7 @@ def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
 
 @kernel
 def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
-    """Sort leaves into two halves; return the start of the second."""
+    """Sort leaves into two halves; return the index at which the second half starts."""
     axis, least, spread = widest(boxes, order, start, stop)
     half = start + (stop - start) // 2
     if stop - start == 2 or not spread > 0.0 or not spread < inf:

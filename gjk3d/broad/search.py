@@ -1,7 +1,6 @@
 """Searches in trees of boxes: candidate pairs and ray hits. No true pair or hit is missed.
 
-A search stops when its output array is full, and the next call continues from its stack. Each leaf has two bit masks,
-its group and the groups it may collide with.
+A search stops when its output array is full, and the next call continues from its stack.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT
 from gjk3d.typing import Array, Array2, Ints, Ints2
 
-GROUP, MASK = range(2)
 _PAD = 3e-14  #: enlargement of a box, relative to its distance from the origin of a ray: four times the error of a ray
 
 
@@ -28,16 +26,10 @@ def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
 
 
 @inlined
-def groups_match(bits_a: Ints, i: int, bits_b: Ints, j: int) -> bool:
-    """Return whether the mask of each leaf contains the group of the other."""
-    return bool((bits_a[i, GROUP] & bits_b[j, MASK]) != 0 and (bits_b[j, GROUP] & bits_a[i, MASK]) != 0)
-
-
-@inlined
 def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
     """Replace the pair of nodes of one tree in row ``top`` by the near pairs of their children.
 
-    Returns the new height of the stack, and whether the pair consists of two leaves, which stay.
+    Returns the new height of the stack, and whether the pair consists of two leaves, which stay on the stack.
     """
     a, b = stack[top, 0], stack[top, 1]
     if a == b:
@@ -67,9 +59,7 @@ def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tu
 
 
 @entry
-def pairs_within(
-    boxes: Array2, links: Ints2, bits: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2
-) -> tuple[int, int]:
+def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
     """Write pairs of leaves of one tree; return their number, and the number of node pairs left on the stack.
 
     The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
@@ -80,7 +70,7 @@ def pairs_within(
         top -= 1
         a, b = stack[top, 0], stack[top, 1]
         top, leaves = split(boxes, links, within, stack, top)
-        if leaves and groups_match(bits, a, bits, b):
+        if leaves:
             pairs[count, 0], pairs[count, 1] = a, b
             count += 1
     return count, top
@@ -90,7 +80,7 @@ def pairs_within(
 def split_between(
     boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
 ) -> tuple[int, bool]:
-    """Replace a pair of nodes of two trees, see `split`."""
+    """Replace a pair of nodes of two trees by the near pairs of their children; see `split`."""
     a, b = stack[top, 0], stack[top, 1]
     ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
     if ha == 0 and hb <= 0:
@@ -106,24 +96,6 @@ def split_between(
                 stack[top, 0], stack[top, 1] = a, c
                 top += 1
     return top, False
-
-
-@entry
-def pairs_between(
-    boxes: Array2, links: Ints2, bits: Ints2, boxes_b: Array2, links_b: Ints2, bits_b: Ints2, within: float,
-    stack: Ints2, top: int, pairs: Ints2,
-) -> tuple[int, int]:  # fmt: skip
-    """Write pairs of leaves of two trees, see `pairs_within`. The stack starts with both roots if these are near."""
-    count = 0
-    room = pairs.shape[0]
-    while top > 0 and count < room:
-        top -= 1
-        a, b = stack[top, 0], stack[top, 1]
-        top, leaves = split_between(boxes, links, boxes_b, links_b, within, stack, top)
-        if leaves and groups_match(bits, a, bits_b, b):
-            pairs[count, 0], pairs[count, 1] = a, b
-            count += 1
-    return count, top
 
 
 @kernel
@@ -153,8 +125,8 @@ def along_rays(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Write pairs of a ray and a leaf, starting with ray ``first``.
 
-    Returns their number, the ray to continue with, and the number of its nodes left on the stack, which needs one row
-    for each level of the tree, and one more.
+    Returns the number of pairs, the ray to continue with, and the number of this ray's nodes left on the stack. The
+    stack needs one row for each level of the tree, and one more.
     """
     count = 0
     room = pairs.shape[0]

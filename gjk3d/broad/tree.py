@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -15,7 +15,6 @@ from gjk3d.typing import Array, Ints
 _CHUNK = 65536  #: pairs of one kernel call, at most
 _FEW = 8  #: leaves are moved one by one if they are fewer than one in this number
 _WORSE = 1.3  #: growth of the surfaces of a tree at which it is built again
-ALL = -1  #: every bit
 
 
 def box_gaps(a: Array, b: Array) -> Array:
@@ -26,22 +25,16 @@ def box_gaps(a: Array, b: Array) -> Array:
 
 
 class Tree:
-    """Leaves with boxes along the axes. The caller numbers them from 0, without large gaps.
+    """A tree of leaves with axis-aligned boxes. The caller numbers the leaves from 0, without large gaps."""
 
-    ``bits`` contains for each leaf its group and the groups it may collide with, as bit masks. Other pairs are never
-    returned.
-    """
-
-    __slots__ = ("_capacity", "_changes", "_cost", "bits", "boxes", "links", "state")
+    __slots__ = ("_capacity", "_changes", "_cost", "boxes", "links", "state")
     boxes: Array
     links: Ints
-    bits: Ints
     state: Ints
 
     def __init__(self, capacity: int = 0) -> None:
         self._cost, self._changes, self._capacity = 0.0, 0, 0
         self.boxes, self.links = np.zeros((0, BOX)), np.zeros((0, LINKS), dtype=np.int64)
-        self.bits = np.zeros((0, 2), dtype=np.int64)
         self.state = np.array([-1, -1, 0], dtype=np.int64)
         assert len(self.state) == STATE
         self.reserve(capacity)
@@ -57,18 +50,16 @@ class Tree:
 
     @property
     def bounds(self) -> Array:
-        """The box of all leaves, (6,) float; without leaves from infinity to minus infinity."""
+        """The box of all leaves, (6,) float. Without leaves it is from infinity to minus infinity."""
         root = int(self.state[ROOT])
         return np.repeat((inf, -inf), 3) if root < 0 else self.boxes[root].copy()
 
     def reserve(self, capacity: int) -> None:
-        """Grow the arrays for leaves up to a number."""
+        """Grow the arrays so that leaves may have numbers below ``capacity``."""
         if capacity <= self._capacity:
             return
         capacity = max(capacity, 2 * self._capacity, 16)
         leaves, boxes = self.leaves, self.boxes
-        if len(self.bits) < capacity:
-            self.bits = np.concatenate([self.bits, np.full((capacity - len(self.bits), 2), ALL, dtype=np.int64)])
         self.boxes, self.links = np.zeros((2 * capacity, BOX)), np.full((2 * capacity, LINKS), -1, dtype=np.int64)
         self.boxes[leaves], self._capacity = boxes[leaves], capacity
         self._build(leaves)
@@ -83,7 +74,7 @@ class Tree:
         self._changes = 0
 
     def changed(self, count: int) -> None:
-        """Count leaves that change one by one, and build the tree again after half of them, as it has degraded.
+        """Count leaves that are changed one by one. After half of them, build the tree again, because it has degraded.
 
         A caller that moves leaves by `nodes.move_leaf` calls this first.
         """
@@ -125,7 +116,7 @@ class Tree:
     def pairs(self, within: float = 0.0, block_size: int = _CHUNK) -> Iterator[Ints]:
         """Yield blocks of pairs of leaves, (m, 2), whose boxes are within a distance along every axis.
 
-        Each pair occurs once. Its order, and the order of the pairs, depend on the tree.
+        Each pair occurs once. The order of the two leaves and the order of the pairs depend on the tree.
         """
         root = int(self.state[ROOT])
         if len(self) < 2:
@@ -133,37 +124,16 @@ class Tree:
         stack = self._stack(3 * int(self.links[root, HEIGHT]) + 3)
         stack[0] = root
 
-        def run(top: int, out: Ints) -> tuple[int, int]:
-            return search.pairs_within(self.boxes, self.links, self.bits, within, stack, top, out)
-
-        yield from _blocks(run, block_size)
-
-    def pairs_with(
-        self, partner: Tree, within: float = 0.0, block_size: int = _CHUNK, bits: Ints | None = None
-    ) -> Iterator[Ints]:
-        """Yield blocks of pairs of a leaf of each tree; see `pairs`. ``bits`` replace those of the partner."""
-        partner_bits = partner.bits if bits is None else bits
-        mine, theirs = int(self.state[ROOT]), int(partner.state[ROOT])
-        if mine < 0 or theirs < 0:
-            return
-        a, b = self.boxes[mine], partner.boxes[theirs]
-        if max((a[:3] - b[3:]).max(), (b[:3] - a[3:]).max()) > within:
-            return
-        height = int(self.links[mine, HEIGHT] + partner.links[theirs, HEIGHT])
-        stack = self._stack(2 * height + 2)
-        stack[0] = mine, theirs
-
-        def run(top: int, out: Ints) -> tuple[int, int]:
-            return search.pairs_between(
-                self.boxes, self.links, self.bits, partner.boxes, partner.links, partner_bits, within, stack, top, out
-            )
-
-        yield from _blocks(run, block_size)
+        top = 1
+        while top > 0:
+            out = np.empty((block_size, 2), dtype=np.int64)
+            count, top = search.pairs_within(self.boxes, self.links, within, stack, top, out)
+            yield out[:count]
 
     def along_rays(
         self, starts: Array, directions: Array, far: float = inf, block_size: int = _CHUNK
     ) -> Iterator[Ints]:
-        """Yield blocks of a ray and a leaf whose box it may hit, (m, 2). ``directions`` are unit vectors."""
+        """Yield blocks (m, 2): a ray, and a leaf whose box the ray may hit. ``directions`` are unit vectors."""
         root = int(self.state[ROOT])
         if root < 0:
             return
@@ -179,11 +149,3 @@ class Tree:
     @staticmethod
     def _stack(rows: int) -> Ints:
         return np.empty((rows, 2), dtype=np.int64)
-
-
-def _blocks(run: Callable[[int, Ints], tuple[int, int]], block_size: int) -> Iterator[Ints]:
-    top = 1
-    while top > 0:
-        out = np.empty((block_size, 2), dtype=np.int64)
-        count, top = run(top, out)
-        yield out[:count]

@@ -23,7 +23,7 @@ from gjk3d.clash.detection.tolerances import SPACINGS
 from gjk3d.clash.documents import Vector
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
-from gjk3d.wording import nearest
+from gjk3d.wording import expected_names
 
 _AXES = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 _TOLERANCE = 1e-6  #: the default tolerance relative to the size of the assembly
@@ -107,7 +107,7 @@ class Order:
         )
 
     def always(self, part: str) -> tuple[str, ...]:
-        """Return the parts that block a part along every direction. They must be removed before it or with it.
+        """Return the parts that block ``part`` along every direction. They must be removed before ``part`` or with it.
 
         Parameters
         ----------
@@ -124,9 +124,7 @@ class Order:
 
     def _blockers_of(self, part: str) -> tuple[tuple[str, ...], ...]:
         if part not in self.blockers:
-            names = [*self.blockers]
-            shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-            raise ParseError(f"{part!r} is not a part of the order.{nearest(part, names)} Its parts are {shown}.")
+            raise ParseError(f"{part!r} is not a part of the order, {expected_names(part, self.blockers)}")
         return self.blockers[part]
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,8 +179,8 @@ def order(
 
     Notes
     -----
-    Parts are translated and never rotated, so a screw can leave its thread only by a rule. The steps need no look
-    ahead, because a part that is free remains free when others are removed. A group that can be removed along a
+    Parts are translated and never rotated, so a screw can leave its thread only by a rule. The next step never needs a
+    search, because a part that is free remains free when others are removed. A group that can be removed along a
     direction is a strongly connected component of the graph of blocking parts [1]_.
 
     References
@@ -289,7 +287,7 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
 
 
 def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest part that can leave a group and its direction. The largest part of the group stays."""
+    """Return the smallest part that can leave a group, and the direction. The largest part of the group stays."""
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
         for k, blocking in enumerate(graph):
             if not blocking[i] & group:
@@ -298,7 +296,7 @@ def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], in
 
 
 def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest set that can leave a group as one and its direction, preferably without the largest part."""
+    """Return the smallest set that can leave a group as one, preferably without the largest part, and the direction."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -329,8 +327,8 @@ _PAIRS = np.array(list(combinations(range(7), 2)))
 class Projection(NamedTuple):
     """The triangles of a part in the frame of a direction.
 
-    ``across`` (n, 3, 2) are the corners in the plane across the direction, and ``along`` (n, 3) their heights along
-    it. ``low`` and ``high`` (n, 3) bound the triangles, and ``box`` (2, 3) bounds the part.
+    ``across`` (n, 3, 2) are the corners in the plane across the direction, and ``along`` (n, 3) are their heights along
+    the direction. ``low`` and ``high`` (n, 3) bound the triangles, and ``box`` (2, 3) bounds the part.
     """
 
     across: Array
@@ -350,7 +348,7 @@ def frame_of(direction: Array) -> Array:
 
 
 def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
-    """Return the projection of a part along the last row of a frame, without triangles that are parallel to it."""
+    """Return the projection of a part along the last row of a frame, without triangles parallel to this direction."""
     points = vertices @ frame.T
     corners = points[faces]
     edge_1, edge_2 = corners[:, 1, :2] - corners[:, 0, :2], corners[:, 2, :2] - corners[:, 0, :2]
@@ -365,7 +363,7 @@ def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
 
 
 def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
-    """Return whether b blocks a: whether b is ahead of a, or overlaps it, in a region wider than the tolerance.
+    """Return whether b blocks a: whether b is ahead of a, or overlaps a, in a region wider than the tolerance.
 
     Narrow overlaps of single triangles are joined before their width is measured.
     """
@@ -407,7 +405,7 @@ def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints
 
 
 def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
-    """Return which pairs no edge separates, with b ahead at a corner of each triangle, (m,)."""
+    """Return which pairs of triangles may overlap: no edge separates them, and b is ahead at a corner of each, (m,)."""
     reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
     far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
     return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
@@ -456,7 +454,7 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
 
 def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
-    """Return the intersections of lines, (m, 21, 2), and which of them are corners of the region inside all, (m, 21).
+    """Return the intersections of lines, (m, 21, 2), and which are corners of the region inside all lines, (m, 21).
 
     The edges of the triangles are moved inward by the margin.
     """

@@ -1,4 +1,4 @@
-"""Typed documents: JSON and TOML from any source, converted by their types, with errors that name the place."""
+"""Typed documents: JSON and TOML from any source, converted to typed objects, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Vector = tuple[Number, Number, Number]
 #: The parts are free before the first time, clash from the second to the third, and are free after the fourth.
 Interval = tuple[Number, Number, Number, Number]
 
-_DAMAGED = ": the file is damaged"
+_DAMAGED = ". Write the file again, because it is damaged."
 #: Patterns of the errors of msgspec, and the words of ours.
 _WORDS: tuple[tuple[str, Any], ...] = (
     (r"`str` matching regex '\^\((.*)\)\$'", lambda m: f"one of {m[1].replace('|', ', ')}"),
@@ -32,7 +32,7 @@ _WORDS: tuple[tuple[str, Any], ...] = (
 
 
 def one_of(*choices: str) -> Any:
-    """Return the constraint of a text to be one of these."""
+    """Return the type constraint for a text that must be one of the choices."""
     return Meta(pattern=f"^({'|'.join(choices)})$")
 
 
@@ -46,7 +46,7 @@ def parse_document(
     try:
         document = json.loads(text, object_hook=hook)
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{where} is not JSON: {str(error)[:200]}") from None
+        raise ParseError(f"{where} is not JSON: {str(error)[:200]}. {cure}") from None
     if not isinstance(document, dict) or document.get("command") != command:
         raise ParseError(f"{where} is not {what}. {cure}")
     stated = document.get("schema_version")

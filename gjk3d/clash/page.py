@@ -1,7 +1,7 @@
 """The clash report as one HTML page with a table and a 3D view of the assembly. The page works offline.
 
-A column of the table has its values in `_index` and `_texts`, its header in ``templates/page.html``, its cell in
-``makeRow`` of ``templates/table.js``, and its width in ``templates/page.css``.
+A column of the table is defined in four places: the values in `_index` and `_texts`, the header in
+``templates/page.html``, the cell in ``makeRow`` of ``templates/table.js``, and the width in ``templates/page.css``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.clash.common import pack_common
 from gjk3d.clash.detection.assembly import upward
 from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes
 from gjk3d.clash.detection.findings import Cause, causes
@@ -34,9 +35,8 @@ from gjk3d.clash.report.wording import (
     MEANING,
     decided,
     depth,
-    distance,
     facts,
-    gap_or_depth,
+    gap,
     headline,
     inside,
     noise,
@@ -45,6 +45,7 @@ from gjk3d.clash.report.wording import (
     when,
 )
 from gjk3d.clash.triage import Triage
+from gjk3d.errors import ShapeError
 from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
@@ -58,27 +59,29 @@ _SPARE = 2_000_000  #: bytes reserved for the scripts, the styles and the table
 _PART, _PLACE = 92, 16  #: upper bounds of the bytes for the pose of a part and the point of a finding
 _FILES = (
     "page.html", "page.css", "rows.js", "table.js", "decisions.js", "triage.js", "stage.js", "dots.js", "motion.js",
-    "view.js", "tools.js", "tree.js", "page.js",
+    "common.js", "view.js", "tools.js", "names.js", "cube.js", "tree.js", "page.js",
 )  # fmt: skip
 
 
-def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "") -> Path:
+def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "", up: str = "") -> Path:
     """Write the report as one self-contained page with a table of findings and a 3D view of the parts.
 
     The page uses no network, and its content security policy forbids it. The 3D code (three.js) is taken from the
     installed trimesh. A page lists at most `MAX_ROWS` findings, the worst first, and has at most `MAX_BYTES` bytes.
-    The triangles of parts with findings are stored first, in the order of the findings. Copies share one shape. Notes
-    on the page count what was left out. Findings and shapes are compressed, and the page unpacks them when they are
-    shown. This requires a browser of 2023 or later.
+    The common volumes of the worst overlaps are stored first, then the triangles of parts with findings, in the order
+    of the findings. Copies share one shape. Notes on the page count what was left out. Findings and shapes are
+    compressed, and the page unpacks them when they are shown. This requires a browser of 2023 or later.
 
     Parameters
     ----------
     report : Report
-        The result of a clash check. The parts are drawn with their triangles if it has its ``assembly``.
+        The result of a clash check. The parts are drawn with their triangles if the report has its ``assembly``.
     path : path
         The file to write.
     token : str, optional
         The token of `gjk3d serve`. The page sends decisions to its server with this token.
+    up : {"", "x", "y", "z"}
+        The axis that points up in the picture. The default is y for glTF, and z for all other formats.
 
     Returns
     -------
@@ -92,6 +95,8 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     ...     gk.clash.page.write_page(gk.clash.Report(), pathlib.Path(folder) / "report.html").name
     'report.html'
     """
+    if up not in ("", "x", "y", "z"):
+        raise ShapeError(f"up is {up!r:.80}, expected '', 'x', 'y' or 'z'")
     worst = report.clashes[:MAX_ROWS]
     files = {name: file for c in worst for name, file in ((c.a, c.a_file), (c.b, c.b_file)) if name}
     files |= {part.name: part.file for part in report.parts}
@@ -101,9 +106,13 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     explained = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
     packed = pack(shown, names, explained, factor * frame.size, MAX_ROWS)
     scene = packed.index | _data(shown, names, files, frame)
+    scene["up"] = [float(axis == up) for axis in "xyz"] if up else upward(report)
     scene |= {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
     room = MAX_BYTES - _SPARE - _PART * len(names) - _PLACE * packed.count
-    drawn = gather(report, names, frame, room - len(to_json(scene)) - sum(map(len, packed.blocks)))
+    room -= len(to_json(scene)) + sum(map(len, packed.blocks))
+    common = pack_common(report, packed.count, frame.center, frame.size, room // 4)
+    drawn = gather(report, names, frame, room - sum(len(text) for _, text in common.values()))
+    scene |= {"common": {k: counts for k, (counts, _) in common.items()}}
     scene |= {"shapes": drawn.shapes, "chunks": [count for count, _ in drawn.chunks]}
     markup = {
         "tiles": "\n".join(starmap(_tile, report.counts.items())),
@@ -115,6 +124,7 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "")
     }
     at = places(worst[: packed.count], names, frame)
     blocks = {"findings": "\n".join(packed.blocks), "shapes": drawn.block(frame, at)}
+    blocks["common"] = "\n".join(text for _, text in common.values())
     text = {"title": headline(shown), "facts": facts(shown)}
     return webpage.write_page(
         path, "gjk3d.clash", _FILES, text=text, markup=markup, blocks=blocks, own_server=bool(token)
@@ -192,7 +202,6 @@ def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], fr
     return {
         "unit": report.unit or "",
         "metres": spellings(),
-        "up": upward(report),
         "names": list(names),
         "files": list(sources),
         "file": to_base64([sources[files[name]] for name in names], "<i4"),
@@ -216,7 +225,7 @@ _BEST = 8  #: floats and indices are rarely compressed by a larger factor
 class Frame(NamedTuple):
     """The frame of the page. A point p of the assembly is at ``(p - center) / size`` in the page.
 
-    ``boxes`` (n, 2, 3) are the bounding boxes of the parts in the frame of the assembly, nan for parts without one.
+    ``boxes`` (n, 2, 3) are the bounding boxes of the parts in the frame of the assembly, nan for parts without a box.
     """
 
     center: Array
@@ -368,13 +377,13 @@ class Packed:
 
 
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
-    """Return the worst findings of a report, which is in its unit of reading, in the format of the page.
+    """Return the worst findings of a report in the format of the page; `readable` converts the report before.
 
     ``names`` are the numbers of the parts. Positions are rounded to a billionth of ``size``, the size of the assembly.
     """
     sentences: dict[str, int] = {}
     blocks: list[str] = []
-    widths = dict.fromkeys(("inside", "brief", "volume"), 0)
+    widths = dict.fromkeys(("inside", "depth", "gap", "volume"), 0)
     room, count = MAX_CHARACTERS, 0
     worst = report.clashes[:most]
     for first in range(0, len(worst), ROWS):
@@ -446,7 +455,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points that do not fit the distance are left out."""
+    """Return the values of a finding for the page. Witness points whose distance is not the finding's are left out."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,
@@ -492,10 +501,9 @@ def _texts(clash: Clash, report: Report) -> dict[str, str]:
     unit, error = report.unit, noise(clash, report)
     extent = _extent(clash)
     texts = {
-        "brief": gap_or_depth(clash, error=error),
         "inside": inside(clash, error=error),
-        "distance": "" if clash.depth else distance(clash, unit, error),
-        "depth": depth(clash, unit, error),
+        "depth": depth(clash, error=error),
+        "gap": gap(clash, error=error),
         "way": translation_length(clash, unit, error) if clash.depth else "",
         "error": "" if clash.error_bound is None else with_unit(above(clash.error_bound, 2), unit),
         "volume": shared_volume(clash),

@@ -20,6 +20,7 @@ from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"
 _SECONDS = 30.0  #: the longest time of a connection
+_CURE = "Use the address that gjk3d serve printed."
 _JSON, _HTML, _TEXT = "application/json", "text/html; charset=utf-8", "text/plain; charset=utf-8"
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -133,45 +134,53 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/triage":
             self._check_token(self.headers.get("X-Gjk3d-Token", ""))
             return _JSON, _json(self.server.current())
-        raise Refused(404, "this page does not exist")
+        raise Refused(404, f"the page {path[:60]!r} does not exist. {_CURE}")
 
     def _posted(self, path: str, token: str) -> tuple[str, bytes]:
         if path != "/triage":
-            raise Refused(404, "this page does not exist")
+            raise Refused(404, f"the page {path[:60]!r} does not exist. {_CURE}")
         # a form of another site can send this header or this type only after a preflight request, which is refused
         self._check_token(self.headers.get("X-Gjk3d-Token", ""))
         if self.headers.get_content_type() != _JSON:
-            raise Refused(415, f"expected the type {_JSON}")
+            raise Refused(415, f"the request has the type {self.headers.get_content_type()[:60]}, expected {_JSON}")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
-            raise Refused(411, "the header Content-Length is missing or is not a number")
+            raise Refused(411, f"the header Content-Length is {length[:20]!r}, expected a number of bytes")
         if len(length) > 12 or int(length) > MAX_BYTES:
-            raise Refused(413, f"the request has more than {MAX_BYTES / 1e6:g} MB")
+            raise Refused(
+                413,
+                f"the request has {length[:20]} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Send fewer decisions.",
+            )
         text = self.rfile.read(int(length))
         if len(text) < int(length):
-            raise Refused(400, "the request is shorter than its Content-Length")
+            raise Refused(
+                400, f"the request has {len(text)} bytes, expected its Content-Length, {length}. Send it again."
+            )
         return _JSON, _json(self.server.take(parse_triage(text, "the request")))
 
     def _check_token(self, token: str) -> None:
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode()):
-            raise Refused(403, "the token belongs to another run. Use the address that gjk3d serve printed.")
+            raise Refused(403, f"the token belongs to another run. {_CURE}")
 
     def _check_source(self) -> None:
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         if self.headers.get_all("Host") is None or not set(self.headers.get_all("Host", [])) <= names:
-            raise Refused(403, "the request names another host than this machine")
+            raise Refused(403, f"the request names another host than this machine. {_CURE}")
         origins = set(self.headers.get_all("Origin", []))
         if not origins <= {f"http://{name}" for name in names}:
-            raise Refused(403, "the request comes from another page")
+            raise Refused(403, f"the request comes from another page. {_CURE}")
         if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-            raise Refused(403, "the request comes from another page")
+            raise Refused(403, f"the request comes from another page. {_CURE}")
 
     def _answer(self, respond: Callable[[str, str], tuple[str, bytes]]) -> None:
         try:
             self._check_source()
             parts = urlsplit(self.path)
             if parts.scheme or parts.netloc:
-                raise Refused(400, "this server is not a proxy. Send a path without a host.")
+                raise Refused(
+                    400,
+                    f"the request is for {self.path[:60]!r}, but this server is not a proxy. Leave out the host.",
+                )
             code, (kind, body) = 200, respond(parts.path, parse_qs(parts.query).get("token", [""])[0])
         except Refused as refused:
             code, kind, body = refused.code, _TEXT, str(refused).encode()

@@ -1,9 +1,8 @@
 """Decisions of people about findings: states, assignees, comments and views, in a file next to the report.
 
 Copies of the file that were edited independently can be merged in any order, and more than once. The last state and the
-last assignee replace earlier ones, and comments and views are joined by their ids. These are a last-writer-wins
-register and a grow-only set (Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data
-types").
+last assignee replace earlier ones (a last-writer-wins register), and comments and views are joined by their ids (a
+grow-only set; Shapiro et al. 2011, "A comprehensive study of convergent and commutative replicated data types").
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
-from gjk3d.clash.detection.clashes import STATUSES, Clash, Clashes
+from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clash, Clashes, clash_id
 from gjk3d.clash.documents import Interval, Number, Vector, convert, parse_document
 from gjk3d.clash.report.baseline import within
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
-from gjk3d.wording import number, with_unit
+from gjk3d.wording import expected_names, number, with_unit
 
 #: The states of a finding. An "approved" one is accepted. A "resolved" one is repaired, and the next run verifies it.
 STATES = ("new", "active", "reviewed", "approved", "resolved")
@@ -182,7 +182,7 @@ def _last(a: Mark | None, b: Mark | None) -> Mark | None:
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the union of two sequences by id. If a text was changed, the later one is used."""
+    """Return the union of two sequences of items with ids. Of two items with one id, the later one is used."""
     by_id: dict[str, Any] = {}
     for item in sorted((*a, *b)):
         by_id[item.id] = item
@@ -221,7 +221,7 @@ class Triage:
     issues: Mapping[str, Issue] = field(default_factory=dict)
 
     def merged(self, *others: Triage) -> Triage:
-        """Return the union of all copies. It does not depend on their order.
+        """Return the union of all copies. The result does not depend on their order.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Triage:
         return reduce(_merge, others, self)
 
     def issue(self, clash: Clash) -> Issue:
-        """Return the decisions about a finding. They are empty for a finding without decisions.
+        """Return the decisions about a finding: an empty `Issue` for a finding without decisions.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Triage:
             If the state is unknown.
         """
         if state and state not in STATES:
-            raise ParseError(f"{state!r} is not a state of a finding. Use one of {', '.join(STATES)}.")
+            raise ParseError(f"{state!r} is not a state of a finding, {expected_names(state, STATES)}")
         issue, at = self.issue(clash), at or now()
         if state:
             measures = clash.distance, unit or "", clash.intervals, clash.penetration
@@ -400,7 +400,11 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
     if not os.path.isfile(path):
         raise FileError(f"the triage file {path} does not exist. Save it from the page of a first run.")
     if path.stat().st_size > MAX_BYTES:
-        raise ParseError(f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB")
+        raise ParseError(
+            f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Remove the decisions "
+            "of old "
+            "findings."
+        )
     return parse_triage(path.read_bytes(), str(path))
 
 
@@ -416,14 +420,16 @@ def parse_triage(text: bytes, where: str) -> Triage:
 
 
 def _with_empty_texts(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a mark, a comment or a view with its empty texts, which files leave out."""
+    """Return a mark, a comment or a view with empty texts added, because files leave empty texts out."""
     return {"by": "", "name": "", "text": "", **row} if "at" in row else row
 
 
 def _checked(issue: Issue, where: str) -> Issue:
     """Return an issue of a file after a test of its state, and with its times in the format of triage files."""
     if issue.state is not None and issue.state.value not in STATES:
-        raise ParseError(f"{where}: {issue.state.value[:60]!r} is not a state, expected one of {', '.join(STATES)}")
+        raise ParseError(
+            f"{where}: {issue.state.value[:60]!r} is not a state, {expected_names(issue.state.value, STATES)}"
+        )
 
     def stamped(item: Any) -> Any:
         unit = getattr(item, "unit", "")
@@ -440,7 +446,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time of a file in the format of triage files. A time without a zone is in UTC. It must not be ahead."""
+    """Return a time of a file in the format of triage files, in UTC without a zone. A future time is an error."""
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError
@@ -460,17 +466,46 @@ _BY_RUNS = "gjk3d"  #: the author of a state that a run sets
 _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
-def take_up(clashes: Clashes, earlier: Collection[str], triage: Triage | None, unit: str | None) -> None:
-    """Set the statuses and notes of findings by the ids of an earlier report and by decisions."""
+def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
+    """Set the ids, statuses and notes of findings by the kinds in an earlier report, by id, and by decisions.
+
+    A pair whose kind changed keeps the id of its earlier finding. It is "new" only if its kind is worse now.
+    """
     if not earlier and triage is None:
         return
-    status, note = clashes.columns["status"], clashes.columns["note"]
+    issues = {} if triage is None else triage.issues
+    status, note, ids = (clashes.columns[name] for name in ("status", "note", "id"))
     for k, ident in enumerate(clashes.ids()):
-        if ident in earlier and status[k] == STATUSES.index("new"):
+        ids[k] = ident = _known_id(clashes, k, ident, earlier, issues)
+        if ident not in earlier and ident not in issues:
+            continue
+        kind, was = KINDS[clashes.columns["kind"][k]], earlier[ident] if ident in earlier else issues[ident].kind
+        changed = was in KINDS and kind != was
+        if changed:
+            clashes.note(np.array([k]), f"the kind was {was}")
+        if is_worse(kind, was):
+            continue
+        state = issues[ident].state if ident in issues else None
+        repaired = changed and state is not None and state.value == "resolved"
+        if (ident in earlier or repaired) and status[k] == STATUSES.index("new"):
             status[k] = STATUSES.index("active")
-        if triage is not None and ident in triage.issues:
+        if triage is not None and ident in issues and not repaired:
             clash = taken_up(triage, clashes[k], unit)
             status[k], note[k] = STATUSES.index(clash.status), clash.note
+
+
+def _known_id(clashes: Clashes, k: int, ident: str, earlier: Collection[str], issues: Collection[str]) -> str:
+    """Return the id of a finding, or the id that its pair has with another kind in an earlier report or a decision."""
+    if ident in earlier or ident in issues:
+        return ident
+    a, b = (clashes.parts.idents[clashes.columns[side][k]] for side in "ab")
+    ids = [clash_id(kind, a, b) for kind in KINDS]
+    return next((other for known in (earlier, issues) for other in ids if other in known), ident)
+
+
+def is_worse(kind: str, before: str) -> bool:
+    """Return whether a kind of findings is worse than an earlier kind of the same pair, by the order of `KINDS`."""
+    return before in KINDS and KINDS.index(kind) < KINDS.index(before)
 
 
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
@@ -512,12 +547,16 @@ def _is_awaited(issue: Issue) -> bool:
 
 
 def updated(triage: Triage, clashes: Clashes) -> Triage:
-    """Return the decisions after a run. Closed issues that were reported again are new, missing ones are resolved."""
+    """Return the decisions after a run.
+
+    Closed issues that were reported again are new, or active if the kind is less severe now. Missing issues are
+    resolved.
+    """
     issues = dict(triage.issues)
     for ident, code in zip(clashes.ids(), clashes.columns["status"].tolist(), strict=True):
         issue, status = issues.get(ident), STATUSES[code]
         state = None if issue is None else issue.state
-        if issue is None or state is None or status not in ("new", "resolved"):
+        if issue is None or state is None or status not in ("new", "active", "resolved"):
             continue
         if _is_awaited(issue) if status == "resolved" else not issue.is_open:
             issues[ident] = replace(issue, state=Mark(max(now(), state.at), _BY_RUNS, status))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from gjk3d.errors import FileError, Gjk3dError, PoseError
+from gjk3d.wording import expected_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,7 @@ POSE_FILES = (".json", ".txt", ".npy")
 _LARGEST_POSE_FILE = 65536
 _FORMS = (
     "3 numbers (x y z), 6 (x y z and a rotation vector in radians, or with deg after each angle), "
-    "12 or 16 (a 4x4 matrix by rows), or a .json, .txt or .npy file with such numbers"
+    "16 (a 4x4 matrix by rows) or 12 (its first three rows), or a .json, .txt or .npy file with such numbers"
 )
 
 
@@ -61,7 +62,10 @@ def _numbers_of_text(text: str, name: str) -> list[float]:
         except ValueError:
             raise PoseError(f"{name}: {word!r} is not a number, expected {_FORMS}") from None
         if degrees and not (len(words) == 6 and k >= 3):
-            raise PoseError(f"{name}: {word!r} is an angle, but only the last three of six numbers can be angles")
+            raise PoseError(
+                f"{name}: {word!r} is an angle, but only the last three of six numbers can be angles. Write x y z and "
+                "three angles."
+            )
         numbers.append(math.radians(value) if degrees else value)
     return numbers
 
@@ -71,9 +75,12 @@ def _numbers_of_file(path: Path, option: str) -> list[float]:
 
     name = f"{option} {path}"
     if not os.path.isfile(path):
-        raise FileError(f"{option}: the file {str(path)!r} does not exist")
+        raise FileError(f"{option}: the file {str(path)!r} does not exist. Correct its path.")
     if path.stat().st_size > _LARGEST_POSE_FILE:
-        raise PoseError(f"{name} has {path.stat().st_size} bytes, too many for a pose (at most {_LARGEST_POSE_FILE})")
+        raise PoseError(
+            f"{name} has {path.stat().st_size} bytes, expected at most {_LARGEST_POSE_FILE}. Name a file with a "
+            "single pose."
+        )
     try:
         if path.suffix.lower() == ".npy":
             return [float(x) for x in np.load(path, allow_pickle=False).ravel()]
@@ -81,7 +88,7 @@ def _numbers_of_file(path: Path, option: str) -> list[float]:
         if path.suffix.lower() == ".json":
             return _flat(json.loads(text))
     except (ValueError, TypeError, EOFError, RecursionError) as reason:
-        raise PoseError(f"{name} does not contain only numbers: {reason}") from None
+        raise PoseError(f"{name} does not contain only numbers ({reason}), expected {_FORMS}") from None
     return _numbers_of_text(re.sub(r"#.*", "", text), name)
 
 
@@ -90,7 +97,7 @@ def _flat(value: Any) -> list[float]:
         return [number for item in value for number in _flat(item)]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return [float(value)]
-    raise TypeError(f"{type(value).__name__} {str(value)[:40]!r}, expected lists of numbers")
+    raise TypeError(f"it has {json.dumps(value)[:40]}")
 
 
 def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
@@ -102,7 +109,7 @@ def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
         raise PoseError(f"{name} has {len(numbers)} numbers, expected {_FORMS}")
     for k, number in enumerate(numbers):
         if not math.isfinite(number):
-            raise PoseError(f"{name} is not finite: number {k + 1} is {number}")
+            raise PoseError(f"{name} has {number} as number {k + 1}, expected finite numbers")
     pose = np.eye(4)
     if len(numbers) >= 12:
         pose[: len(numbers) // 4] = np.reshape(numbers, (-1, 4))
@@ -131,7 +138,9 @@ def read_direction(text: str | None, option: str) -> tuple[float, float, float] 
     try:
         x, y, z = (float(word) for word in re.split(r"[\s,]+", text.strip()))
     except ValueError:
-        raise UsageError(f"{option} {text!r}: expected three numbers, a direction towards the viewer") from None
+        raise UsageError(
+            f"{option} {text!r}: expected three numbers, a direction towards the viewer such as '1 -2 1'"
+        ) from None
     if not 0.0 < abs(x) + abs(y) + abs(z) < float("inf"):
         raise UsageError(f"{option} {text!r} is not a direction, expected finite numbers that are not all 0")
     return x, y, z
@@ -160,7 +169,7 @@ def check_output(
 
 
 def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the requested form of an output, or the form of its extension. Without an output it is a table."""
+    """Return the requested form of an output, or the form of the file's extension. Without a file it is a table."""
     ends = () if requested else tuple(f".{ending}" for ending in endings)
     check_output(output, "--output", ends, inputs, ", or -f must name the form")
     form = requested or ("table" if output is None else endings[output.suffix.lower()[1:]])
@@ -181,6 +190,25 @@ class Model:
     def name(self) -> str:
         """The file name, with the name of a selected part."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
+
+
+def kinds_of(text: str | None, option: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the kinds of findings in a text such as "hard,contained", or the default, or all kinds but touch.
+
+    Raises
+    ------
+    UsageError
+        If a kind is unknown.
+    """
+    from gjk3d.clash.detection.clashes import COUNTED, KINDS
+
+    if text is None:
+        return default or COUNTED
+    kinds = tuple(kind.strip() for kind in text.split(","))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(f"{option} {text!r}: {kind!r} is not a kind, {expected_names(kind, KINDS)}")
+    return kinds
 
 
 def split_name(text: str) -> tuple[Path, str | None]:
@@ -243,7 +271,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> 
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return whether a mesh is closed and convex, and the ratio of volumes. None stands for a mesh without volume."""
+    """Return whether a mesh is closed and convex, and its volume over the hull's, None if the mesh has no volume."""
     ratio = mesh.convexity
     has_volume = math.isfinite(ratio)
     return {

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import PoseText, UsageError, check_output, output_form
-from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe, write_text
+from gjk3d.clash.formats.registry import BINARY, ENDINGS, Format, write
+from gjk3d.cli.arguments import PoseText, UsageError, check_output, kinds_of, output_form
+from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe
 from gjk3d.interrupts import aside, delayed_interrupt, unbroken
 from gjk3d.wording import count
 
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from gjk3d.clash import Clash, Report
 
 
-Format = Literal["table", "json", "jsonl", "csv", "md", "junit", "glb"]
+Form = Literal["table", Format]
 Level = Literal["hard", "clearance", "touch", "none"]
-_ENDINGS = {"json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "xml": "junit", "glb": "glb"}
 _HARD = ("hard", "contained", "duplicate", "unchecked")
 _FATAL: dict[Level, tuple[str, ...]] = {
     "hard": _HARD,
@@ -49,10 +49,12 @@ def clash(
     triage: Path | None = None,
     fail_on: Level = "clearance",
     only_new: bool | None = None,
-    format: Annotated[Format | None, Parameter(name=["--format", "-f"])] = None,
+    format: Annotated[Form | None, Parameter(name=["--format", "-f"])] = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     html: Path | None = None,
+    up: Literal["x", "y", "z"] | None = None,
     bcf: Path | None = None,
+    bcf_kinds: str | None = None,
     section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
     top: int = 20,
     tree: Annotated[bool, Parameter(negative=())] = False,
@@ -111,8 +113,13 @@ def clash(
         The file to write. The default is stdout.
     html
         Write a page with the table and the parts in 3D for any browser. It works offline.
+    up
+        The axis that points up in the picture of --html. The default is y for GLB, and z for all other formats.
     bcf
         Write a BCF 2.1 file with a topic and a camera for each finding, for viewers of building models.
+    bcf_kinds
+        The kinds of findings in --bcf, for example hard,contained. The default are the kinds of --fail-on, and with
+        --fail-on none the kinds of clearance.
     section
         Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     top
@@ -133,15 +140,19 @@ def clash(
     if top < 1:
         raise UsageError(f"--top {top}: expected 1 or more")
     files = tuple(path for path in (*inputs, motion, baseline, ignore, triage) if path is not None)
-    form = output_form(format, output, _ENDINGS, files)
+    form = output_form(format, output, ENDINGS, files)
     if tree and form != "table":
         raise UsageError(f"--tree needs a table. Leave out -f {form}, or use the paths of the parts in JSON.")
-    if form == "glb" and output is None:
-        raise UsageError("-f glb cannot be printed. Name a file with -o.")
+    if form in BINARY and output is None:
+        raise UsageError(f"-f {form} cannot be printed. Name a file with -o.")
     check_output(html, "--html", (".html", ".htm"), files)
     check_output(bcf, "--bcf", (".bcf", ".bcfzip"), files)
-    if section and bcf is None:
-        raise UsageError("--section needs a BCF file. Name it with --bcf.")
+    for option in (["--section"] if section else []) + (["--bcf-kinds"] if bcf_kinds is not None else []):
+        if bcf is None:
+            raise UsageError(f"{option} needs a BCF file. Name it with --bcf.")
+    if up is not None and html is None:
+        raise UsageError("--up needs a page. Name it with --html.")
+    topics = kinds_of(bcf_kinds, "--bcf-kinds", _FATAL[fail_on])
     with unbroken():
         from gjk3d.clash import Assembly, check, read_rules, read_triage
         from gjk3d.clash.formats import LineWriter, to_bcf
@@ -195,14 +206,16 @@ def clash(
     if not quiet:
         _remarks(report, lengths if unit is None else {})
     with delayed_interrupt() as waiting:  # Ctrl-C must not truncate a file
-        if form != "jsonl":
-            _write(report, form, output, top, (_FATAL[fail_on], only_new))
+        if form == "table":
+            _print(report, top)
+        elif form != "jsonl":
+            write(report, form, output or sys.stdout, top=top, fatal=_FATAL[fail_on], only_new=only_new)
         if tree:
             print_tree(report)
         if html is not None:
-            write_page(report, html)
+            write_page(report, html, up=up or "")
         if bcf is not None:
-            to_bcf(report, bcf, section=section)
+            to_bcf(report, bcf, section=section, kinds=topics)
     for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")
@@ -239,27 +252,6 @@ def _is_bare(length: str) -> bool:
         return False
 
 
-def _write(report: Report, form: str, output: Path | None, top: int, gate: tuple[tuple[str, ...], bool]) -> None:
-    from gjk3d.clash import formats
-
-    if form == "glb":
-        assert output is not None
-        formats.to_glb(report, output)
-        return
-    if form == "table" and output is None:
-        _print(report, top)
-        return
-    if form == "json":
-        text = report.to_json() + "\n"
-    elif form == "csv":
-        text = report.to_csv()
-    elif form == "junit":
-        text = formats.to_junit(report, *gate)
-    else:
-        text = formats.to_markdown(report, top)
-    write_text(text, output)
-
-
 def _print(report: Report, top: int) -> None:
     from gjk3d.clash.report.baseline import converted
 
@@ -274,18 +266,21 @@ def _print(report: Report, top: int) -> None:
     rows = [item for item in report.clashes if item.is_open]
     if not rows:
         return
+    from gjk3d.clash.report import wording
     from gjk3d.clash.report.wording import noise, when
 
     print_line()
     with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
-    deep, distance, volume = f"penetration{unit}", f"gap or depth{unit}", f"volume{f'{unit}³' if unit else ''}"
+    inside, depth, gap = (f"{name}{unit}" for name in ("penetration", "depth", "gap"))
+    volume = f"volume{f'{unit}³' if unit else ''}"
     last_columns = ["decided by", *["when"][: int(timed)]]
     table = Table(
-        ["#", "kind", *["status"][: int(with_status)], "A", "B", deep, distance, volume, *last_columns],
-        right=("#", deep, distance, volume),
+        ["#", "kind", *["status"][: int(with_status)], "A", "B", inside, depth, gap, volume, *last_columns],
+        right=("#", inside, depth, gap, volume),
         names=("A", "B"),
-        spare=("decided by", volume, deep),
+        # the penetration ranks the findings, so it is left out only if all are without one
+        spare=("decided by", volume, depth, gap, *([] if any(map(wording.inside, rows[:top])) else [inside])),
     )
     for item in rows[:top]:
         item = converted(item, factor, report.unit)
@@ -295,7 +290,7 @@ def _print(report: Report, top: int) -> None:
 
 
 def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
-    from gjk3d.clash.report.wording import gap_or_depth, inside, shared_volume
+    from gjk3d.clash.report.wording import depth, gap, inside, shared_volume
 
     return (
         str(item.severity),
@@ -304,7 +299,8 @@ def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
         safe(item.a),
         safe(item.b),
         inside(item, error=error) or "-",
-        gap_or_depth(item, error=error) or "-",
+        depth(item, error=error) or "-",
+        gap(item, error=error) or "-",
         shared_volume(item) or "-",
         item.evidence,
     )

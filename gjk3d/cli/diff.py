@@ -33,9 +33,9 @@ def diff(
 ) -> int:
     """List the findings that are new, changed or resolved between two clash reports.
 
-    Two findings are compared if their parts and their kind are equal. Lengths are in the unit of the later report, and
-    in the table in the unit of its table. The exit code is 1 if there are new findings, else 0. In JUnit, the new
-    findings are the failures.
+    Two findings are compared if their parts are equal. If their kinds differ, the change is "kind". Lengths are in the
+    unit of the later report, and in the table in the unit of its table. The exit code is 1 if there are new findings
+    other than touches, or if the kind of a finding is worse now, else 0. In JUnit, these findings are the failures.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def diff(
         if not report.complete:
             note(f"the check of {path} was stopped before its end, so findings may be missing")
     rows = _rows(before, after)
-    counts = {change: sum(row[0] == change for row in rows) for change in ("new", "changed", "same", "resolved")}
+    counts = {change: sum(row[0] == change for row in rows) for change in _CHANGES}
     if form == "table":
         _print(rows, counts, before, after, top)
     else:
@@ -75,7 +75,7 @@ def diff(
         write_text(text, output)
         if output is not None:
             note(output, "wrote")
-    return int(counts["new"] > 0)
+    return int(any(map(_fails, rows)))
 
 
 def _document(old: Path, new: Path, unit: str | None, counts: dict[str, int], rows: list[Row]) -> dict[str, Any]:
@@ -94,25 +94,40 @@ def _junit(rows: list[Row], after: Report) -> str:
     from gjk3d.clash.formats import to_junit
 
     cases = tuple(
-        replace(clash, status="new" if change == "new" else "active")
-        for change, _, clash in rows
-        if clash is not None and clash.is_open
+        replace(clash, status="new" if _fails(row) else "active")
+        for row in rows
+        if (clash := row[2]) is not None and clash.is_open
     )
     ignored = tuple(clash for clash in after.clashes if clash.status == "ignored")
     return to_junit(replace(after, clashes=(*cases, *ignored), complete=True), only_new=True)
 
 
 Row = tuple[str, "Clash | None", "Clash | None"]
+_CHANGES = "new", "kind", "changed", "same", "resolved"
+
+
+def _fails(row: Row) -> bool:
+    """Return whether a row is a new finding other than a touch, or a finding whose kind is worse now."""
+    from gjk3d.clash.triage import is_worse
+
+    change, old, new = row
+    if new is None:
+        return False
+    return change == "new" and new.kind != "touch" if old is None else new.is_open and is_worse(new.kind, old.kind)
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return the findings that are open in a report. The order is new, changed, resolved and unchanged.
+    """Return the findings that are open in a report. The order is new, kind, changed, resolved and unchanged.
 
     A finding that is ignored in the other report is neither new nor resolved.
     """
     first, second = (
         {clash.id: clash for clash in report.clashes if clash.status != "resolved"} for report in (before, after)
     )
+    lost = {frozenset((clash.a, clash.b)): key for key, clash in first.items() if key not in second}
+    for key, clash in [*second.items()]:  # a pair whose kind changed has another id
+        if key not in first and (was := lost.pop(frozenset((clash.a, clash.b)), None)) is not None:
+            first[key] = first.pop(was)
     new: list[Row] = [("new", None, clash) for key, clash in second.items() if clash.is_open and key not in first]
     common: list[Row] = [
         (_change(first[key], clash, after.tolerance), first[key], clash)
@@ -121,13 +136,15 @@ def _rows(before: Report, after: Report) -> list[Row]:
     ]
     gone = [clash for key, clash in first.items() if clash.is_open and key not in second]
     resolved: list[Row] = [("resolved", clash, None) for clash in gone]
-    changed = [row for row in common if row[0] == "changed"]
-    return [*new, *changed, *resolved, *(row for row in common if row[0] == "same")]
+    by_change = {change: [row for row in common if row[0] == change] for change in _CHANGES}
+    return [*new, *by_change["kind"], *by_change["changed"], *resolved, *by_change["same"]]
 
 
 def _change(old: Clash, new: Clash, tolerance: float) -> str:
     from gjk3d.clash.report.baseline import same_times
 
+    if old.kind != new.kind:
+        return "kind"
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
     near = all(_is_near(*pair, tolerance) for pair in lengths)
     return "same" if near and same_times(old, new) else "changed"
@@ -146,6 +163,7 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
         "change": change,
         "id": clash.id,
         "kind": clash.kind,
+        "old_kind": None if old is None else old.kind,
         "a": clash.a,
         "b": clash.b,
         "old_distance": None if old is None else old.distance,
@@ -157,16 +175,18 @@ def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]
 
 def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Report, top: int) -> None:
     from gjk3d.clash.report.baseline import converted
-    from gjk3d.clash.report.wording import gap_or_depth, noise, when
+    from gjk3d.clash.report.wording import measure, noise, when
 
-    print_line(", ".join(f"{count} {change}" for change, count in counts.items()))
+    print_line(
+        ", ".join(f"{count} {'of another kind' if change == 'kind' else change}" for change, count in counts.items())
+    )
     shown = [row for row in rows if row[0] != "same"]
     if not shown:
         return
     print_line()
     length_unit, factor = after.reading
     length = f" {safe(length_unit)}" if length_unit else ""
-    lengths = f"gap or depth before{length}", f"now{length}"
+    lengths = f"before{length}", f"now{length}"
     moves = before.motion is not None or after.motion is not None
     times = ["when before", "when now"][: 2 * moves]
     table = Table(["change", "kind", "A", "B", *lengths, *times], right=lengths, names=("A", "B"), spare=("kind",))
@@ -175,9 +195,10 @@ def _print(rows: list[Row], counts: dict[str, int], before: Report, after: Repor
         record = _record(change, old, new)
         pairs = ((old, before), (new, after))
         distances = (
-            "-" if clash is None else gap_or_depth(clash, error=noise(clash, report)) or "-" for clash, report in pairs
+            "-" if clash is None else measure(clash, error=noise(clash, report)) or "-" for clash, report in pairs
         )
         intervals = ("-" if clash is None else when(clash, report) or "-" for clash, report in pairs)
-        table.add(change, record["kind"], safe(record["a"]), safe(record["b"]), *distances, *[*intervals][: len(times)])
+        kind = f"{record['old_kind']} → {record['kind']}" if change == "kind" else record["kind"]
+        table.add(change, kind, safe(record["a"]), safe(record["b"]), *distances, *[*intervals][: len(times)])
     print_table(table)
     print_omitted(len(shown), top)

@@ -30,7 +30,7 @@ def note(text: object, label: str = "note") -> None:
 
 
 def write_json(document: dict[str, Any]) -> None:
-    """Print the JSON document of a run."""
+    """Print the result of a command as a JSON document."""
     sys.stdout.write(json_text(document))
 
 
@@ -98,7 +98,7 @@ _EVERY = 0.1  #: the number of seconds between two updates
 class Bar:
     """A progress bar on stderr, if it is a terminal and ``show`` is True.
 
-    It can be the argument ``progress`` of `gjk3d.clash.check`.
+    A bar can be the argument ``progress`` of `gjk3d.clash.check`.
     """
 
     def __init__(self, show: bool = True) -> None:
@@ -172,7 +172,7 @@ class Table:
         The titles of columns with names, which are shortened in a narrow terminal. A path loses its first steps, and
         other text its middle.
     spare : sequence of str
-        The titles of columns that are left out, in this order, if names would become too short.
+        The titles of columns that are left out if they are empty, and in this order if names would become too short.
     """
 
     def __init__(
@@ -193,6 +193,9 @@ class Table:
     def lines(self, room: int | None) -> list[str]:
         """Return the lines with at most ``room`` columns, or of any width if it is None."""
         columns = {title: [title, *(row[k] for row in self._rows)] for k, title in enumerate(self._titles)}
+        for title in self._spare:
+            if title in columns and not {*columns[title][1:]} - {"-"}:
+                del columns[title]
         widths = {title: max(map(_width, cells)) for title, cells in columns.items()}
         if room is None or _total(widths, _GAPS[0]) <= room:
             return self._joined(columns, widths, _GAPS[0])

@@ -6,14 +6,14 @@ import contextlib
 import io
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from gjk3d.cli.arguments import UsageError, check_output
+from gjk3d.cli.arguments import UsageError, check_output, kinds_of
 from gjk3d.cli.terminal import note, print_line
 from gjk3d.errors import Gjk3dError
 from gjk3d.wording import count
@@ -33,6 +33,7 @@ def triage(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     bcf: Path | None = None,
     section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
+    bcf_kinds: str | None = None,
     pictures: int = 20,
 ) -> int:
     """Merge the decisions of several people about the findings of a report, by finding and time.
@@ -50,6 +51,8 @@ def triage(
         Write the findings with all decisions to a BCF 2.1 file.
     section
         Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
+    bcf_kinds
+        The kinds of findings in --bcf, for example hard,contained. By default all kinds but touch.
     pictures
         The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
     """
@@ -59,6 +62,7 @@ def triage(
 
     check_output(output, "--output", (), (report,))
     check_output(bcf, "--bcf", _BCF, (report, *files))
+    kinds = kinds_of(bcf_kinds, "--bcf-kinds")
     target = output or sidecar(report)
     checked = read_whole(report) if bcf is not None else read_report(report)
     merged = read_triage(target if target.exists() else None)
@@ -75,24 +79,25 @@ def triage(
     note(target, "wrote")
     states = Counter(issue.state.value for issue in merged.issues.values() if issue.state is not None)
     comments = sum(len(issue.comments) for issue in merged.issues.values())
-    print_line(", ".join([*(f"{many} {state}" for state, many in sorted(states.items())), count(comments, "comment")]))
+    summary = [*(f"{many} {state}" for state, many in sorted(states.items())), count(comments, "comment")]
+    print_line(", ".join(summary) if merged.issues else "no decisions")
     if bcf is not None:
         checked.triage = merged
-        _write_bcf(checked, bcf, pictures, section)
+        _write_bcf(checked, bcf, pictures, section, kinds)
         note(bcf, "wrote")
     return 0
 
 
-def _write_bcf(report: Report, path: Path, most: int, section: bool) -> None:
+def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tuple[str, ...]) -> None:
     from gjk3d.clash.formats import to_bcf
     from gjk3d.errors import RenderingUnavailableError
 
     try:
-        pictures = snapshots(report, most)
+        pictures = snapshots(report, most, kinds)
     except (RenderingUnavailableError, ImportError) as error:
         note(f"{path} has no pictures: {error}")
         pictures = None
-    to_bcf(report, path, snapshot=pictures, section=section)
+    to_bcf(report, path, snapshot=pictures, section=section, kinds=kinds)
 
 
 def serve(
@@ -101,6 +106,7 @@ def serve(
     *,
     triage: Path | None = None,
     port: int = 0,
+    up: Literal["x", "y", "z"] | None = None,
     open: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Show a clash report in a browser and save its decisions, until Ctrl-C.
@@ -116,6 +122,8 @@ def serve(
         The file of the decisions. The default is the name of the report with the ending .triage.json.
     port
         The port. The default is any free port.
+    up
+        The axis that points up in the picture. The default is y for GLB, and z for all other formats.
     open
         Open the address in the browser of this machine.
     """
@@ -132,7 +140,7 @@ def serve(
 
     def make_page(token: str) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
-            return write_page(checked, Path(folder) / "page.html", token=token).read_bytes()
+            return write_page(checked, Path(folder) / "page.html", token=token, up=up or "").read_bytes()
 
     try:
         server = Server(make_page, file, port)
@@ -198,10 +206,11 @@ def _bounds(box: object) -> object:
 _SIZE = (800, 600)
 
 
-def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None]:
+def snapshots(report: Report, most: int = 100, kinds: Collection[str] = ()) -> Callable[[Clash], bytes | None]:
     """Return a function that draws the worst findings of a report. See `gjk3d.clash.formats.to_bcf`.
 
-    The ``most`` worst open findings have a picture. A report without its assembly has no pictures.
+    The ``most`` worst open findings of the kinds have a picture. The default are all kinds but touch. A report without
+    its assembly has no pictures.
 
     Examples
     --------
@@ -213,10 +222,15 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
     >>> snapshots(report)(report.clashes[0])[1:4]
     b'PNG'
     """
-    from gjk3d.viz.image_files import check_rendering, shot
+    from PIL import Image
+
+    from gjk3d.clash.detection.clashes import COUNTED
+    from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
+    from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.picture import new_plotter, plot
 
-    worst = [clash.id for clash in report.clashes if clash.is_open and clash.point is not None][:most]
+    opened = (clash for clash in report.clashes if clash.is_open and clash.kind in (kinds or COUNTED) and clash.point)
+    worst = [clash.id for clash in opened][:most]
     drawn = frozenset(worst if report.assembly is not None else ())
     if drawn:
         check_rendering()
@@ -227,7 +241,9 @@ def snapshots(report: Report, most: int = 100) -> Callable[[Clash], bytes | None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
             image = shot(plot(report, plotter, clash=clash.id))
-            image.quantize(128).save(png, "PNG", optimize=True)  # reduces the size to a third
+            # 128 colours reduce the size to a third, and those of the legend are exact
+            colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
+            image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
         plotter.close()
         return png.getvalue() or None
 

@@ -21,6 +21,7 @@ from gjk3d.cli.arguments import (
     split_name,
 )
 from gjk3d.cli.terminal import note, print_line, safe
+from gjk3d.wording import expected_names
 
 if TYPE_CHECKING:
     from gjk3d.shapes.base import Shape
@@ -76,7 +77,10 @@ def view(
         if part.reason:
             note(f"{safe(part.name)}: {safe(part.reason)}", "not shown")
     if all(part.shape is None for part in assembly.parts):
-        raise UsageError(f"no part of {', '.join(map(str, inputs))} could be read")
+        raise UsageError(
+            f"no part of {', '.join(map(str, inputs))} could be read, and the notes above give the reasons. Name "
+            "other files."
+        )
     title = ", ".join(safe(path.name) for path in inputs[:3]) + (", ..." if len(inputs) > 3 else "")
     shown = viz.show(assembly, path=save, title=title, opacity=opacity, hull=hull, bodies=bodies, level=level)
     if save is not None:
@@ -97,8 +101,8 @@ _SPECS = {
 
 
 def explain(
-    a: str,
-    b: str,
+    a: str | None = None,
+    b: str | None = None,
     /,
     *,
     pose_a: PoseText = None,
@@ -109,10 +113,11 @@ def explain(
     view: PoseText = None,
     unit: str | None = None,
 ) -> int:
-    """Explain the steps of GJK and EPA for two models or shapes.
+    """Explain the steps of GJK and EPA for two models or shapes. Without shapes, open the lesson on GJK and EPA.
 
     The command prints a line for each step. A model file is replaced by its convex hull. The exit code is 0 for
-    shapes that are apart, and 1 for shapes that touch or overlap.
+    shapes that are apart, and 1 for shapes that touch or overlap. The lesson is one page that works offline, and opens
+    in the browser. With --html it is only written.
 
     Parameters
     ----------
@@ -138,6 +143,10 @@ def explain(
         The unit of lengths: mm, cm, m, in. It applies to files that state no unit, such as STL, and to shapes. If every
         file states a unit, this unit replaces it. Models in different units are converted to one unit.
     """
+    if a is None:
+        return _lesson(html)
+    if b is None:
+        raise UsageError(f"expected two models or shapes, got only {a!r}. gjk3d explain alone opens the lesson")
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]
     inputs = [split_name(text) for text in texts]
@@ -171,12 +180,27 @@ def explain(
     return 0 if result.lower > 0.0 else 1
 
 
+def _lesson(html: Path | None) -> int:
+    """Write the page of the lesson, and open it in the browser unless ``html`` names its file."""
+    import webbrowser
+
+    from gjk3d.viz.explanation import write_lesson
+    from gjk3d.viz.image_files import free_name
+
+    check_output(html, "--html", (".html", ".htm"), ())
+    path = write_lesson(free_name(".html") if html is None else html)
+    note(path, "wrote")
+    if html is None:
+        webbrowser.open(path.resolve().as_uri())
+    return 0
+
+
 def _shape(text: str) -> Any:
     match = re.fullmatch(r"([a-z]+):([^/\\]*)", text)
     if match is None or os.path.exists(text):
         return None
     if match[1] not in _SPECS:
-        raise UsageError(f"{text!r}: {match[1]!r} is not a shape. Use one of {', '.join(sorted(_SPECS))}.")
+        raise UsageError(f"{text!r}: {match[1]!r} is not a shape, {expected_names(match[1], sorted(_SPECS))}")
     name, count, form = _SPECS[match[1]]
     try:
         numbers = [float(word) for word in match[2].split(",")]

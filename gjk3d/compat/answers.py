@@ -24,9 +24,7 @@ from gjk3d.poses import matrices, moved, moved_back, relative
 from gjk3d.query.distance import distance, signed_distance
 from gjk3d.results import Distance
 from gjk3d.scene.query import SceneQuery
-from gjk3d.scene.quick import Quick
-from gjk3d.scene.walk import COLLIDING
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Bools, Ints
 
 
 class Nearest(NamedTuple):
@@ -45,51 +43,29 @@ def no_data(names: Names) -> DistanceData:
     return DistanceData(names, (-1, -1), (None, None), FARTHEST)
 
 
-def meshes_meeting(mine: Objects, theirs: Objects, pairs: Ints, solid: bool, first: bool) -> Iterator[Ints]:
-    """Yield the pairs that intersect: their surfaces intersect, or one is a solid that contains the other.
+class Query(SceneQuery):
+    """The pairs of the objects of one manager, of one object and the rest, or of two managers."""
 
-    Pairs of the same two meshes are computed in one call. With ``first``, one pair per call is enough.
-    """
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    which = mine.scene.which[pairs[:, 0]] * (1 << 31) + theirs.scene.which[pairs[:, 1]]
-    order = np.argsort(which, kind="stable")
-    for some in np.split(pairs[order], np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
-        a, b = (objects.at[number].mesh for objects, number in zip((mine, theirs), some[0].tolist(), strict=True))
-        codes = meet_many(a, b, mine.scene.rows[some[:, 0]], theirs.scene.rows[some[:, 1]], first)
-        hit = codes == MEET
-        for code, holder in ((HOLDS, a), (HELD, b)):
-            inside = codes == code
-            if inside.any() and (solid or holder.is_convex):
-                hit |= inside
-        if hit.any():
-            yield some[hit]
+    def __init__(self, mine: Objects, theirs: Objects, solid: bool, only: int = -1, ordered: bool = False) -> None:
+        super().__init__(mine.scene, theirs.scene, only, False, ordered)
+        self.objects, self.solid = (mine.at, theirs.at), solid
 
+    def collide(self, pairs: Ints, margin: float) -> Bools:
+        """Return which pairs intersect: their surfaces intersect, or one is a solid that contains the other.
 
-def any_meeting(mine: Objects, theirs: Objects, solid: bool) -> bool:
-    """Return whether any pair collides, of the objects of one manager or of two."""
-    rows = Quick(mine.scene, theirs.scene).meeting(0.0, True)
-    if rows is True or (rows is not None and not len(rows)):
-        return rows is True
-    left = mine.query(theirs).pairs(0.0) if rows is None else rows[:, :2]
-    return any(True for _ in meshes_meeting(mine, theirs, left, solid, True))
-
-
-def colliding_pairs(mine: Objects, theirs: Objects, solid: bool) -> list[tuple[int, int]]:
-    """Return the numbers of the colliding pairs, in order."""
-    rows = Quick(mine.scene, theirs.scene).meeting(0.0, False)
-    hits: list[tuple[int, int]] = []
-    if rows is None or rows is True:
-        left = mine.query(theirs).pairs(0.0)
-    else:
-        pairs, certain = rows[:, :2], rows[:, 2] == COLLIDING
-        if mine is theirs:
-            pairs = np.sort(pairs, axis=1)
-        hits.extend((i, j) for i, j in pairs[certain].tolist())
-        left = pairs[~certain]
-    if len(left):
-        blocks = meshes_meeting(mine, theirs, left, solid, False)
-        hits.extend((i, j) for block in blocks for i, j in block.tolist())
-    return sorted(hits)
+        Pairs of the same two meshes are computed in one call.
+        """
+        numbers, hits = self.numbers(pairs), np.zeros(len(pairs), dtype=bool)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], numbers[:, 1], numbers[:, 0]))
+        begins = np.flatnonzero(np.diff(numbers[order], axis=0).any(axis=1)) + 1
+        for some in np.split(order, begins) if len(order) else ():
+            a, b = (at[k].mesh for at, k in zip(self.objects, pairs[some[0]].tolist(), strict=True))
+            codes = meet_many(a, b, self.mine.rows[pairs[some, 0]], self.theirs.rows[pairs[some, 1]])
+            hits[some] = codes == MEET
+            for code, holder in ((HOLDS, a), (HELD, b)):
+                if self.solid or holder.is_convex:
+                    hits[some] |= codes == code
+        return hits
 
 
 def collisions(
@@ -97,7 +73,8 @@ def collisions(
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
     """Return whether any pair collides, the names of the pairs, and their contacts; names of one manager are sorted."""
     pairs: list[tuple[CollisionObject, CollisionObject]] = []
-    for i, j in colliding_pairs(mine, theirs, solid):
+    hits = Query(mine, theirs, solid).collisions(0.0)
+    for i, j in sorted((np.sort(hits, axis=1) if mine is theirs else hits).tolist()):
         a, b = mine.at[i], theirs.at[j]
         if mine is theirs and b.name < a.name:  # type: ignore[operator]
             a, b = b, a
@@ -260,17 +237,18 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
     """
     if not len(theirs) or len(mine) < (2 if mine is theirs else 1):
         return None
-    quick = Quick(mine.scene, theirs.scene, -1 if single is None else single._number).nearest(inf)
-    if quick is None:
-        return _closest(mine, theirs, mine.query(theirs, single), solid)
-    i, j = quick.slots
-    out = quick.out[0]
+    query = Query(mine, theirs, solid, -1 if single is None else single._number, ordered=True)
+    pair = query.nearest(inf)
+    if pair is None:
+        return _closest(mine, theirs, query, solid)
+    i, j = pair.slots
+    out = pair.out[0]
     return Closest(float(out[0]), mine.at[i], theirs.at[j], (out[6:9].copy(), out[9:12].copy()), None)
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
     """Return the closest pair, computed mesh by mesh; if several are equally close, the first one."""
-    within, size = 0.0, query.size
+    within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)
     best = _best(mine, theirs, pairs, None, solid)
@@ -282,8 +260,8 @@ def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> 
 
 def _near(query: SceneQuery, within: float) -> Ints:
     """Return the pairs of boxes within a distance, in order; a single object is the first of each pair."""
-    pairs = query.pairs(within)
-    if query.only is not None:
+    pairs = query.near(within)[0]
+    if query.only >= 0:
         pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 

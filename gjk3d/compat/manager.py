@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 from gjk3d.compat.answers import (
     FARTHEST,
-    any_meeting,
+    Query,
     as_asked,
     closest,
     collisions,
@@ -192,7 +192,7 @@ class CollisionManager:
         """
         guest = self._objects.guest(mesh, transform)
         if not (return_names or return_data):
-            return any_meeting(self._objects, guest, self._solid)
+            return Query(self._objects, guest, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, guest, self._solid, return_data)
         return as_asked(hit, {a for a, _ in names}, return_names, data, return_data)
 
@@ -223,7 +223,7 @@ class CollisionManager:
             With ``return_data``: the contacts.
         """
         if not (return_names or return_data):
-            return any_meeting(self._objects, self._objects, self._solid)
+            return Query(self._objects, self._objects, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, self._objects, self._solid, return_data)
         return as_asked(hit, names, return_names, data, return_data)
 
@@ -262,7 +262,7 @@ class CollisionManager:
         """
         theirs = _objects_of(other_manager)
         if not (return_names or return_data):
-            return any_meeting(self._objects, theirs, self._solid)
+            return Query(self._objects, theirs, self._solid).any_collides(0.0)
         hit, names, data = collisions(self._objects, theirs, self._solid, return_data)
         return as_asked(hit, names, return_names, data, return_data)
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.broad.tree import ALL
 from gjk3d.errors import PoseError, SceneError, ShapeError
 from gjk3d.poses import ROUNDING, TOLERANCE, WIDTH, as_matrices, check_row, parts, pose_rows
 from gjk3d.scene import objects as scene
-from gjk3d.scene.query import SceneQuery
+from gjk3d.scene.pairs import ALL
 from gjk3d.typing import Array
-from gjk3d.wording import kind_of
+from gjk3d.wording import kind_of, nearest
 
 _FLAT = 1e-12  #: least ratio of two singular values of a transform; below it the inverse is not accurate
 _ROUND = 1e-13  #: relative to its greatest coordinate: a convex mesh this close to its hull is replaced by the hull
@@ -170,7 +169,7 @@ class Objects:
     def find(self, name: Hashable) -> CollisionObject:
         """Return the object of a name."""
         if name not in self.named:
-            raise SceneError(f"{name} not in collision manager!")
+            raise SceneError(f"{name} not in collision manager!{nearest(name, map(str, self.named))}")
         return self.named[name]
 
     def _deformed(self, key: Key, mesh: Mesh, linear: Array | None) -> tuple[tuple[Key, ...], Mesh]:
@@ -214,11 +213,6 @@ class Objects:
         reach = np.einsum("kij,kj->ki", np.abs(turn), half) + ROUNDING * size[:, None]
         return np.hstack([middle - reach, middle + reach])
 
-    def query(self, theirs: Objects, single: CollisionObject | None = None) -> SceneQuery:
-        """Return the search for pairs of these objects, of one of them and the rest, or of two managers."""
-        only = None if single is None else single._number
-        return SceneQuery(self.scene, None if theirs is self else theirs.scene, only, 1)
-
 
 def _label(number: int) -> str:
     """Return the name of an object in the scene, which sorts like its number."""
@@ -257,7 +251,7 @@ def key_of(mesh: Any, what: str) -> Hashable:
 def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
     """Write the pose to the row; return the matrix to apply to the mesh, or None, and the transform."""
     what = f"transform of {name!r}"
-    matrix = as_matrices(transform, what)
+    matrix = as_matrices(transform, what, single=True)
     if matrix.ndim != 2:
         raise PoseError(f"{what} has shape {matrix.shape}, expected one transform, (4, 4)")
     matrix = matrix.copy()

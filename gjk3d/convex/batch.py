@@ -1,7 +1,7 @@
 """Many pairs of convex shapes in one call: chunks, threads, growth of full scratch memory, and the GPU.
 
-`solve_batch` and `collide_batch` take pairs as rows for the kernels. `PackedShapes` also solve pairs that the kernels
-do not support, and rows that need the exact stage, by the handlers of two shapes.
+`solve_batch` and `collide_batch` accept pairs as rows for the kernels. `PackedShapes` also solves pairs that the
+kernels do not support, and rows that need the exact stage, by the handlers of two shapes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,13 @@ _WORTH = 256  #: numbers of shapes per pair, above which hardly any shape would 
 MOST_POINTS, MOST_CURVED_POINTS = 65536, 1024
 
 
+def either(kinds: Bools, which: Ints) -> Bools:
+    """Return which pairs have at least one shape for which ``kinds`` is True."""
+    return np.asarray(kinds[which[:, 0]] | kinds[which[:, 1]])
+
+
 def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: int = _CHUNK) -> None:
-    """Call ``task(start, stop)`` over all rows, on ``workers`` threads; kernels release the GIL."""
+    """Call ``task(start, stop)`` for chunks of all rows, on ``workers`` threads; kernels release the GIL."""
     chunk = max(min(_LEAST, most), min(most, -(-total // (4 * workers)))) if workers > 1 else most
     if workers == 1 or total <= chunk:
         for start in range(0, total, chunk):
@@ -56,8 +61,8 @@ def in_chunks(total: int, workers: int, task: Callable[[int, int], Any], most: i
 def order_for_cache(table: Ints, numbers: int) -> None:
     """Set the order of pairs. Pairs of equal shapes follow each other if the shapes are large.
 
-    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: a
-    block of shapes B that fits into the cache, and each shape A with it. Results do not depend on the order.
+    ``numbers`` is the length of the packed arrays. Consecutive pairs share shapes that are in the cache already: pairs
+    are ordered by blocks of shapes B that fit into the cache, then by A. Results do not depend on the order.
     """
     table[:, TURN] = 0
     if _CACHE < numbers < _WORTH * len(table):
@@ -90,9 +95,9 @@ def solve_batch(
     pairs: PairRows, request: Request, curved: Bools | slice, out: Array, flags: Ints, workers: int = 1,
     on_gpu: bool = False, cache: Array = NO_CACHE,
 ) -> None:  # fmt: skip
-    """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as they need.
+    """Fill ``out`` and ``flags`` for all rows as `gjk3d.narrow.solve` does, with as much scratch memory as a row needs.
 
-    ``curved`` are the rows that do not consist of two polytopes.
+    ``curved`` selects the rows that do not consist of two polytopes.
     """
 
     def run(start: int, stop: int, points: int, request: Request) -> None:
@@ -124,8 +129,8 @@ class PackedShapes:
     """Shapes that are packed one after another, and the queries on many pairs of them.
 
     ``which`` are the two shapes of each pair. ``table`` has the rows of the pairs for the kernels, and ``rows`` the
-    poses. Pairs with a shape in ``singly`` are solved by the handlers of their two shapes. So are rows of polytopes
-    with a wide interval, which need the exact stage.
+    poses. The handlers of two shapes solve pairs with a shape in ``singly``, and pairs of polytopes with a wide
+    interval, which need the exact stage.
     """
 
     __slots__ = ("floats", "handlers", "ints", "shapes", "singly")
@@ -139,10 +144,14 @@ class PackedShapes:
     ) -> Bools:  # fmt: skip
         """Return which pairs are not proven farther apart than a margin."""
         order_for_cache(table, len(self.ints) + len(self.floats))
-        answer = collide_batch(self.rows(table, rows), len(which), margin, workers, on_gpu, cache)
-        singly = self.are_singly(which)
-        for a, b, group, placed in self.by_shapes(which, table, rows, singly.nonzero()[0]):
-            answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
+        singly = either(self.singly, which)
+        alone = singly.nonzero()[0]
+        if len(alone) < len(which):
+            answer = collide_batch(self.rows(table, rows), len(which), margin, workers, on_gpu, cache)
+        else:
+            answer = np.empty(len(which), dtype=np.int64)
+        if len(alone):
+            self.collide_singly(which, table, rows, alone, margin, workers, answer)
         unsure = ((answer == 2) & ~singly).nonzero()[0]  # too close to the margin: the signed distance decides
         if len(unsure):
             out, _ = self.solve(which[unsure], table[unsure], rows, Wanted(narrow.SIGNED), workers)
@@ -159,26 +168,35 @@ class PackedShapes:
         curved = (self.ints[table[:, 0] + layout.POLYTOPE] & self.ints[table[:, 5] + layout.POLYTOPE]) == 0
         mode = convex_mode(wanted.mode)
         request = Request(mode, wanted.max_distance, wanted.tol)
-        solve_batch(self.rows(table, rows), request, curved, out, flags, workers, on_gpu, cache)
-        singly = self.are_singly(which)
+        singly = either(self.singly, which)
+        if not singly.all():
+            solve_batch(self.rows(table, rows), request, curved, out, flags, workers, on_gpu, cache)
         if wanted.tol == 0.0:
             singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
-        for a, b, group, placed in self.by_shapes(which, table, rows, singly.nonzero()[0]):
+        self.solve_singly(which, table, rows, singly.nonzero()[0], wanted, out, flags)
+        return out, flags
+
+    def collide_singly(
+        self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
+    ) -> None:
+        """Write whether some pairs collide, by the handlers of their two shapes."""
+        for a, b, group, placed in self.by_shapes(which, table, rows, some):
+            answer[group] = self.handlers(a, b).collide(a, b, placed, margin)
+
+    def solve_singly(
+        self, which: Ints, table: Ints, rows: Array, some: Ints, wanted: Wanted, out: Array, flags: Ints
+    ) -> None:
+        """Write the distances of some pairs, by the handlers of their two shapes."""
+        for a, b, group, placed in self.by_shapes(which, table, rows, some):
             answers, marks = empty_answers(len(group))
             convex = isinstance(a, Shape) and isinstance(b, Shape)
-            self.handlers(a, b).solve(a, b, placed, wanted._replace(mode=mode) if convex else wanted, answers, marks)
+            request = wanted._replace(mode=convex_mode(wanted.mode)) if convex else wanted
+            self.handlers(a, b).solve(a, b, placed, request, answers, marks)
             out[group], flags[group] = answers, marks
-        return out, flags
 
     def rows(self, table: Ints, poses: Array) -> PairRows:
         """Return pairs at poses for the kernels."""
         return PairRows(self.ints, self.floats, table, poses)
-
-    def are_singly(self, which: Ints) -> Bools:
-        """Return which pairs are solved by the handlers of their two shapes."""
-        if not self.singly.any():
-            return np.zeros(len(which), dtype=bool)
-        return np.asarray(self.singly[which[:, 0]] | self.singly[which[:, 1]])
 
     def by_shapes(self, which: Ints, table: Ints, rows: Array, some: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield the pairs of ``some`` grouped by their two shapes: the shapes, the pairs, and their poses."""

@@ -62,6 +62,8 @@ def line_for(value: Any) -> str:
 
 def no_shape(name: str, value: Any) -> Gjk3dError:
     """Return the error for an argument that is not a convex shape, with the line that converts it."""
+    if isinstance(value, type):
+        return UnsupportedPair(f"{name} is the class {value.__name__}, expected an object, {value.__name__}(...)")
     if callable(getattr(value, "hull", None)):
         return UnsupportedPair(f"{name} is {kind_of(value)}, expected a convex shape. Use its convex hull, hull().")
     line = line_for(value)
@@ -74,12 +76,13 @@ def no_shape(name: str, value: Any) -> Gjk3dError:
         )
     if hasattr(value, "vertices") and hasattr(value, "faces"):
         return UnsupportedPair(
-            f"{name} is {with_article(_type_name(type(value)))}: pass gjk3d.Mesh(mesh.vertices, mesh.faces), "
-            "or gjk3d.ConvexHull(mesh.vertices)"
+            f"{name} is {with_article(_type_name(type(value)))}, expected a shape. "
+            "Pass gjk3d.Mesh(mesh.vertices, mesh.faces), or gjk3d.ConvexHull(mesh.vertices)"
         )
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 3:
         return UnsupportedPair(
-            f"{name} is an array, {value.shape}: pass gjk3d.ConvexHull(points), or gjk3d.PointCloud(points, radius)"
+            f"{name} is an array, {value.shape}, expected a shape. Pass gjk3d.ConvexHull(points), or "
+            "gjk3d.PointCloud(points, radius)"
         )
     library = type(value).__module__.partition(".")[0]
     description = kind_of(value) if library in ("builtins", "gjk3d") else with_article(_type_name(type(value)))
@@ -97,13 +100,13 @@ def is_finite(value: Any) -> bool:
 
 
 def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
-    """Raise unless it is a margin that `collide` accepts."""
+    """Raise unless `collide` accepts the margin."""
     if not is_finite(margin):
         raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
 
 
 def check_workers(workers: Any) -> None:
-    """Raise unless it is a number of threads."""
+    """Raise unless ``workers`` is a number of threads."""
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise ShapeError(f"workers is {workers!r}, expected a number of threads from 1 to {MOST_WORKERS}")
 
@@ -126,7 +129,7 @@ def check_device(device: Any) -> bool:
 
 
 def check_limits(max_distance: Any, tol: Any) -> None:
-    """Raise unless both are limits that `distance` accepts."""
+    """Raise unless `distance` accepts ``max_distance`` and ``tol``."""
     if not (is_finite(max_distance) or (isinstance(max_distance, Real) and max_distance == inf)) or max_distance < 0:
         raise ShapeError(f"max_distance is {max_distance!r:.80}, expected one number, at least 0")
     if tol is not None and (not is_finite(tol) or tol < 0):
@@ -142,18 +145,18 @@ def depth_mode(depth: str) -> int:
 
 
 def convex_mode(mode: int) -> int:
-    """Return the mode of the kernels for two convex shapes, which have one depth."""
+    """Return the mode of the kernels for two convex shapes, whose "tight" and "fast" depths are the same."""
     return narrow.SIGNED if mode == FAST else mode
 
 
 def check_depth(depth: Any) -> None:
-    """Raise unless it names a depth of non-convex bodies."""
+    """Raise unless ``depth`` is the name of a depth algorithm for non-convex bodies."""
     if depth not in ("fast", "tight"):
         raise ShapeError(f"depth is {depth!r:.80}, expected 'fast' or 'tight'")
 
 
 def three(value: Any) -> Any:
-    """Return three numbers as kernels take them; None for anything else, which the general path checks."""
+    """Return three numbers as a tuple for kernels; None for anything else, which the general path checks."""
     kind = type(value)
     if kind is np.ndarray:
         return tuple(value.tolist()) if value.dtype is _FLOAT and value.shape == _THREE else None
@@ -173,14 +176,15 @@ def vectors(value: Any, what: str, most: float = inf) -> tuple[Array, bool]:
     if len(bad):
         where = f"{what}[{bad[0]}]" if stacked else what
         limit = f" of at most {most:g}" if most < inf else ""
-        raise ShapeError(f"{where} is {rows[bad[0]].tolist()}, expected finite numbers{limit}")
+        cure = ". Use another unit" if most == layout.GREATEST and np.isfinite(rows[bad[0]]).all() else ""
+        raise ShapeError(f"{where} is {rows[bad[0]].tolist()}, expected finite numbers{limit}{cure}")
     return rows, stacked
 
 
 def unchecked_vectors(value: Any, what: str, copy: bool = True) -> tuple[Array, bool]:
     """Return rows of three numbers, which may be infinite or NaN, and whether the argument was a stack.
 
-    Without ``copy`` they may be the caller's array.
+    Without ``copy`` the rows may be the caller's array.
     """
     try:
         raw = np.asarray(value)

@@ -21,7 +21,7 @@ UP = np.array([0.0, 0.0, 1.0])  #: the normal for kernels on two bounded shapes,
 
 
 def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Fill the rows of `gjk3d.narrow.toi.impact_many` for two shapes, of which only A may be a half-space or plane."""
+    """Fill ``out`` and ``flags`` as `gjk3d.narrow.toi.impact_many` does; only A may be a half-space or plane."""
     ints, floats, row, is_plane = core_row(a, b)
     if is_plane:
         check_turn(a, rows.a)

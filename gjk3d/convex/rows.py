@@ -66,21 +66,21 @@ solver = per_thread(lambda: Solver(new_workspace(FIRST_POINTS), *empty_answers(1
 
 
 def ranks(a: Shape, b: Shape) -> tuple[int, int]:
-    """Return the ranks that decide the order of two shapes in the kernels; the poses decide between equal ranks.
+    """Return the ranks that decide the order of two shapes in the kernels; for equal ranks the poses decide.
 
-    With a fixed order the result of (b, a) has the bits of the mirrored result of (a, b).
+    With this order the result of (b, a) has the bits of the mirrored result of (a, b).
     """
     first, second = a._order, b._order
     return int(first > second), int(first < second)
 
 
 def pack_shapes(shapes: Sequence[Shape]) -> tuple[Ints, Array, Ints]:
-    """Concatenate the numbers of shapes; return ints, floats, and where each shape begins in both."""
+    """Return the concatenated ints and floats of shapes, and the two indices at which each shape begins."""
     return join_packed([shape._packed for shape in shapes])
 
 
 def join_packed(packed: Sequence[tuple[Ints, Array]]) -> tuple[Ints, Array, Ints]:
-    """Concatenate shapes that are packed already, as `pack_shapes` does."""
+    """Return packed shapes concatenated, in the form of `pack_shapes`."""
     ints = np.concatenate([q for q, _ in packed] or [np.zeros(0, dtype=np.int64)])
     floats = np.concatenate([f for _, f in packed] or [np.zeros(0)])
     starts = list(accumulate(packed, lambda at, shape: (at[0] + len(shape[0]), at[1] + len(shape[1])), initial=(0, 0)))
@@ -97,7 +97,7 @@ def later(rows: Rows) -> tuple[Array, Array, Bools]:
 
 
 def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
-    """Bring every row into the order of `ranks` and return which rows were swapped: True, False or a mask."""
+    """Return shapes and poses in the order of `ranks`, and which rows were swapped: True, False or a mask."""
     rank_a, rank_b = ranks(a, b)
     if rank_a < rank_b:
         return a, b, rows, False
@@ -113,7 +113,7 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
 
 
 def mirror(out: Array, which: Any) -> None:
-    """Turn results of (b, a) into results of (a, b) in the swapped rows."""
+    """Convert the results of (b, a) to results of (a, b) in the swapped rows."""
     if which is False:
         return
     chosen = slice(None) if which is True else which
@@ -123,5 +123,5 @@ def mirror(out: Array, which: Any) -> None:
 
 
 def select_rows(rows: Array, which: Ints) -> Array:
-    """Return selected rows of poses; a single row belongs to every query."""
+    """Return the selected rows of poses, or the single row if it is for all queries."""
     return rows[which] if len(rows) > 1 else rows

@@ -15,7 +15,7 @@ from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import kernel, plain, single_entry
 from gjk3d.broad.nodes import Box
 from gjk3d.convex.batch import MOST_CURVED_POINTS, MOST_POINTS, NO_CACHE, NO_POSE, collide_batch, solve_batch
-from gjk3d.convex.checks import FACETS, check_polytopes
+from gjk3d.convex.checks import FACETS, check_polytopes, check_workers
 from gjk3d.convex.rows import (
     Rows,
     Wanted,
@@ -34,6 +34,7 @@ from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
+from gjk3d.shapes.arguments import points_of
 from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
@@ -78,7 +79,7 @@ def _solve_cores(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fla
 
 
 def _settle_exactly(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Solve rows of polytopes whose interval is wider than promised in rational arithmetic: slow, rare and final."""
+    """Replace results of polytopes whose interval is wider than promised by results in rational arithmetic."""
     from gjk3d.exact import exact_pair  # loaded when a row needs it
 
     slack = float(a._packed[1][layout.SLACK] + b._packed[1][layout.SLACK])
@@ -120,7 +121,7 @@ def _collide_cores(a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
 
 
 def _not_beyond(solve: Any, a: Shape, b: Shape, rows: Rows, margin: float) -> Bools:
-    """Return `collide` from signed distances: False if a distance above the margin is proven."""
+    """Return the booleans of `collide` from signed distances: False if a distance above the margin is proven."""
     out, flags = empty_answers(rows.total)
     solve(a, b, rows, Wanted(narrow.SIGNED), out, flags)
     hits: Bools = ~(out[:, 1] > margin)
@@ -135,7 +136,7 @@ def edge_scratch(count: int) -> Array:
 
 def _solve_facets(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
     if wanted.log is not None:
-        raise ShapeError("trace=True shows GJK and EPA. Use depth='auto' or 'epa'.")
+        raise ShapeError("trace=True shows GJK and EPA, which depth='facets' does not use. Use depth='auto' or 'epa'.")
     check_polytopes(a, b, "depth='facets'", True)
     a, b, rows, swapped = canonical(a, b, rows)
     axes, kinds = np.empty((rows.total, 8)), np.empty((rows.total, 4), dtype=np.int64)
@@ -167,8 +168,8 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
 def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
     """Return two shapes packed together, their pair row, and whether one of them is a half-space.
 
-    The row is for that many pose rows of A, followed by those of B, see `gjk3d.narrow.pairs`. A half-space has a point
-    core on its plane. Kernels expect it first.
+    The pair row refers to ``poses_a`` pose rows of A, followed by ``poses_b`` of B, see `gjk3d.narrow.pairs`. A
+    half-space has a point core on its plane. Kernels expect the half-space first.
     """
     is_plane = bool((a._kind | b._kind) & Kind.PLANES)
     (qa, fa), (qb, fb) = (ray_core(a), ray_core(b)) if is_plane else (a._packed, b._packed)
@@ -209,7 +210,8 @@ def _solve_mapped(a: Shape, b: Shape, rows: Rows, wanted: Wanted, out: Array, fl
     solve(in_python(a), in_python(b), few, wanted._replace(log=None), out[k], flags[k])
     raise_pending()
     raise ShapeError(
-        f"a support mapping returned no finite point in row {k[0] + 1} of {len(out)}, expected finite numbers"
+        f"a support mapping returned no finite point in row {k[0] + 1} of {len(out)}. It must return three finite "
+        "numbers."
     )
 
 
@@ -232,12 +234,20 @@ def signed(a: Shape, b: Shape, poses: Array) -> Array:
     return out
 
 
-def contains(shape: Shape, points: Array) -> Bools:
-    """Return which points are in a shape, by `collide`."""
+def contains(shape: Shape, points: Any, workers: int) -> Any:
+    """Return the result of `Shape.contains`."""
+    check_workers(workers)
+    p, single = points_of(points, "contains: points")
+    inside = shape._contains(p, workers)
+    return bool(inside[0]) if single else inside
+
+
+def contains_by_collide(shape: Shape, points: Array, workers: int) -> Bools:
+    """Return which points are in a shape."""
     poses = np.zeros((len(points), 13))
     poses[:, :9] = IDENTITY[0, :9]
     poses[:, 9:12] = points
-    rows = Rows(IDENTITY, poses, len(points), True)
+    rows = Rows(IDENTITY, poses, len(points), True, workers)
     return _collide_cores(shape, Point(), rows, 0.0)
 
 
@@ -278,7 +288,7 @@ def reach_along(core: Core, ball: bool, poses: Array, s: int, axis: int) -> tupl
 def placed_box(core: Core, ball: bool, poses: Array, s: int) -> Box:
     """Return the box of a shape at pose row s: its lower corner, then its upper corner.
 
-    With ``ball`` it is the box of the bounding ball, because a user's support mapping must not be called here.
+    With ``ball`` it is the box of the bounding ball, because this kernel must not call a user's support mapping.
     """
     x0, x1 = reach_along(core, ball, poses, s, plain(0))
     y0, y1 = reach_along(core, ball, poses, s, plain(1))
@@ -311,9 +321,9 @@ def ray_core(shape: Shape) -> tuple[Ints, Array]:
 
 
 def planes_of(shape: Shape) -> Array:
-    """Return the planes of a hull of dimension 3 about the centre of its core, rows of a unit normal and an offset.
+    """Return the planes of a hull of dimension 3 about the centre of its core: rows of a unit normal and an offset.
 
-    A half-space has one row, a plane one row for each side, any other shape none.
+    A half-space has one row, a plane has one row for each side, and any other shape has no rows.
     """
     ints, floats = ray_core(shape)
     if isinstance(shape, Halfspace):

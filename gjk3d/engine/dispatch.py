@@ -1,12 +1,12 @@
 """The table of all queries: the handler of each query for each pair of kinds of shapes.
 
-`TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so bodies
-are loaded by the first query on a body. A text is the message of `UnsupportedPair`. None means that the file of the
-query solves the pair itself, by compiled functions for convex shapes.
+`TABLE` has one row per query and one column per pair of kinds. A cell is a function that imports the handler, so the
+code of bodies is imported by the first query on a body. A text in a cell is the message of `UnsupportedPair`. None
+means that the file of the query solves the pair itself, by compiled functions for convex shapes.
 
 This file does not contain the queries. A new query is one file in `gjk3d/query`, which checks the arguments and calls
-`find`, and one row here. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells for the
-queries that treat it differently.
+`find`, and one row in `TABLE`. A new kind is one class with a bit of `gjk3d.shapes.base.Kind` in its group, and cells
+for the queries that treat it differently.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ UNBOUNDED = (
 
 
 def _row(*cells: tuple[Any, ...]) -> dict[tuple[int, int], tuple[Any, bool]]:
-    """Return a row: for each pair of kinds its cell, and whether A and B are swapped for the handler.
+    """Return a row of `TABLE`: for each pair of kinds the cell, and whether A and B are swapped for the handler.
 
-    A cell is for two groups of kinds in either order. Later cells take precedence. A fourth item True means that the
-    handler expects the first group as A.
+    An argument has two groups of kinds, in either order, and their cell. Later arguments take precedence. A fourth item
+    True means that the handler expects the first group as A.
     """
     row: dict[tuple[int, int], tuple[Any, bool]] = {}
     for first, second, cell, *ordered in (*cells, *UNBOUNDED):
@@ -129,13 +129,14 @@ TABLE = {
     "axis": _row(
         (BOUNDED, BOUNDED, None),
         (BODIES, SOLIDS, lambda: bodies.planes.sharp_hulls),
-        (ANY, PLANES, "separating_axis takes polytopes: the axis of {plane} is its normal"),
+        (ANY, PLANES, "separating_axis takes polytopes, not {plane}. Use its normal, which is the axis"),
     ),
     "overlap": _row(
         (
             ANY,
             ANY,
-            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}. {BOX} for a plane",
+            f"{{a}} against {{b}}: overlap takes convex polytopes and meshes. {MAKE_MESH}, and a large gjk3d.Box for "
+            "a plane",
         ),
         (BOUNDED, BOUNDED, None),
         (MESH, MESH | BOUNDED, lambda: bodies.solids.overlap_of_meshes),
@@ -174,7 +175,7 @@ SINGLE: dict[str, dict[int, Any]] = {
 
 @cache
 def _handler(query: str, kind_a: int, kind_b: int) -> Any:
-    """Return the handler for the caller's order of A and B, the message of an unsupported pair, or None."""
+    """Return the cell's handler for the caller's order of A and B, the message of an unsupported pair, or None."""
     cell, is_swapped = TABLE[query][kind_a, kind_b]
     handler = cell() if callable(cell) else cell
     if not is_swapped:
@@ -190,7 +191,7 @@ def _handler(query: str, kind_a: int, kind_b: int) -> Any:
 
 
 def find(query: str, a: Any, b: Any) -> Any:
-    """Return the handler of a query on two shapes, None if the file of the query solves them.
+    """Return the handler of a query on two shapes, None if the file of the query solves the pair.
 
     Raises
     ------
@@ -218,7 +219,7 @@ def _single_handler(query: str, kind: int) -> Any:
 
 
 def find_single(query: str, x: Any, name: str = "shape") -> Any:
-    """Return the handler of a query on one shape, None if the file of the query solves it; raise as `find` does."""
+    """Return the handler of a query on one shape, None if the query's file solves the shape; raise as `find` does."""
     kind = kind_of(x)
     if kind == 0:
         raise no_shape(name, x)

@@ -1,19 +1,32 @@
 """Test of a body and another item of a store for collision, and the distance of a point from a body.
 
-Most pairs of a cell are far apart. A ball around the second shape then settles them by one distance from a point,
-`free_distance`, which needs no GJK. One such distance also serves all samples of a motion whose balls lie near it.
+Most pairs of a robot's cell are far apart. For them, one distance of the centre of a ball around the second shape from
+the body, `free_distance`, proves the separation without GJK. The same distance proves samples of a motion whose balls
+are near.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
-from gjk3d._kernels.decorators import kernel, plain
-from gjk3d.bodies.mesh_trees import from_box
+from gjk3d._kernels.decorators import entry, kernel, plain
 from gjk3d.bodies.part_tree import OPEN, PRISMS, PartTree
-from gjk3d.bodies.tree_collision import APART, DOUBT, PosedPair, TreeScratch, holds, meet
+from gjk3d.bodies.tree_collision import (
+    APART,
+    DOUBT,
+    PosedPair,
+    TreeScratch,
+    are_meshes,
+    faces_meet,
+    holds,
+    meet,
+    two_at,
+)
+from gjk3d.engine.store import RANK, Store, tree_at
+from gjk3d.geometry.boxes import from_box
 from gjk3d.geometry.vec3 import Vec3, turn_back
-from gjk3d.typing import Array
+from gjk3d.narrow.pairs import comes_later
+from gjk3d.typing import Array, Array2, Ints1, Ints2
 
 #: verdicts on a pair; UNSURE is left to the exact functions of two shapes
 NO, YES, UNSURE = range(3)
@@ -32,11 +45,35 @@ def pair_collides(pair: PosedPair, margin: float, w: TreeScratch) -> int:
     return YES if code < DOUBT and margin >= 0.0 else UNSURE
 
 
+@entry
+def collide_each(
+    store: Store, which: Ints2, at: Ints2, rows: Array2, margin: float, start: int, stop: int, w: TreeScratch,
+    verdicts: Ints1,
+) -> None:  # fmt: skip
+    """Write whether pairs start to stop, of items ``which`` at pose rows ``at``, are within a margin of at least 0.
+
+    The verdict is NO, YES or UNSURE, as in `gjk3d.bodies.distance.collide`: the item of lower rank is the first, and
+    for equal ranks the poses decide.
+    """
+    for k in range(start, stop):
+        a, b, p, q = which[k, 0], which[k, 1], at[k, 0], at[k, 1]
+        rank_a, rank_b = store.heads[a, RANK], store.heads[b, RANK]
+        if rank_a > rank_b or (rank_a == rank_b and comes_later(rows[p], rows[q])):
+            a, b, p, q = b, a, q, p
+        pair = two_at(tree_at(store, a), tree_at(store, b), rows[p], rows[q])
+        if margin == 0.0 and are_meshes(pair.a, pair.b):
+            code = faces_meet(pair, w)
+            verdicts[k] = NO if code == APART else YES if code < DOUBT else UNSURE
+        else:
+            verdicts[k] = pair_collides(pair, margin, w)
+
+
 @kernel
 def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
-    """Return a lower bound of the distance of a point from a body in its frame, at most ``most``; 0 inside.
+    """Return a lower bound of the distance of a point from a body, in the body's frame, at most ``most``; 0 inside.
 
-    The bound of a leaf is that of its box. It is 0 for a height field, whose columns may go down without end.
+    The distance from the box of a leaf is the leaf's bound. It is 0 for a height field, whose columns may be unbounded
+    below.
     """
     if t.kind == PRISMS:
         return 0.0
@@ -62,14 +99,14 @@ def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
             stack[top, 0], keys[top] = near, min(d, e)
             top += 1
     # no part is near, so the point may only be deep inside a closed body
-    if t.inside != OPEN and holds(t, p, w):
+    if t.inside != OPEN and holds(t, p, w) != APART:
         return 0.0
     return best
 
 
 @kernel
 def free_around(t: PartTree, row: Array, at: Vec3, radius: float, most: float, w: TreeScratch) -> float:
-    """Return how far a ball in the world is free to grow around a body at a pose row, at most ``most``.
+    """Return by how much a ball in the world may grow without touching a body at a pose row, at most ``most``.
 
     The result is negative or 0 if the ball may touch the body.
     """

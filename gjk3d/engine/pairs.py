@@ -34,8 +34,8 @@ from gjk3d.wording import count
 class Memory:
     """The last axis and simplex of each pair of a list. The next query starts from them.
 
-    `Pairs.memory` creates it. Pass it to successive queries of the same pairs in the same order. One memory serves one
-    call at a time.
+    `Pairs.memory` creates a memory. Pass it to successive queries of the same pairs in the same order. Only one call at
+    a time may use a memory.
     """
 
     __slots__ = ("_rows",)
@@ -53,7 +53,7 @@ class Memory:
 
 
 class PairDistance(Distance[Array]):
-    """`Distance` of many different pairs; each row has its own two shapes and poses."""
+    """A `Distance` of many different pairs; each row belongs to two shapes and two poses."""
 
     __slots__ = ("_pairs", "_poses", "_shapes")
     _pairs: Ints
@@ -222,7 +222,7 @@ class Pairs:
         Returns
         -------
         Distance
-            With m rows; each row has its own two shapes and poses.
+            The result with m rows; each row belongs to two shapes and two poses.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Pairs:
         Returns
         -------
         Distance
-            With m rows.
+            The result with m rows.
 
         Raises
         ------
@@ -297,13 +297,16 @@ class Pairs:
             raise ShapeError(f"index_pairs has shape {pairs.shape} and dtype {pairs.dtype}, expected (m, 2) integers")
         if pairs.size and not (pairs.min() >= 0 and pairs.max() < len(self)):
             k = int(((pairs < 0) | (pairs >= len(self))).any(axis=1).argmax())
-            raise ShapeError(f"index_pairs[{k}] is {pairs[k].tolist()}, but there are {len(self)} shapes")
+            raise ShapeError(
+                f"index_pairs[{k}] is {pairs[k].tolist()}, expected numbers from 0 to {len(self) - 1} for {len(self)} "
+                "shapes"
+            )
         return pairs.astype(np.int64)
 
     def _question(
         self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
-        """Check the arguments; return pairs, their rows for the kernels, pose rows and matrices."""
+        """Return checked pairs, their rows for the kernels, pose rows and matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
         if self._store.planes.any():
@@ -312,7 +315,9 @@ class Pairs:
         matrices = np.asarray(poses)
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
-                raise ShapeError(f"poses has {len(matrices)} rows of two poses, but there are {len(pairs)} index_pairs")
+                raise ShapeError(
+                    f"poses has {len(matrices)} rows of two poses, expected one for each of {len(pairs)} index_pairs"
+                )
             try:
                 rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
             except PoseError:
@@ -338,7 +343,7 @@ class Pairs:
 def pair_distance(
     out: Array, flags: Ints, pairs: Ints, shapes: Sequence[Collider], poses: Array, request: Any
 ) -> PairDistance:
-    """Return rows of `PackedShapes.solve` as a result; ``poses`` has one pose per shape, or two per pair."""
+    """Return rows of `PackedShapes.solve` as a result; ``poses`` has a pose for each shape, or two for each pair."""
     result: PairDistance = object.__new__(PairDistance)
     result._pairs, result._shapes, result._poses = pairs, shapes, poses
     result.shape_a = result.shape_b = result.pose_a = result.pose_b = result.trace = None

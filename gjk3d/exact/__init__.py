@@ -1,9 +1,9 @@
-"""Queries in rational arithmetic: the last stage of the solver, and the judge of its results.
+"""Queries in rational arithmetic: the last stage of the solver, and the check of results.
 
 This is pure Python on integers and fractions, and it shares no code with the kernels. Numbers of shapes and poses are
 floats, so they are integers over a power of two. Every sum and product below is exact, and each rounding is documented
 with its direction. The fast solvers are in `narrow` and `convex`. `bodies.rational` converts meshes and other bodies to
-these numbers.
+integers.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def negative(a: Vec) -> Vec:
 
 
 def stretched(p: Vec, by: int) -> Vec:
-    """Return p times a number."""
+    """Return p times the number ``by``."""
     return p[0] * by, p[1] * by, p[2] * by
 
 
@@ -53,7 +53,7 @@ def columns(matrix: Sequence[tuple[_T, _T, _T]]) -> tuple[tuple[_T, _T, _T], ...
 
 
 def turned(matrix: Sequence[tuple[_T, _T, _T]], p: tuple[_T, _T, _T]) -> tuple[_T, _T, _T]:
-    """Return the matrix times p."""
+    """Return the product of the matrix and p."""
     x, y, z = (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] for row in matrix)
     return x, y, z
 
@@ -131,11 +131,11 @@ class Root:
 
     @property
     def signed_square(self) -> Fraction:
-        """The square, with the root's own sign."""
+        """The square of the root, with the sign of the root."""
         return Fraction(self.num * abs(self.num), self.den)
 
     def bracket(self) -> tuple[Fraction, Fraction]:
-        """Return fractions that enclose the root: equal for a rational root with few digits, else 2**-200 close."""
+        """Return fractions that enclose the root: equal for a rational root with few digits, else within 2**-200."""
         square = self.num * self.num
         shift = max(0, _DIGITS - (square.bit_length() - self.den.bit_length()) // 2)
         scaled = (square << (2 * shift)) // self.den
@@ -173,14 +173,14 @@ def sqrt_bounds(x: Fraction) -> tuple[float, float]:
 
 
 class Enclosure:
-    """Bounds of the signed distance of two cores, each the value of an exact proof.
+    """Bounds of the signed distance of two cores, each with an exact proof.
 
     Parameters
     ----------
     want_low, want_high : Fraction, optional
-        A search stops when both are proven, or one is refuted. None requires nothing of that side.
+        The bounds to prove. A search stops when both are proven, or one is refuted. None requires no bound.
     stop : bool
-        False never stops a search before the exact value.
+        With False a search always continues to the exact value.
     """
 
     __slots__ = ("high", "low", "normal", "stop", "want_high", "want_low")
@@ -196,12 +196,12 @@ class Enclosure:
         self.normal: Vec = (1, 0, 0)  #: that proved ``low``
 
     def raise_low(self, bound: Root, normal: Vec) -> None:
-        """Enter a lower bound, and the normal whose support gap it is."""
+        """Set the lower bound to ``bound`` if this is greater, with the normal that proves it."""
         if self.low is None or self.low < bound:
             self.low, self.normal = bound, normal
 
     def drop_high(self, bound: Root) -> None:
-        """Enter an upper bound."""
+        """Set the upper bound to ``bound`` if this is less."""
         if self.high is None or bound < self.high:
             self.high = bound
 

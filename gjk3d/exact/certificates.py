@@ -1,16 +1,16 @@
-"""Proofs of the bounds of a result from the certificate that it carries.
+"""Proofs of the bounds of a result from its certificate.
 
-Certificates are about points of A - B, given exactly. `gjk3d.exact.convex_sets` proves that they are points of A - B. A
+A certificate contains points of A - B, given exactly. `gjk3d.exact.convex_sets` proves that they are points of A - B. A
 single normal proves a lower bound, see `Difference.height`. The numbers are floats, so the points of a curved core are
-on it only to rounding. Their greatest distance from the core is proven too, and subtracted from the bound.
+on its surface only to rounding. Their greatest distance from the core is proven too, and subtracted from the bound.
 
 `prove_depth` covers two families of ties, for which EPA in space would need a million triangles:
 
 - Two solids of revolution with one axis direction. A ball fits into their difference if a disc fits into the section
-  through the axis and the origin. A polygon in integers shows that. Poses are rotations only to rounding and axes
-  parallel only to rounding. The judged sets have the exact symmetry, and the signed distance changes by at most the
+  through the axis and the origin. A polygon in integers proves this. Poses are rotations only to rounding, and axes are
+  parallel only to rounding. The proof uses sets with the exact symmetry, and the signed distance changes by at most the
   Hausdorff distance of the sets.
-- Ellipsoids with one centre and the same axes, see `gjk3d.narrow.ties`. The argument there holds for fractions too.
+- Ellipsoids with one centre and the same axes. The argument in `gjk3d.narrow.ties` is valid for fractions too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Proof(NamedTuple):
 
 
 def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number]) -> Proof:
-    """Return the distance of a convex combination of points of A - B from the origin, an upper bound of the distance.
+    """Return the proof of an upper bound: the distance from the origin to a convex combination of points of A - B.
 
     Examples
     --------
@@ -94,10 +94,11 @@ def weights_proof(points: Iterable[Sequence[Number]], weights: Iterable[Number])
 
 
 def surface_proof(points: Iterable[Sequence[Number]], faces: Iterable[Sequence[int]]) -> Proof:
-    """Return minus the least distance from the origin of a closed surface of points of A - B that encloses it.
+    """Return the proof of the bound -r, where r is the distance from the origin to a closed surface that encloses it.
 
-    The winding number is constant within the ball that the surface does not touch and zero outside the hull of its
-    points, so the ball is in the hull, and the hull is in A - B. The surface need not be convex.
+    The surface consists of points of A - B and need not be convex. The winding number is constant within the ball that
+    the surface does not touch, and zero outside the hull of the points. So the ball is in the hull, and the hull is in
+    A - B.
 
     Parameters
     ----------
@@ -134,8 +135,8 @@ def _distance(*triangle: Vec) -> Root:
 def winding(corners: list[tuple[Vec, Vec, Vec]]) -> int:
     """Return the winding number about the origin of a closed surface that does not touch the origin.
 
-    It is the number of signed crossings of a ray that hits no edge. A plane contains at most two of the directions
-    (1, k, k^2), so such a ray exists.
+    The winding number is the number of signed crossings of a ray that hits no edge. A plane contains at most two of the
+    directions (1, k, k^2), so such a ray exists.
     """
     faces = [
         (a, b, c) for a, b, c in corners if dot(a, cross(b, c))
@@ -162,16 +163,16 @@ _NEAR = 16  #: a bracket of the tolerance over this is narrow enough, since only
 def judge_carried(
     certificate: Any, a: Side, b: Side, difference: Difference, tolerance: Fraction, proof: Enclosure
 ) -> list[str]:
-    """Return the flaws of a certificate about two bounded cores. Without flaws its bounds are entered in ``proof``.
+    """Return the flaws of a certificate of two bounded cores. Without flaws, its bounds are entered in ``proof``.
 
     Parameters
     ----------
     certificate : Certificate
     a, b : Side
     difference : Difference
-        Of the placed cores.
+        The difference of the placed cores.
     tolerance : Fraction
-        The greatest distance of a point outside its core that rounding explains.
+        The greatest distance of a point from its core that rounding explains.
     """
     flaw = _form(certificate, "weights", "surface", "section")
     if flaw:
@@ -227,7 +228,7 @@ def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: F
 
 
 def _reaches(point: FractionVec, n: Vec, top: Root, tolerance: Fraction) -> bool:
-    """Return whether a point reaches the support value along n, to rounding."""
+    """Return whether the height of a point along n is the support value, to rounding."""
     reached = dot(n, point)
     root = Root(reached.numerator, reached.denominator**2 * dot(n, n))
     return not root.bracket()[1] < top.bracket()[0] - tolerance
@@ -257,7 +258,7 @@ def _form(certificate: Any, *kinds: str) -> str:
 
 
 def _grain(points: Iterable[FractionVec]) -> Fraction:
-    """Return a bound on the rounding of the coordinates of points, with a margin."""
+    """Return a bound of the rounding error of the coordinates of points, with a margin."""
     return Fraction(8 * ulp(max(float(abs(c)) for p in points for c in p)))
 
 
@@ -338,7 +339,7 @@ def _revolved(a: Side, b: Side, proof: Enclosure) -> None:
 
 
 def _axes(body: Body) -> list[int]:
-    """Return the axes of revolution of a body among the axes of its frame: none, one, or all three."""
+    """Return the indices of the frame's axes that are axes of revolution of the body: none, one, or all three."""
 
     def about(k: int) -> bool:
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -356,7 +357,7 @@ def _diagonal(ball: Matrix) -> bool:
 
 
 def _reach(body: Body) -> Fraction:
-    """Return a bound on the distance of a body from the origin of its frame."""
+    """Return a bound of the distance of a body's points from the origin of its frame."""
     squares = []
     for term in body.terms:
         boxes = [tuple(max(abs(p[i]) for p in points) for i in range(3)) for points in term.sets]
@@ -376,7 +377,7 @@ def _shift(x: Fraction, z: Fraction) -> Placement:
 
 
 def _axis_to_z(body: Body, k: int, sign: int) -> Body:
-    """Return the body with axis k turned to z, up or down."""
+    """Return the body rotated so that axis k becomes z for ``sign`` 1, and -z for ``sign`` -1."""
     order = ((k + 1) % 3, (k + 2) % 3, k)
     signs = (1, sign, sign)
 
@@ -424,7 +425,7 @@ def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None
 
 
 def _turn(p: _Plane, q: _Plane, r: _Plane) -> int:
-    """Return twice the area of the triangle, positive where r is to the left of pq."""
+    """Return twice the signed area of the triangle p q r, positive if r is to the left of p q."""
     return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 
 

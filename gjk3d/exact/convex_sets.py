@@ -55,7 +55,7 @@ class Term(NamedTuple):
 class Body(NamedTuple):
     """The hull of terms with coordinates over ``scale``, and bounds of its radius.
 
-    A pose is a rotation only to rounding, so it maps a ball to a set between two balls of these radii.
+    A pose is a rotation only to rounding, so the image of the ball of the radius is between two balls of these radii.
     """
 
     terms: tuple[Term, ...]
@@ -65,7 +65,7 @@ class Body(NamedTuple):
 
     @property
     def curved(self) -> bool:
-        """Whether there is more than vertices and a radius."""
+        """Whether the core is curved, so that it is not only the hull of vertices."""
         return any(term.balls for term in self.terms)
 
 
@@ -128,7 +128,7 @@ def _placed_part(part: Part) -> list[_RawTerm]:
 
 
 def _composed(shape: Composed) -> list[_RawTerm]:
-    """Return the sums of one term of each part: their hull is the sum of the hulls."""
+    """Return the terms of a composed shape, each a sum of one term of each part; their hull is the sum of the hulls."""
     terms: list[_RawTerm] = []
     for parts in shape._terms():
         for choice in product(*(_placed_part(part) for part in parts)):
@@ -172,7 +172,7 @@ def _raw(shape: Shape) -> tuple[list[_RawTerm], Fraction] | None:
 
 
 def body_of(shape: Shape) -> Body | None:
-    """Return a shape as an exact set in its own frame, or None if `_MODELS` lacks its class."""
+    """Return a shape as an exact set in its local frame, or None if `_MODELS` lacks the shape's class."""
     return shape._cached("exact", lambda: _to_integers(_raw(shape)))
 
 
@@ -242,7 +242,7 @@ def placement(row: Array) -> Placement:
 
 
 class Mover:
-    """A pose for points over one scale. Placed points are cached, and have the new scale ``scale``."""
+    """A pose applied to points over one scale. Placed points are cached, and are over the scale ``scale``."""
 
     def __init__(self, scale: int, pose: Placement) -> None:
         moved = scale * pose.turn
@@ -322,12 +322,12 @@ class Side(NamedTuple):
     at: Placement
 
     def towards(self, direction: Any) -> Vec:
-        """Return a direction from A to B in world axes as one out of this shape in its own frame."""
+        """Return the direction out of this shape, in its local frame, for a direction from A to B in world axes."""
         d, _ = in_integers(fractions(direction if self.name == "a" else -direction))
         return turned(columns(self.at.rotation), d)
 
     def placed(self, p: FractionVec) -> FractionVec:
-        """Return a point of its frame in world axes."""
+        """Return a point of the shape's frame in world coordinates."""
         point, scale = in_integers(p)
         x, y, z = (
             Fraction(dot(row, point), scale * self.at.turn) + Fraction(t, self.at.shift)
@@ -371,7 +371,7 @@ class Difference:
         self.terms = [Term(p.sets + q.sets, p.balls + q.balls) for p in parts_a for q in parts_b]
 
     def direction(self, n: Vec) -> Vec:
-        """Return n, or a shorter vector close to it where exactness is out of reach anyway."""
+        """Return n, or for a curved set, whose support is inexact anyway, a nearby vector with fewer digits."""
         if self.exact:
             return n
         digits = max(abs(n[0]), abs(n[1]), abs(n[2])).bit_length()
@@ -381,7 +381,7 @@ class Difference:
         return n[0] >> down, n[1] >> down, n[2] >> down
 
     def support(self, n: Vec) -> tuple[Vec, Picks, int]:
-        """Return a point of the set far along n, the vertices it is made of, and an upper bound of n.x over the set."""
+        """Return a point of the set far along n, the vertices of its sum, and an upper bound of n.x over the set."""
         best: tuple[int, Term, list[int], list[tuple[Matrix, Vec, int]]] | None = None
         tops = []
         for term in self.terms:
@@ -420,13 +420,13 @@ class Difference:
         return (x, y, z), tuple(picks), max(tops)
 
     def support_vertex(self, n: Vec, proof: Enclosure) -> Vertex:
-        """Return a point of the set far along n; the lower bound that n proves goes into ``proof``."""
+        """Return a point of the set far along n, and enter the lower bound that n proves into ``proof``."""
         point, picks, top = self.support(n)
         proof.raise_low(Root(-top, dot(n, n) * self.square), n)
         return point, picks
 
     def height(self, n: Vec) -> Root:
-        """Return an upper bound of the support value along n / |n|; less it is a lower bound of the distance."""
+        """Return an upper bound of the support value along n / |n|; its negative is a lower bound of the distance."""
         return Root(self.support(n)[2], dot(n, n) * self.square)
 
 

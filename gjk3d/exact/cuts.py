@@ -45,7 +45,7 @@ _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class Union:
-    """Convex sets in world coordinates that make one body, with floats near their points to look for planes.
+    """Convex sets in world coordinates that make one body, and their points in floats for the search for planes.
 
     Attributes
     ----------
@@ -84,10 +84,10 @@ class Union:
         return points, begins
 
     def top(self, which: Ints, n: Array) -> tuple[Fraction, Fraction]:
-        """Return an upper bound on the reach of parts along n, times the length of n, and their greatest radius.
+        """Return an upper bound of n.x over the points x of parts, without radii, and the parts' greatest radius.
 
-        The reach is without radii. Floats, with a margin for their rounding, select the parts that may reach
-        farthest, and only these are computed in rational numbers.
+        Floats, with a margin for their rounding, select the parts that may be farthest along n, and only these are
+        computed in rational numbers.
         """
         points, begins = self._points_of(which)
         heights = np.maximum.reduceat(points @ (n / np.abs(n).max()), begins)
@@ -223,7 +223,7 @@ def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
 
 
 def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
-    """Return the widest gap of the boxes about two groups along an axis, negative where they overlap."""
+    """Return the widest gap of the boxes about two groups along an axis, negative if the boxes overlap."""
     ours, theirs = a.order[of[0] : of[1]], b.order[of[2] : of[3]]
     gap_ab = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
     gap_ba = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
@@ -343,7 +343,7 @@ def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], 
 
 
 def _top(part: Body, n: Vec) -> Fraction:
-    """Return an upper bound on the reach of a part without its radius along n, times the length of n."""
+    """Return an upper bound of n.x over the points x of a part without its radius."""
     if len(part.terms) == 1 and len(part.terms[0].sets) == 1 and not part.curved:
         x, y, z = n
         return Fraction(max(p[0] * x + p[1] * y + p[2] * z for p in part.terms[0].sets[0]), part.scale)
@@ -359,7 +359,7 @@ def _is_separated(p: Body, q: Body, n: Vec, least: Fraction) -> bool:
 
 
 class ClosedSurface(NamedTuple):
-    """A closed surface whose inside belongs to the body, with corners over a scale."""
+    """A closed surface whose inside belongs to the body. Its corners are integers, to be divided by ``scale``."""
 
     corners: list[tuple[Vec, Vec, Vec]]
     scale: int
@@ -404,9 +404,9 @@ class WorldBody(NamedTuple):
     hulls : list of Body
         Convex sets inside the surfaces.
     size : float
-        The greatest coordinate in its own frame.
+        The greatest coordinate of the body in its local frame.
     origin : FractionVec
-        The origin of its frame.
+        The origin of this frame in the world.
     doubts : list of str
         The features of the body that the judge cannot represent.
     """

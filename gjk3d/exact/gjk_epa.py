@@ -1,4 +1,4 @@
-"""GJK and EPA in integers: the point of A - B nearest to the origin, and the face nearest to an origin inside it.
+"""GJK and EPA in integers: the point of A - B nearest to the origin, and the face nearest to an origin inside A - B.
 
 GJK solves all sub-simplices that contain the newest vertex and takes the nearest of their points, so every step is
 strictly shorter. EPA keeps a convex polytope at every step, since the test of a point against a plane is exact. Faces
@@ -37,7 +37,7 @@ class Simplex(NamedTuple):
 
 
 def nearest_with_last(points: list[Vec]) -> Nearest:
-    """Return the nearest of the points with all weights positive over all sub-simplices that have the last vertex."""
+    """Return the nearest point of all sub-simplices that contain the last vertex and have only positive weights."""
     last = len(points) - 1
     best: Nearest | None = None
     for size in range(last + 1):
@@ -53,7 +53,7 @@ def nearest_with_last(points: list[Vec]) -> Nearest:
 
 
 def foot(*simplex: Vec) -> tuple[tuple[int, ...], Vec, Root] | None:
-    """Return weights, direction and length of the origin's foot on a simplex, None where it is not strictly inside."""
+    """Return weights, direction and length of the origin's foot on a simplex, None if it is not strictly inside."""
     if len(simplex) == 1:
         (a,) = simplex
         return (1,), a, Root(dot(a, a), dot(a, a)) if any(a) else Root(0)
@@ -110,7 +110,7 @@ def gjk(difference: Difference, starts: list[Vertex], proof: Enclosure) -> Simpl
 
 
 def _joined(vertices: list[Vertex], nearest: Nearest, new: Vertex) -> tuple[list[Vertex], Nearest, bool]:
-    """Return the simplex with a new vertex, and whether this brought it nearer to the origin."""
+    """Return the vertices and nearest point after a vertex is added, and whether this point is nearer than before."""
     v = nearest.direction
     if not dot(v, new[0]) < dot(v, vertices[0][0]):
         return vertices, nearest, False
@@ -158,8 +158,8 @@ class Flat(NamedTuple):
 def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside | Flat | None:
     """Expand a polytope inside the difference; the bounds of every step are entered in ``proof``.
 
-    Returns None if it stopped early. The origin is in the difference. ``seeds`` are points of the difference that the
-    first tetrahedron may use.
+    Returns None if the proof needs no further steps. The origin must be in the difference. ``seeds`` are points of the
+    difference that the first tetrahedron may use.
     """
     points = _tetrahedron(difference, seeds, proof)
     if isinstance(points, Flat):
@@ -195,7 +195,7 @@ def epa(difference: Difference, seeds: list[Vertex], proof: Enclosure) -> Inside
 
 
 def _expand(points: list[Vertex], seed: Face) -> list[Face]:
-    """Replace the faces below the last point by a fan from this point to their boundary."""
+    """Replace the faces below the last point by a fan from this point to their boundary; return the new faces."""
     last = len(points) - 1
     point = points[last][0]
     seed.alive = False

@@ -1,4 +1,4 @@
-"""The judge of results: it checks the claims of a result in rational arithmetic, without the solver.
+"""The check of a result's claims in rational arithmetic, without the solver.
 
 A claim is a result in fractions. The allowances are the tolerances of the documented laws.
 """
@@ -36,7 +36,7 @@ from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.wording import kind_of
+from gjk3d.wording import format_bounds, kind_of, with_article
 
 UNIT = 1e-12  #: relative to the size: allowed error of a normal's length and of the points in the sign law
 _UNSIGNED = 0  #: first entry of `Distance.asked` for `distance`
@@ -61,17 +61,17 @@ class Claim(NamedTuple):
 
     @property
     def common(self) -> bool:
-        """Whether its witnesses are one common point of the shapes."""
+        """Whether both witness points are one common point of the shapes."""
         return self.unsigned and self.status == Status.OVERLAPPING
 
     @property
     def of_surfaces(self) -> bool:
-        """Whether its normal proves its distance, and its witnesses are on the surfaces."""
+        """Whether the normal proves the distance, and the witness points are on the surfaces."""
         return not self.common and self.status not in _ROUGH
 
 
 def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
-    """Return the answer in fractions, None if a number is not finite or the normal is 0, and its contradictions."""
+    """Return the claim, None if a number is not finite or the normal is 0, and the contradictions in the result."""
     wrong: list[str] = []
     numbers = [float(x) for x in (result.distance, result.lower, result.upper)]
     vectors = [np.asarray(v, dtype=float).tolist() for v in (result.normal, result.point_a, result.point_b)]
@@ -164,15 +164,15 @@ class Verdict(NamedTuple):
     proven : bool
         Every claim of the answer is proven, to the tolerances that `verify` names.
     refuted : bool
-        One of them is proven wrong. If both are False, `verify` could not decide.
+        At least one claim is proven wrong. If ``proven`` and ``refuted`` are False, `verify` could not decide.
     reasons : tuple of str
         The claims that are refuted or could not be proven. Empty if every claim is proven.
     lower, upper : float
-        Bounds of the signed distance that `verify` proved. A bound that it did not need is infinite.
+        Bounds of the signed distance that `verify` proved. A bound that the proof did not need is infinite.
     witness_error : float
         Proven bound of the distance of each witness point from the surface of its shape. After a search that stopped
-        early, and for the common point of an overlap, it is the distance from the solid shape instead. Infinite if
-        nothing is proven.
+        early, and for the common point of an overlap, the bound is of the distance from the solid shape instead.
+        Infinite if nothing is proven.
     normal_error : float
         The gap of the shapes along the normal is proven to be at least the distance minus this number. Infinite if
         nothing is proven, as for a common point or after a search that stopped early.
@@ -205,8 +205,10 @@ class Verdict(NamedTuple):
     def __repr__(self) -> str:
         what = "proven" if self.proven else "refuted" if self.refuted else "unproven"
         why = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        bounds = ", ".join(filter(None, (f"signed distance in [{self.lower!r}, {self.upper!r}]", self.tolerances)))
-        return f"Verdict: {what}{why} ({bounds})"
+        some = self.lower > -inf or self.upper < inf
+        proven = f"signed distance {format_bounds(self.lower, self.upper)}" if some else ""
+        bounds = ", ".join(filter(None, (proven, self.tolerances)))
+        return f"Verdict: {what}{why}{f' ({bounds})' if bounds else ''}"
 
     @property
     def tolerances(self) -> str:
@@ -248,7 +250,7 @@ class Case:
 
 
 def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Judge one result of two convex shapes. `gjk3d.verify` accepts other bodies as well.
+    """Return the verdict on one result of two convex shapes. `gjk3d.verify` accepts other bodies as well.
 
     Raises
     ------
@@ -280,7 +282,10 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
 
 def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
     if not isinstance(result, Distance):
-        raise TypeError(f"verify() needs a result of distance or signed_distance, not a {type(result).__name__}")
+        raise TypeError(
+            "verify() needs a result of distance, signed_distance, signed_distances, or of raycast with hits='first', "
+            f"not {with_article(type(result).__name__)}"
+        )
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(f"verify: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
@@ -291,7 +296,7 @@ def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tup
 
 
 def one_row(result: Distance, pose_a: Any, pose_b: Any) -> list[Array]:
-    """Return the rows of two poses. Raise if they, or the answer, contain more than one pair."""
+    """Return the kernel rows of two poses. Raise if the result is a stack, or a pose is a stack of several poses."""
     if np.ndim(result.normal) != 1:
         raise TypeError("verify() needs one pair. Take a row first: verify(result[i], ...).")
     placed_rows = []
@@ -356,12 +361,12 @@ def _judge_cores(
 
 
 def wanted(claim: Claim, radius: Fraction) -> Fraction | None:
-    """Return the lower bound to prove for the cores; None if max(0, signed distance) makes it trivial."""
+    """Return the lower bound to prove for the cores; None for an unsigned distance with a lower bound of 0."""
     return None if claim.unsigned and claim.lower <= 0 else claim.lower + radius
 
 
 def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allowed: Allowed) -> None:
-    """Check that the normal proves the answer: its own support gap is a lower bound."""
+    """Check that the normal proves the distance: the support gap along the normal is a lower bound."""
     gap = -difference.height(n).bracket()[1] - difference.radius_high
     error = max(claim.distance - gap, Fraction(0))
     case.normal_error = float_above(error)
@@ -372,7 +377,7 @@ def _judge_normal(case: Case, claim: Claim, n: Vec, difference: Difference, allo
 def _judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: Body, outward: Vec, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a point is in its shape to rounding, and return a bound on its error.
+    """Prove that a witness point is in its shape to rounding, and return a bound of its error, None without a proof.
 
     For results of surfaces the error is the distance from the surface. A point inside the shape is at most as far from
     the surface as from a supporting plane of the shape.

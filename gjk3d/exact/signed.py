@@ -50,7 +50,7 @@ class Plane(NamedTuple):
 
 
 def place_plane(plane: Halfspace, at: Placement) -> Plane:
-    """Return the half-space in world coordinates; normals turn by the inverse transposed."""
+    """Return the half-space in world coordinates; the normal is transformed by the inverse transposed matrix."""
     n, scale = in_integers(fractions(plane.normal))
     r = at.rotation
     cofactors = cross(r[1], r[2]), cross(r[2], r[0]), cross(r[0], r[1])
@@ -80,13 +80,13 @@ class ExactDistance(NamedTuple):
     sign : int
         1 for separated, -1 for overlapping, 0 for touching or coplanar polytopes.
     square : Fraction
-        Of the distance or depth.
+        Square of the distance or depth.
     normal : (Fraction, Fraction, Fraction)
-        From A to B, not of unit length.
+        Vector from A to B, not of unit length.
     point_a, point_b : (Fraction, Fraction, Fraction)
-        Witnesses: ``point_b - point_a`` is the distance times the unit normal, exactly.
+        Witness points: ``point_b - point_a`` is exactly the signed distance times the unit normal.
     weights : tuple of (int, int, Fraction)
-        The witnesses as convex combinations: vertex of A, vertex of B, positive weight. The weights sum to 1.
+        Both points as convex combinations: vertex of A, vertex of B, positive weight. The weights sum to 1.
     """
 
     sign: int
@@ -121,9 +121,9 @@ def exact_signed_distance(
     Parameters
     ----------
     vertices_a, vertices_b : iterables of three Fractions, ints or floats
-        Floats are the fractions they are.
+        The points. A float is an exact fraction.
     start : sequence of (int, int)
-        Initial vertices of A and of B. The closer they are to the answer, the fewer steps are needed.
+        Initial vertices of A and of B. The nearer they are to the witness points, the fewer steps are needed.
     signed : bool
         False returns 0 for an overlap instead of the depth.
 
@@ -190,7 +190,7 @@ def exact_pair(
 ) -> ExactPair | None:
     """Return the signed distance of two polytopes at poses given as kernel rows; None for other shapes.
 
-    If the answer is not unique, as for boxes with a common centre, it has any of the best directions.
+    If several directions are equally good, as for boxes with a common centre, the result has one of them.
     """
     of_a, of_b = body_of(a), body_of(b)
     if of_a is None or of_b is None or of_a.curved or of_b.curved:
@@ -215,7 +215,7 @@ def exact_pair(
 
 
 def unit_vector(n: FractionVec) -> FractionVec:
-    """Return n / |n| to 2**-100."""
+    """Return n / |n| with an error of at most 2**-100."""
     (x, y, z), _ = in_integers(n)
     digits = max(abs(x), abs(y), abs(z)).bit_length()
     up = max(0, 128 - digits)
@@ -227,7 +227,7 @@ def unit_vector(n: FractionVec) -> FractionVec:
 def enclose(difference: Difference, hint: Vec, proof: Enclosure) -> None:
     """Enter bounds of the signed distance of two cores in ``proof``, until these are sufficient or the searches end.
 
-    ``hint`` is a direction whose support point is likely to be near the answer.
+    ``hint`` is a direction whose support point is likely to be near the witness points.
     """
     simplex = gjk(difference, [difference.support_vertex(hint, proof)], proof)
     if not proof.done and not any(simplex.nearest.direction):
@@ -239,7 +239,7 @@ def bracket_outside(
 ) -> tuple[Fraction, Fraction | None]:
     """Return bounds of the distance of a point outside a body. The upper bound is None if it exceeds ``most``.
 
-    The first tolerance is ``least``. It grows step by step up to ``most`` while the point is farther outside.
+    The first tolerance is ``least``. It grows step by step up to ``most`` while the point is farther from the body.
     """
     difference = Difference(body, at_point(point))
     want = least

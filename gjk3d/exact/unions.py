@@ -1,13 +1,13 @@
-"""The judge of results of unions of convex sets and closed surfaces, part by part.
+"""The check of results for unions of convex sets and closed surfaces, part by part.
 
 - Separation is proven by a cut. A cut consists of groups of parts with planes between them, at least the claimed
   distance apart. Winding numbers prove that no piece of one body is inside a closed surface of the other.
-- The witness points prove that two bodies are near each other. Each witness point is in a part.
+- The witness points prove the upper bound of a separation. Each witness point is in a part.
 - Overlap is proven by two parts with a common point, or by a point inside a closed surface. The depth is bounded by a
   translation after which a cut proves separation.
 
-A union next to a half-space or a plane is judged by its span along the normal. Spans are counted in lengths of the
-normal, whose root is never taken. They are bracketed, and the bounds differ only for curved or rounded parts.
+A union next to a half-space or a plane is checked by its span along the normal. Spans are multiples of the length of
+the normal, whose root is never taken. Each span is bracketed; the bounds differ only for curved or rounded parts.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _OUT = "a closed surface of one body may enclose the other"
 
 
 def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str]) -> Verdict:
-    """Judge one result of two bodies. `gjk3d.exact.verify` is the counterpart for two convex shapes."""
+    """Return the verdict on one result of two bodies. `gjk3d.exact.verify` is for two convex shapes."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += [*a.doubts, *b.doubts]
@@ -131,14 +131,14 @@ def allowance_of(claim: Claim, a: WorldBody, b: WorldBody) -> Allowed:
 
 
 def sqrt_of(v: FractionVec) -> Fraction:
-    """Return the length of a vector, or the float above it."""
+    """Return the length of a vector, rounded up to a float."""
     return Fraction(sqrt_bounds(dot(v, v))[1])
 
 
 def judge_point(
     case: Case, claim: Claim, name: str, point: FractionVec, body: WorldBody, allowed: Allowed
 ) -> Fraction | None:
-    """Prove that a point is in one of the parts or inside a closed surface, and return a bound on its error."""
+    """Prove that a point is in a part or a closed surface, and return a bound of its error, None without a proof."""
     error = None
     n, _ = in_integers(claim.normal)
     hint = n if name == "point_a" else negative(n)
@@ -162,9 +162,10 @@ def judge_point(
 
 
 def _judge_normal(case: Case, claim: Claim, a: WorldBody, b: WorldBody, allowed: Allowed) -> None:
-    """Refute the normal of a touch if a part of its own body is too close to a point ahead of the witness point.
+    """Refute the normal of a touch if a point ahead of the witness point is too near to a part of the same body.
 
-    Two bodies that touch on several sides report the normal of one side, and the witness point may be on all sides.
+    The result for two bodies that touch on several sides has the normal of one side, and the witness point may be on
+    all sides.
     """
     step = Fraction(_AHEAD) * allowed.points
     nearer = step - 2 * allowed.points
@@ -274,8 +275,8 @@ def _floats(v: FractionVec) -> Array:
 def _moved(claim: Claim, a: WorldBody, b: WorldBody) -> Iterator[WorldBody]:
     """Yield body B translated by the claimed depth, along the normal and then away from all sides of a touch.
 
-    A touch has the normal of one of its sides. Parts that still touch after the translation add their own normal to
-    the direction.
+    The result of a touch has the normal of one side. If two parts still touch after the translation, their normal is
+    added to the direction.
     """
     direction = claim.normal
     for _ in range(_SIDES):
@@ -374,7 +375,7 @@ def _holds_deep_point(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
 
 
 def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
-    """Return whether a part is a ball whose centre is so deep in the host that its far side is deep enough too."""
+    """Return whether a part is a ball whose centre is at least the claimed depth minus the radius deep in the host."""
     vertices = [points for term in part.terms for points in term.sets]
     if part.curved or [len(points) for points in vertices] != [1]:
         return False
@@ -384,7 +385,7 @@ def _holds_center(claim: Claim, host: WorldBody, part: Body) -> bool:
 
 
 def _holds_deep_part(claim: Claim, host: WorldBody, guest: WorldBody) -> bool:
-    """Return whether a part and the largest ball about the middle inside a closed surface overlap by the depth."""
+    """Return whether a part overlaps the largest ball about the middle of a closed surface by the claimed depth."""
     middle, noise = _middle(claim), _noise(host, guest)
     parts = [guest.union.parts[k] for k in guest.union.about(middle, noise)[:_MOST_NEAR]]
     for surface in host.surfaces if parts else ():
@@ -420,7 +421,7 @@ def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, c
 
 
 def _deep_in_hulls(claim: Claim, a: WorldBody, b: WorldBody) -> bool:
-    """Return whether convex sets inside closed surfaces are proven to overlap at the claimed depth, or with parts."""
+    """Return whether a convex set inside a closed surface is proven to overlap a part or another set by the depth."""
     ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
     n = _floats(claim.normal)
     return any(
@@ -453,7 +454,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
     """
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:
-        raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}")
+        raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}. Leave it out.")
     none = np.empty((0, 4), dtype=np.int64), np.empty((0, 3))
     cut: PartsCertificate | str = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
     if claim.lower > 0 or not claim.unsigned:
@@ -476,7 +477,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
 
 
 class Span(NamedTuple):
-    """The span of a part along a normal, bounded from inside and from outside."""
+    """The interval of a part along a normal, with inner and outer bounds of both ends."""
 
     low_out: Fraction
     low_in: Fraction
@@ -485,7 +486,7 @@ class Span(NamedTuple):
 
 
 def judge_beside(result: Distance, body: WorldBody, halfspace: Halfspace, at: Placement, flaws: list[str]) -> Verdict:
-    """Judge a result of a body and a half-space or a plane. The name of the body is "a" or "b"."""
+    """Return the verdict on a result of a body and a half-space or a plane. The name of the body is "a" or "b"."""
     claim, wrong = claim_of(result)
     case = Case([*wrong, *flaws])
     case.open += body.doubts

@@ -96,7 +96,7 @@ def _copies(root: Any) -> tuple[int, int]:
             elif tag == "instance_node" and ident in nodes:
                 if ident in above or len(above) >= _DEEPEST:
                     raise HeaderError(
-                        f"its node {ident[:40]!r} contains itself, or is more than {_DEEPEST} levels deep"
+                        f"its node {ident[:40]!r} is in itself, or deeper than {_DEEPEST} levels. Flatten its nodes."
                     )
                 if ident not in counts:
                     counts[ident] = below(nodes[ident], (*above, ident))

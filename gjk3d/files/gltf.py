@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts
+from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts, shown
 from gjk3d.files.nodes import Colour
 
 DEEPEST = 200  #: the largest number of nodes above a mesh
@@ -22,9 +22,9 @@ _HARMLESS = (
 _INSTANCING = "EXT_mesh_gpu_instancing"
 _CURES = {
     _INSTANCING: "export without instancing, with a node for each copy",
-    "KHR_draco_mesh_compression": "export without compression",
-    "EXT_meshopt_compression": "export without compression",
-    "KHR_meshopt_compression": "export without compression",
+    "KHR_draco_mesh_compression": "Export without compression.",
+    "EXT_meshopt_compression": "Export without compression.",
+    "KHR_meshopt_compression": "Export without compression.",
 }
 _JSON = 0x4E4F534A  #: the type of the first chunk of a GLB
 _FAN = 6  #: the mode of a fan of triangles
@@ -33,13 +33,13 @@ _FAN = 6  #: the mode of a fan of triangles
 def check_glb(data: bytes) -> tuple[bytes, int]:
     """Check the chunks of a GLB and its glTF."""
     if len(data) < 20 or data[:4] != b"glTF":
-        raise HeaderError("does not begin with the 20 bytes of a GLB header")
+        raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
     if version != 2:
-        raise HeaderError(f"is GLB version {version}, expected version 2")
+        raise HeaderError(f"is GLB version {version}, expected version 2. Export it again as glTF 2.0.")
     if length > len(data) or 20 + size > len(data):
         raise HeaderError(
-            f"the header declares {max(length, 20 + size)} bytes, but the file has {len(data)}: truncated"
+            f"the header declares {max(length, 20 + size)} bytes, but the file has {len(data)}, so it is truncated"
         )
     tree = _tree_of(data[20 : 20 + size])
     _check_tree(tree, len(data))
@@ -90,12 +90,12 @@ def _tree_of(data: bytes) -> Any:
 
 def _check_tree(tree: Any, size: int) -> None:
     if not isinstance(tree, dict):
-        raise HeaderError("its JSON is not a glTF object")
+        raise HeaderError(f"its JSON is {str(tree)[:40]!r}, expected the object of a glTF")
     _refuse_extensions(tree)
     for index, what, where in _references(tree):
         count = len(tree.get(what, []))
         if not isinstance(index, int) or not 0 <= index < count:
-            raise HeaderError(f"{where} is {str(index)[:40]}, and there are {count} {what}: damaged")
+            raise HeaderError(f"{where} is {str(index)[:40]}, but there are {count} {what}, so it is damaged")
     _refuse_arrays(tree)
     nodes, counts = tree.get("nodes", []), [len(mesh["primitives"]) for mesh in tree.get("meshes", [])]
     refuse_parts(sum(counts), size)
@@ -130,8 +130,8 @@ def _refuse_extensions(tree: dict[str, Any]) -> None:
     if any(_INSTANCING in node.get("extensions", {}) for node in tree.get("nodes", [])):
         unread.append(_INSTANCING)  # without it all copies except one are lost, even if it is not required
     if unread:
-        cure = _CURES.get(unread[0], "export without it")
-        raise HeaderError(f"requires the extension {unread[0][:80]}, which is not supported: {cure}")
+        cure = _CURES.get(unread[0], "Export without it.")
+        raise HeaderError(f"requires the extension {unread[0][:80]}, which is not supported. {cure}")
 
 
 def _references(tree: dict[str, Any]) -> Iterator[tuple[Any, str, str]]:
@@ -160,18 +160,26 @@ def _refuse_arrays(tree: dict[str, Any]) -> None:
     accessors = tree.get("accessors", [])
     for index, accessor in enumerate(accessors):
         if "bufferView" not in accessor and not 0 <= accessor["count"] <= 10_000_000:
-            raise HeaderError(f"accessors[{index}] declares {accessor['count']} values and lacks their data")
+            raise HeaderError(f"accessors[{index}] declares {accessor['count']} values, but their data are missing")
     for k, mesh in enumerate(tree.get("meshes", [])):
         for primitive in mesh["primitives"]:
             if primitive.get("mode") == _FAN:
-                raise HeaderError(f"meshes[{k}] is a fan of triangles, which is not supported: export single triangles")
+                raise HeaderError(
+                    f"meshes[{k}] is a fan of triangles, which is not supported. Export single triangles."
+                )
             used = [primitive.get("indices"), primitive.get("attributes", {}).get("POSITION")]
             for index in (i for i in used if i is not None):
                 accessor = accessors[index]
                 if "bufferView" not in accessor or "sparse" in accessor:
-                    raise HeaderError(f"accessors[{index}] is compressed or sparse: export without compression")
+                    raise HeaderError(
+                        f"accessors[{index}] is compressed or sparse, which is not supported. Export without "
+                        "compression."
+                    )
                 if accessor.get("normalized"):
-                    raise HeaderError(f"accessors[{index}] has quantized positions: export without quantization")
+                    raise HeaderError(
+                        f"accessors[{index}] has quantized positions, which are not supported. Export without "
+                        "quantization."
+                    )
 
 
 _READ = (0, 1, 4, 5)  #: the modes of primitives that trimesh reads: points, lines, triangles, strips

@@ -97,7 +97,9 @@ def refuse_words(data: bytes, start: int, end: int, what: str) -> None:
             where = first + chunk.index(strange[:1])
             row = data.count(b"\n", 0, where) + 1
             line = data[data.rfind(b"\n", max(0, where - 80), where) + 1 : where + 80].splitlines()[0]
-            raise HeaderError(f"line {row}, {shown(line)}: {what} must be numbers, so the file is damaged")
+            raise HeaderError(
+                f"line {row}, {shown(line)}: {what} must be numbers. Repair the line, or export the file again."
+            )
 
 
 def shown(line: bytes) -> str:
@@ -154,6 +156,6 @@ def check_zip(data: bytes) -> tuple[bytes, int]:
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
         raise HeaderError(
             f"unpacks to {unpacked} bytes, expected at most {MAX_UNPACKED}, and above {SMALL} at most {MAX_RATIO} times"
-            f" the {len(data)} bytes of the file"
+            f" the {len(data)} bytes of the file. Split it."
         )
     return data, 0

@@ -19,7 +19,7 @@ from gjk3d.files.nodes import Node, Nodes, Shape
 
 _DEEPEST = 64  #: the largest number of steps from an element to the project
 _BEGIN, _END = b"ISO-10303-21;", b"END-ISO-10303-21;"
-_CURE = "repair it, or export it again"
+_CURE = "Repair it, or export it again"
 _NOTES = 5  #: the largest number of errors in the notes
 _SEARCHED = 1000  #: the largest number of entities in the search from a faulty entity to its elements
 _WELD = 1e-9  #: vertices within this distance, relative to the size of an element, are merged
@@ -30,10 +30,10 @@ def elements(source: str) -> Nodes:
     """Return the elements of a file in metres. Raise a HeaderError for a damaged file."""
     data = Path(source).read_bytes()
     if _BEGIN not in data[:4096]:
-        raise HeaderError(f"it does not begin with {_BEGIN.decode()}: {_CURE} as IFC-SPF")
+        raise HeaderError(f"it does not begin with {_BEGIN.decode()}. {_CURE} as IFC-SPF.")
     if _END not in data[-4096:]:
         raise HeaderError(
-            f"it does not end with {_END.decode()}, because it is cut off after {len(data)} bytes: {_CURE}"
+            f"it does not end with {_END.decode()}, because it is cut off after {len(data)} bytes. {_CURE}."
         )
     ifc: Any = importlib.import_module("ifcopenshell")
     geometry: Any = importlib.import_module("ifcopenshell.geom")
@@ -42,14 +42,14 @@ def elements(source: str) -> Nodes:
     try:
         model = ifc.open(source)
     except Exception as error:  # ifcopenshell raises its own class
-        raise HeaderError(f"{str(error).splitlines()[0][:120]}: {_CURE}") from None
+        raise HeaderError(f"{str(error).splitlines()[0][:120].rstrip('.')}. {_CURE}.") from None
     wrong = _errors(ifc)
     if wrong:
-        raise HeaderError(f"{_line(wrong[0])[:120]}: {_CURE}")
+        raise HeaderError(f"{_line(wrong[0])[:120].rstrip('.')}. {_CURE}.")
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
     shapes = _shaped(geometry, model, [e for e in products if e.Representation is not None])
     if not shapes:
-        raise HeaderError(f"all of its {len(products)} elements lack a shape: {_CURE} with bodies")
+        raise HeaderError(f"all of its {len(products)} elements lack a shape. {_CURE} with bodies.")
     nodes = _Collected()
     for element in products:
         shape = shapes.get(element.id())

@@ -29,7 +29,7 @@ from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off
 from gjk3d.files.step import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
-from gjk3d.wording import cut, kind_of, nearest
+from gjk3d.wording import cut, expected_names, kind_of, nearest
 
 #: The largest number of bytes of a file.
 MAX_BYTES = 4 << 30
@@ -152,13 +152,15 @@ def read(path: str | os.PathLike[str]) -> Content:
     kind = _format(file)
     size = file.stat().st_size
     if size == 0:
-        raise ParseError(f"{file} is empty: it has 0 triangles (0 bytes)")
+        raise ParseError(f"{file} has 0 triangles, because it is empty (0 bytes). {_EXPORT}")
     if size > MAX_BYTES:
         raise ParseError(f"{file} has {size} bytes, expected at most {MAX_BYTES}. Split the file.")
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise FileError(f"{file} cannot be read: {error.strerror or error}") from error
+        raise FileError(
+            f"{file} cannot be read: {error.strerror or error}. Change its permissions, or copy it."
+        ) from error
     with _blamed_on(file, kind):
         drawn = kind.drawn(data)
         content = data
@@ -248,19 +250,27 @@ def read_pieces(path: str | os.PathLike[str]) -> tuple[Content, Pieces, dict[str
     return content, pieces, omitted
 
 
+_EXPORT = "Export the file again."
+#: a fault that begins with its verb, whose subject is the file
+_PREDICATE = re.compile(r"(?:is|has|lacks|contains|does|requires|refers|places|nests|unpacks|names)\b")
+_CURED = re.compile(r"\. [A-Z]|\.$")  #: a fault with a second sentence, which is its cure
+
+
 @contextlib.contextmanager
 def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     try:
         with np.errstate(all="ignore"):  # an overflow raises an error below, so a numpy warning is not needed
             yield
     except (headers.HeaderError, ShapeError) as error:
-        raise ParseError(f"{file}: {error}") from None
+        fault = str(error)
+        place = f"{file} " if _PREDICATE.match(fault) else f"{file}: "
+        raise ParseError(place + fault + ("" if _CURED.search(fault) else f". {_EXPORT}")) from None
     except Exception as error:  # any error of a reader is a fault of the file, even a MemoryError
         lines = str(error).strip().splitlines()
         summary = f"{type(error).__name__}{': ' + lines[0][:200] if lines else ''}"
         if isinstance(error, StopIteration | LookupError):  # a reader did not find an element
             summary = f"a referenced element is missing ({summary}), so the file is damaged"
-        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {summary}") from error
+        raise ParseError(f"{file} cannot be read as {kind.reader.upper()}: {summary.rstrip('.')}. {_EXPORT}") from error
 
 
 def existing(path: str | os.PathLike[str]) -> Path:
@@ -270,22 +280,22 @@ def existing(path: str | os.PathLike[str]) -> Path:
     except TypeError:
         raise TypeError(f"load needs the path of a file, not {kind_of(path)}") from None
     if path == "":
-        raise FileError("the path is '', expected the path of a file")
+        raise FileError("the path is '', expected the path of a file. Name a model.")
     try:
         if file.is_file():
             return file
         if file.is_dir():
             raise FileError(f"{file} is a folder. Name a file in it.")
         if file.exists():
-            raise FileError(f"{file} is not a regular file")
+            raise FileError(f"{file} is a device or a pipe, expected a file. Save its content to a file first.")
         if file.is_symlink():
-            raise FileError(f"{file} is a link to {os.readlink(file)}, which does not exist")
+            raise FileError(f"{file} is a link to {os.readlink(file)}, which does not exist. Correct the link.")
         folder = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
     except (OSError, ValueError) as error:  # no permission, a long name, or a NUL in the name
         if isinstance(error, FileError):
             raise
         reason = getattr(error, "strerror", None) or error
-        raise FileError(f"{cut(repr(path))} cannot be read: {reason}") from error
+        raise FileError(f"{cut(repr(path))} cannot be read: {reason}. Correct the path, or its permissions.") from error
     file_part, mark, part = str(file).partition("#")
     if mark and Path(file_part).is_file():
         raise FileError(f"the file {file} does not exist. For a part, use load({file_part!r}, part={part!r}).")
@@ -301,7 +311,7 @@ def _format(file: Path) -> _Format:
     if missing:
         needs = " and ".join(missing)
         raise ImportError(
-            f'{file.suffix} files need {needs}, which is not installed. Run pip install "gjk3d[{kind.extra}]".'
+            f'{file.suffix} files need {needs}. Run pip install "gjk3d[{kind.extra}]" to install what is missing.'
         )
     return kind
 
@@ -315,7 +325,7 @@ class _FolderResolver:
     def get(self, name: str) -> bytes:
         wanted = (self.folder / urllib.parse.unquote(name)).resolve()
         if not wanted.is_relative_to(self.folder) or not os.path.isfile(wanted):
-            raise headers.HeaderError(f"names {name[:80]!r}, which is not a file in its folder")
+            raise headers.HeaderError(f"names {name[:80]!r}, which is not a file in its folder. Copy it there.")
         return wanted.read_bytes()
 
     __getitem__ = get
@@ -402,7 +412,8 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
         raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}), expected a triangle mesh")
     if total < content.promised:
         raise headers.HeaderError(
-            f"the header declares {content.promised} faces, but {total} triangles were read: truncated or damaged"
+            f"the header declares {content.promised} faces, but {total} triangles were read, so it is truncated or "
+            "damaged"
         )
     return pieces, omitted
 
@@ -491,7 +502,5 @@ def _selected(mesh: Mesh, name: str) -> Mesh:
     for part in mesh.parts:
         if part.name == name:
             return part.mesh
-    names = [part.name for part in mesh.parts]
-    shown = ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-    hint = nearest(name, names, 0.4)
-    raise ParseError(f"{mesh.source} does not contain the part {name!r}.{hint} Its parts are {shown}.")
+    known = expected_names(name, (part.name for part in mesh.parts), 0.4)
+    raise ParseError(f"{mesh.source} does not contain the part {name!r}, {known}")

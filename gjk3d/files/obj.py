@@ -55,7 +55,9 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     matched, lines, odd = share_of_lines(data, _LINE)
     if 2 * matched < lines:
-        raise HeaderError(f"{lines - matched} of {lines} examined lines do not begin with a word of OBJ: {shown(odd)}")
+        raise HeaderError(
+            f"{lines - matched} of {lines} examined lines do not begin with a word of OBJ, such as {shown(odd)}"
+        )
     data = _plain(data)
     starts = [line.start() for line in _VERTEX.finditer(data)]
     if not starts or _FACE.search(data) is None:
@@ -85,7 +87,7 @@ def _plain(data: bytes) -> bytes:
 def _without_digits(line: re.Match[bytes]) -> bytes:
     """Return an empty line for a line with an unknown word. Raise an error if it may be a vertex or a face."""
     if re.search(rb"\d", line[0]):
-        raise HeaderError(f"{_where(line)}: does not begin with a word of OBJ. Correct or remove the line.")
+        raise HeaderError(f"{_where(line)} does not begin with a word of OBJ. Correct or remove the line.")
     return b""
 
 
@@ -107,12 +109,14 @@ def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
 def _absolute(line: re.Match[bytes], starts: list[int]) -> bytes:
     indices = [int(word) for word in _TEXTURE_NORMAL.sub(b"", line[0])[2:].split()]
     if max(indices) > len(starts):
-        raise HeaderError(f"{_where(line)}: the file has {len(starts)} vertices")
+        raise HeaderError(f"{_where(line)} has the index {max(indices)}, but the file has {len(starts)} vertices")
     if 0 in indices:
-        raise HeaderError(f"{_where(line)}: expected indices from 1")
+        raise HeaderError(f"{_where(line)} has the index 0, expected indices from 1")
     after = bisect(starts, line.start()) + 1
     if min(indices) + after < 1:
-        raise HeaderError(f"{_where(line)}: a relative index is before the first vertex")
+        raise HeaderError(
+            f"{_where(line)} has the relative index {min(indices)}, but only {after - 1} vertices precede it"
+        )
     return b"f " + b" ".join(b"%d" % (index if index > 0 else after + index) for index in indices)
 
 

@@ -59,7 +59,9 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
                 stderr=subprocess.DEVNULL, timeout=limit, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise HeaderError(f"the {reader} reader took more than {round(limit, 1):g} s. Split the file") from None
+            raise HeaderError(
+                f"the {reader} reader took more than {round(limit, 1):g} s, the limit for its size. Split the file."
+            ) from None
         output = target.read_bytes() if target.exists() else b""
         if completed.returncode == _REPORTED:
             message = output.decode("utf-8")
@@ -69,7 +71,7 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
             how = f"ended with signal {-completed.returncode}" if completed.returncode < 0 else message
             if few and (completed.returncode < 0 or not output or _NO_MEMORY.search(message)):
                 how += _LIMITS
-            raise HeaderError(f"is not a {reader} file, or is damaged: the reader {how}")
+            raise HeaderError(f"is not valid {reader}, because its reader {how}")
         return output
 
 

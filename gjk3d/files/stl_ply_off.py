@@ -44,12 +44,19 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
     if b"\0" not in head and b"solid" in head:
         return _check_stl_text(data)
     if len(data) < 84:
-        raise HeaderError(f"{len(data)} bytes are too few for a binary STL, and the file is not a text STL")
+        raise HeaderError(
+            f"{len(data)} bytes are too few for a binary STL, expected at least 84, and the file is not a text STL"
+        )
     expected = 84 + 50 * count
     declared = f"the header declares {count} triangles ({expected} bytes), but the file has {len(data)} bytes"
     if len(data) > expected:
-        raise HeaderError(f"{declared}: {len(data) - expected} bytes follow the triangles, or it is not an STL")
-    raise HeaderError(f"{declared} for {(len(data) - 84) // 50} triangles: truncated, or not an STL")
+        raise HeaderError(
+            f"{declared}: {len(data) - expected} bytes follow the triangles, or it is not an STL. Export it again as "
+            "STL."
+        )
+    raise HeaderError(
+        f"{declared} for {(len(data) - 84) // 50}, so it is truncated or not an STL. Export it again as STL."
+    )
 
 
 def _check_stl_text(data: bytes) -> tuple[bytes, int]:
@@ -58,7 +65,9 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
         data = data.replace(b"\r", b"\n")
     matched, lines, odd = share_of_lines(data, _STL_LINE)
     if 2 * matched < lines:
-        raise HeaderError(f"{lines - matched} of {lines} examined lines do not begin with a word of STL: {shown(odd)}")
+        raise HeaderError(
+            f"{lines - matched} of {lines} examined lines do not begin with a word of STL, such as {shown(odd)}"
+        )
     lower = data.lower()
     # trimesh splits the text at these words, so a name with one of them is removed
     if re.search(rb"solid[^\n]*(solid|facet|normal|vertex)", lower):
@@ -68,8 +77,8 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
     facets, solids = lower.count(b"facet") - ends, lower.count(b"solid") - closed
     if facets != ends or solids != closed or corners != 3 * facets:
         raise HeaderError(
-            f"{facets} facets begin and {ends} end, with {corners} vertices; {solids} solids begin and {closed} end:"
-            " truncated or damaged"
+            f"{facets} facets begin and {ends} end, with {corners} vertices, and {solids} solids begin and {closed} "
+            "end. Export the file again, because it is truncated or damaged."
         )
     if solids > MAX_SAME:  # the time of trimesh for equal names grows with the square of their number
         names = Counter(re.findall(rb"(?m)^[ \t]*solid\b[ \t]*([^\n]*)", lower))
@@ -114,8 +123,8 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
     if least > len(data) - end:
         promise = ", ".join(f"{number} of {name!r}" for name, number in counts.items())
         raise HeaderError(
-            f"the header declares {promise}, at least {least} bytes, but the file has {len(data) - end}: truncated or"
-            " damaged"
+            f"the header declares {promise}, at least {least} bytes, but the file has {len(data) - end}, so it is"
+            " truncated or damaged"
         )
     if ascii_rows:
         list_last = header.rstrip().endswith(_PLY_FACES) and counts.get("face", 0) > 0
@@ -138,7 +147,7 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
     complete = not (list_last and last) or (last[0].isdigit() and len(last) > int(last[0]))
     if rows_found < promised or not complete:
         raise HeaderError(
-            f"the header declares {promised} rows, and {rows_found} are in the file: truncated or damaged"
+            f"the header declares {promised} rows, but {rows_found} are in the file, so it is truncated or damaged"
         )
     return end
 
@@ -147,7 +156,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     """Check that an OFF has enough bytes for the counts in its first line."""
     refuse_nul(data, "OFF")
     if data.count(b"#") > MAX_REMARKS:
-        raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}")
+        raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}. Remove them.")
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
     data = without_comments(data)
@@ -159,7 +168,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
     if least > len(data) + 2:
         raise HeaderError(
             f"the header declares {vertices} vertices and {faces} faces, at least {least} bytes, but the file has"
-            f" {len(data)}: truncated or damaged"
+            f" {len(data)}, so it is truncated or damaged"
         )
     begin = data.find(b"\n", header.end()) + 1 or len(data)
     end = _rows(data, begin, vertices + faces, list_last=faces > 0, empty=False)
@@ -168,7 +177,7 @@ def check_off(data: bytes) -> tuple[bytes, int]:
         row = data.count(b"\n", 0, len(data) - len(remainder)) + 1
         raise HeaderError(
             f"the header declares {vertices} vertices and {faces} faces, but they are followed by"
-            f" line {row}, {shown(remainder.splitlines()[0])}: damaged"
+            f" line {row}, {shown(remainder.splitlines()[0])}, so it is damaged"
         )
     return _with_fans(data[begin:end], vertices, faces) or data[:end], faces
 

@@ -55,7 +55,9 @@ def check_3mf(data: bytes) -> tuple[bytes, int]:
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
-            raise HeaderError("contains no model: it is a zip archive without 3D/3dmodel.model")
+            raise HeaderError(
+                "contains no model, because it is a zip archive without 3D/3dmodel.model. Export it again as 3MF."
+            )
         for name in archive.namelist():
             if name.lower().endswith(".model"):
                 with archive.open(name) as member:
@@ -118,7 +120,7 @@ class _Package:
     def object(self, use: _Use) -> _Object:
         item = self.model(use.file).objects.get(use.ident)
         if item is None:
-            raise HeaderError(f"places the object {use.ident[:40]!r}, which is missing in {use.file}: damaged")
+            raise HeaderError(f"places the object {use.ident[:40]!r}, which is missing in {use.file}, so it is damaged")
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
@@ -129,7 +131,7 @@ class _Package:
             if key in above:
                 raise HeaderError(f"has an object, {use.ident[:40]!r}, that is a component of itself. Remove it.")
             if len(above) >= DEEPEST:
-                raise HeaderError(f"nests its components more than {DEEPEST} deep. Flatten it.")
+                raise HeaderError(f"nests its components more than {DEEPEST} levels deep. Flatten it.")
             if key not in self._counted:
                 item = self.object(use)
                 below, faces = self.count(item.uses, (*above, key))
@@ -166,11 +168,11 @@ def _read(file: str, text: bytes) -> _Model:
 def _unit(model: Any, file: str) -> str:
     """Return the unit of a model from its root element. Raise an error for unsupported content."""
     if model.getroottree().docinfo.doctype:
-        raise HeaderError(f"its {file} has a DOCTYPE, which 3MF does not allow: remove it")
+        raise HeaderError(f"its {file} has a DOCTYPE, which 3MF does not allow. Remove it.")
     for prefix in model.get("requiredextensions", "").split():
         space = model.nsmap.get(prefix, prefix)
         if not space.startswith(_READ):
-            raise HeaderError(f"requires the extension {space[:80]}, which is not supported: export without it")
+            raise HeaderError(f"requires the extension {space[:80]}, which is not supported. Export without it.")
     unit: str = model.get("unit", "millimeter")
     if unit not in UNITS:
         raise HeaderError(f"its {file} is in the unit {unit[:40]!r}, expected one of {', '.join(UNITS)}")
@@ -203,7 +205,9 @@ def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
         rows: Array = numbers.reshape(-1, 3)
     except (TypeError, ValueError, OverflowError):
         odd = next(_odd(mesh, tag, keys, kind), "")
-        raise HeaderError(f"object {ident[:40]!r} has a {tag} without three numbers {names}{odd}: damaged") from None
+        raise HeaderError(
+            f"object {ident[:40]!r} has a {tag} without three numbers {names}{odd}, so it is damaged"
+        ) from None
     return rows
 
 

@@ -1,12 +1,12 @@
 """Hulls of points without ambiguity: three-dimensional, fat, of distinct points, each clearly a corner or inside.
 
 For these hulls the repairs of `gjk3d.geometry.hulls` change nothing, and one pass over the facets of Qhull and the
-points proves that: the vertices and faces are the same, without a defect. If any decision is within rounding of another
-one, this module returns only the result of Qhull, so that it is not computed again.
+points proves this: the vertices and faces are the same, without a defect. If a decision could change by rounding, this
+module returns only the result of Qhull, so that it is not computed again.
 
-A point is inside if it is in the ball that all planes leave, or clearly below the facet that the ray from the centre
-through it leaves by. Facets that are convex at each edge and closed are a convex surface, so such a point is below all
-other planes too.
+A point is inside if it is in a ball that is below all planes, or clearly below the facet that is hit by the ray from
+the centre through the point. Facets that are convex at each edge and closed form a convex surface, so such a point is
+below all other planes too.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _SCANS = 64  #: greatest number of points near the surface that are compared wit
 class ClearHull(NamedTuple):
     """The data of a hull: indices of vertices, triangles of these, and the input of `LateMeasures`.
 
-    This input consists of the vertices in the scale of an exponent, and Qhull's planes in coordinates that are
-    multiplied by ``scales``.
+    This input consists of the vertices divided by a power of two, its exponent, and Qhull's planes in coordinates that
+    are multiplied by ``scales``.
     """
 
     indices: Ints
@@ -51,7 +51,7 @@ class ClearHull(NamedTuple):
 
 
 def clear_hull(points: Array) -> tuple[ClearHull | None, Any]:
-    """Return the hull of points (n, 3), None if it is ambiguous, and that of Qhull, None if it did not run."""
+    """Return the hull of points (n, 3), None if it is ambiguous, and Qhull's result, None if Qhull did not run."""
     n = len(points)
     if n < 4 or (n > _MOST_INTERPRETED and not compiled()):
         return None, None
@@ -94,9 +94,9 @@ def _power_above(x: float) -> tuple[float, int]:
 
 @single_entry
 def prepare(points: Array2, mapped: Array2, scales: Array1) -> tuple[bool, int]:
-    """Recentre and scale points as `hulls` does, and map them to about unit extents.
+    """Write points, recentred and scaled as in `hulls` and mapped to about unit extents, to ``mapped``.
 
-    Returns whether the points are unambiguous so far, and the exponent of the scale. ``scales`` are the factors of the
+    Returns whether the points are unambiguous so far, and the exponent of the scale. ``scales`` gets the factors of the
     axes in ``mapped``.
     """
     n = points.shape[0]
@@ -146,7 +146,10 @@ def _are_distinct(points: Array, n: int) -> bool:
 
 @kernel
 def _extremes_are_single(points: Array, n: int) -> bool:
-    """Return whether no other point equals a first one that is lowest along an axis; files repeat all corners."""
+    """Return whether no other point equals the first point that is lowest along an axis.
+
+    In files that repeat points, such as STL, this finds a repetition.
+    """
     a, b, c = 0, 0, 0
     for i in range(1, n):
         a = i if points[i, 0] < points[a, 0] else a
@@ -211,10 +214,10 @@ def judge(
     mapped: Array2, scales: Array1, facets: Facets, planes: Array2, normals: Array2, is_corner: Bools1, rank: Ints1,
     indices: Ints1, faces: Ints2,
 ) -> int:  # fmt: skip
-    """Wind the facets of Qhull outward, and write the vertices and faces. Return their number, 0 if ambiguous.
+    """Wind the facets of Qhull outward, and write vertices and faces. Return the number of vertices, 0 if ambiguous.
 
-    ``planes`` to ``rank`` are scratch: normals of facets with the height of their lowest corner and normals of corners
-    in the coordinates before the map, which points are corners, and the number of each.
+    ``planes`` to ``rank`` are scratch: the normals of facets with the height of their lowest corner, the normals of
+    corners in the coordinates before the map, which points are corners, and the number of each corner.
     """
     equations, simplices, neighbors = facets
     m = simplices.shape[0]
@@ -326,9 +329,10 @@ def _are_inside(
     mapped: Array, scales: Array, equations: Array, simplices: Ints, neighbors: Ints, planes: Array, is_corner: Bools,
     corners: Ints, last: Ints,
 ) -> bool:  # fmt: skip
-    """Return whether all points but the corners are clearly below all planes. ``last`` is scratch of any length.
+    """Return whether all points except the corners are clearly below all planes.
 
-    It has the last facet for some directions, where the search for a similar direction starts.
+    ``last`` is scratch of any length. It stores the last facet for some directions, where the search for a similar
+    direction starts.
     """
     n, m = mapped.shape[0], simplices.shape[0]
     x, y, z = 0.0, 0.0, 0.0
@@ -384,7 +388,7 @@ def _left_by(
     mapped: Array, simplices: Ints, neighbors: Ints, center: tuple[float, float, float],
     ray: tuple[float, float, float], start: int,
 ) -> int:  # fmt: skip
-    """Return the facet by which a ray from the centre leaves, or -1; cross edges that separate it from a first one."""
+    """Return the facet that a ray from the centre hits, or -1; the search starts at a facet and crosses its edges."""
     k = start
     for _ in range(simplices.shape[0]):
         out = -1

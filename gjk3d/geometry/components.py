@@ -9,7 +9,10 @@ from gjk3d.typing import Ints, Ints1
 
 
 def connected(starts: Ints, ends: Ints, count: int) -> Ints:
-    """Return the component of each of ``count`` nodes for edges ``starts`` to ``ends``, numbered by first nodes."""
+    """Return the number of the component of each of ``count`` nodes, for edges from ``starts`` to ``ends``.
+
+    Components are numbered in the order of their first nodes.
+    """
     label = np.empty(count, dtype=np.int64)
     join(np.ascontiguousarray(starts), np.ascontiguousarray(ends), label)
     return label

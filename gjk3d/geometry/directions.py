@@ -4,7 +4,7 @@ Directions are points of the surface of a cube, and each of its six sides is a t
 square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower than another along
 all four corners, by more than rounding, is therefore lower along every direction through the square, and cannot be
 farthest there. The other points of a square are passed to its four quarters, until few remain. A scan of these few has
-the same result as a scan of all points, to the last bit. The points may be any: flat, or inside their hull.
+the same result as a scan of all points, to the last bit. Any points are supported, also flat sets and inner points.
 
 The table of an even surface has about six points in a square and four entries for each point, for any number of points.
 """
@@ -38,9 +38,9 @@ class Table(NamedTuple):
     grid : int
         Number of squares along an edge of the cube in the first level.
     nodes : (m,) int
-        For each square the index of its four quarters in this array. A negative number has the inverted bits of
-        ``first << COUNT_BITS | count``, the range of its entries. The first 6 * grid * grid squares are in the order
-        of `cell_directions`, and quarters are in the order of a grid of two.
+        For each square the index of its four quarters in this array. For a square without quarters the number is
+        negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The first 6 *
+        grid * grid squares are in the order of `cell_directions`, and quarters are in the order of a grid of two.
     entries : (e,) int
         Candidate points, in each square by ascending index.
     """
@@ -108,7 +108,7 @@ def direction_table(points: Array) -> Table:
 
 
 def _columns(points: Array) -> Array:
-    """Return the points for each side of the cube, (18 n,): coordinates along its axis, then across it."""
+    """Return the points for each side of the cube, (18 n,): the coordinate along its axis, then the other two."""
     out = np.empty((3, 6, len(points)))
     for side in range(6):
         axis = side // 2
@@ -118,7 +118,7 @@ def _columns(points: Array) -> Array:
 
 
 def _quarters(squares: _Squares, size: float, columns: Array, margin: float) -> _Squares:
-    """Return the quarters of squares, with this size, and their candidate points."""
+    """Return the quarters of squares, which have this size, with the candidate points of each."""
     count = len(squares.begins) - 1
     low, begins = np.empty((4 * count, 2)), np.empty(4 * count + 1, dtype=np.int64)
     members = np.empty(4 * len(squares.members), dtype=np.int64)
@@ -134,7 +134,8 @@ def quarter(
 ) -> None:  # fmt: skip
     """Write the quarters of squares in order, and the candidate points of each.
 
-    Other points are lower than the highest point of the square along its middle or along one corner.
+    A point is dropped if one other point is higher along all four corners of the quarter. Such a point is sought among
+    the highest points along the middle and the corners.
     """
     new_begins[0] = total = 0
     for square in range(len(begins) - 1):
@@ -150,7 +151,7 @@ def quarter(
 
 @inlined
 def _heights(columns: Array, point: int, corners: Corners) -> Corners:
-    """Return the reach of a point along the four corners of a square, given by its lowest and highest corner."""
+    """Return the heights of a point along the four corners of a square, given by its lowest and highest corner."""
     count = len(columns) // 3
     up, along, across = columns[point], columns[count + point], columns[2 * count + point]
     lower, upper = up + along * corners[0], up + along * corners[2]
@@ -170,7 +171,7 @@ def _in_question(
     candidates: Ints,
     total: int,
 ) -> int:
-    """Write the points in question in a square behind those that are there; return how many that makes."""
+    """Append the candidate points of a square to ``candidates``; return the new total."""
     start, stop = limits
     first = _heights(columns, members[start], corners)
     tops = (first, first, first, first, first)

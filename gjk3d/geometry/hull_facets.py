@@ -39,9 +39,9 @@ class Facets(NamedTuple):
 def qhull(
     points: Array, chosen: Ints, matrix: Array, options: str, cached: Any = None, planes: Sequence[WidePlane] = ()
 ) -> Facets | None:
-    """Return the facets of the hull of some of the points as Qhull sees them through a linear map, or None.
+    """Return the facets that Qhull computes for some of the points after a linear map, or None.
 
-    Points in wide planes are raised at random, so that Qhull has nothing to merge there.
+    Points in wide planes are raised at random, so that Qhull does not merge facets there.
 
     None means that Qhull failed, or that its facets are not a closed surface. ``cached`` is an earlier result for some
     points with the option Qt, which is used again for the same points.
@@ -79,7 +79,7 @@ class WidePlane(NamedTuple):
 
 
 def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
-    """Return the wide planes of points by a sample of them; ``matrix`` maps the points to about unit extents."""
+    """Return the wide planes of points, found from a sample; ``matrix`` maps the points to about unit extents."""
     if 2 * len(points) < 3 * MANY:
         return []
     from scipy.spatial import ConvexHull, QhullError
@@ -151,7 +151,7 @@ def is_closed(faces: Ints) -> bool:
 
 
 def _rewound(faces: Ints, neighbors: Ints) -> Ints:
-    """Give all triangles the winding of the first one, as the sign of a sliver is not reliable."""
+    """Return the triangles, all wound like the first, because the winding by the sign of a sliver is not reliable."""
     faces = faces.copy()
     visited = np.zeros(len(faces), dtype=bool)
     visited[0], todo = True, [0]
@@ -174,7 +174,7 @@ def corners_of(faces: Ints) -> Ints:
 
 
 def edges(faces: Ints) -> tuple[Ints, Ints]:
-    """Return the edges (e, 2) of a closed surface, lower index first, and the two faces (e, 2) at each."""
+    """Return the edges (e, 2) of a closed surface, the lower index first, and the two faces (e, 2) of each edge."""
     tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     low, high = np.minimum(tail, head), np.maximum(tail, head)
     pairs = np.argsort(low * (int(faces.max()) + 1) + high).reshape(-1, 2)
@@ -200,7 +200,8 @@ def corner_normals(facets: Facets, count: int) -> Array:
 def strict(points: Array, facets: Facets) -> Ints:
     """Return the vertices that are above their neighbours by more than rounding, one of every cluster.
 
-    Some may be missing, for example if two points a rounding apart hide each other. `points_beyond` finds these again.
+    Some may be missing, for example if two points that differ by rounding hide each other. `points_beyond` returns
+    them.
     """
     s = facets.simplices
     # on a closed surface each edge occurs once in each direction
@@ -216,7 +217,10 @@ def strict(points: Array, facets: Facets) -> Ints:
 
 
 def fatness(points: Array, facets: Facets) -> float:
-    """Return circumradius by inradius about the mean of the vertices: it bounds distance by excess over planes."""
+    """Return the ratio of circumradius and inradius about the mean of the vertices.
+
+    The distance of a point from the hull is at most this ratio times its height above the planes.
+    """
     used = points[corners_of(facets.simplices)]
     inner = used.mean(axis=0)
     inradius = float((low_reach(points, facets) - facets.normals @ inner).min())
@@ -224,16 +228,17 @@ def fatness(points: Array, facets: Facets) -> float:
 
 
 def low_reach(points: Array, facets: Facets) -> Array:
-    """Return the reach of the lowest corner of each facet along its normal.
+    """Return the height of the lowest corner of each facet along the facet's normal.
 
-    Qhull's normals may be tilted against the triangles. A point below all these heights is in the hull of the corners:
-    for a point outside, the ray from an inner point crosses a triangle, and the point is above its lowest corner.
+    Qhull's normals may be tilted relative to the triangles. A point below all these heights is in the hull of the
+    corners: for a point outside, the ray from an inner point crosses a triangle, and the point is above the lowest
+    corner of this triangle.
     """
     return np.asarray(np.einsum("ijk,ik->ij", points[facets.simplices], facets.normals).min(axis=1))
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return directions and a reach along each: face normals, and for thin sets those of edges and corners too."""
+    """Return face normals, for thin sets normals of edges and corners too, and the hull's height along each."""
     s, normals, _ = facets
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:
@@ -250,9 +255,9 @@ def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 
 def points_beyond(points: Array, off_hull: Ints, on_hull: Ints, facets: Facets) -> tuple[Ints, float]:
-    """Return the points off the hull that reach farthest beyond it along the probes, and the greatest excess.
+    """Return the points of ``off_hull`` that are farthest outside the hull along the probes, and the greatest excess.
 
-    The excess is over the planes of the facets, not over the points on the hull.
+    The excess is the height above the planes of the facets, not above the points on the hull.
     """
     if not len(off_hull):
         return off_hull, -np.inf
@@ -271,10 +276,11 @@ def _unit_rows(vectors: Array) -> Array:
 
 
 def stragglers(points: Array, off_hull: Ints, facets: Facets, excess: float) -> tuple[Ints, float]:
-    """Return the points that are not proven to be at or in the hull, and a bound on the distance of the other ones.
+    """Return the points that are not proven to be at or in the hull, and a bound of the distance of the other points.
 
-    For a fat hull the bound follows from the greatest excess over the planes. A point off a sharp tip is far away and
-    yet near all planes, so for a thin hull it is the distance to the nearest triangle that the point is not below.
+    For a fat hull the bound follows from the greatest height above the planes. A point beyond a sharp tip may be far
+    away and near all planes. So for a thin hull the bound is the distance to the nearest triangle that the point is
+    not below.
     """
     none = off_hull[:0]
     if excess < -10.0 * ROUND:

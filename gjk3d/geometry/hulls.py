@@ -1,9 +1,9 @@
-"""The convex hull of any finite points: its strictly extreme vertices, its faces, its error bound and its Gauss map.
+"""The convex hull of any finite points: the strictly extreme vertices, the faces, the error bound and the Gauss map.
 
 Qhull finds the hull. This module prepares its input and checks its output. Points are recentred and scaled by a power
 of two. Extents below ``FLAT`` of the size are dropped. Thin sets are mapped to unit extents, as an affine map keeps the
 combinatorics. Vertices inside faces and edges are removed. At the end the support of the vertices is compared with the
-support of all points along every face normal, and points that reach beyond the vertices are added again.
+support of all points along every face normal, and points beyond the vertices are added again.
 
 The Gauss map consists of the normals of the faces, and of the arcs between them that belong to the edges.
 """
@@ -37,19 +37,19 @@ class Measures(NamedTuple):
 
 
 class LateMeasures:
-    """The measures of a clear hull, each computed when it is first read."""
+    """The measures of a clear hull. Each measure is computed when it is first read."""
 
     def __init__(self, clear: ClearHull) -> None:
         self._clear = clear
 
     @cached_property
     def volume(self) -> float:
-        """See `HullData`."""
+        """Volume inside of the surface of the hull."""
         return ldexp(_volume(self._clear.local, _frame(self._clear.local), self._clear.faces), 3 * self._clear.exponent)
 
     @cached_property
     def area(self) -> float:
-        """See `HullData`."""
+        """Area of the surface of the hull. A flat hull counts both of its sides."""
         return ldexp(_area(self._clear.local, self._clear.faces), 2 * self._clear.exponent)
 
     @cached_property
@@ -59,12 +59,12 @@ class LateMeasures:
 
     @property
     def edges(self) -> Ints:
-        """See `HullData`."""
+        """Edges of the triangles, (e, 2) int, the lower index first."""
         return self._edges[0]
 
     @property
     def angles(self) -> Array:
-        """See `HullData`."""
+        """Angle between the outward normals on the two sides of each edge, (e,) float."""
         return self._edges[1]
 
 
@@ -74,18 +74,18 @@ class HullData:
     Attributes
     ----------
     vertices : (k, 3) float
-        Input points, bit for bit, that are strictly extreme to rounding, in the order of the input.
+        The unchanged input points that are strictly extreme to rounding, in the order of the input.
     faces : (m, 3) int
         Triangles with outward winding that form a closed surface. A flat hull has its polygon on both sides. A
         collinear hull or a single point has no faces.
     dimension : int
         0 for a point, 1 for a segment, 2 for a flat polygon, 3 for a solid.
     defect : float
-        Bound on the distance of an input point outside the hull of ``vertices``, which bounds the error of its support.
+        Bound of the distance of an input point from the hull of ``vertices``, so also of the error of a support value.
     indices : (k,) int
         Rows of the input that are the vertices.
     measures : Measures or LateMeasures
-        Volume and area of the surface in ``faces``, its edges, and the angles at them.
+        Volume and area of the surface in ``faces``, the edges of this surface, and the angles at the edges.
     """
 
     __slots__ = ("defect", "dimension", "faces", "indices", "measures", "vertices")
@@ -132,7 +132,7 @@ class HullData:
 
 
 class _Frame(NamedTuple):
-    """Greedy axes: along the (nearly) farthest pair, to the point farthest from that line, across their plane."""
+    """Greedy axes: along a (nearly) farthest pair, then towards the point farthest from its line, then across both."""
 
     dimension: int
     origin: Array
@@ -141,7 +141,7 @@ class _Frame(NamedTuple):
 
 
 class _Built(NamedTuple):
-    """A hull of the recentred points: indices into them, lengths in their scale."""
+    """A hull of the recentred points: indices of these points, and lengths in their scale."""
 
     dimension: int
     indices: Ints
@@ -154,12 +154,12 @@ class _Built(NamedTuple):
 
 
 def build_hull(points: Array) -> HullData:
-    """Build the convex hull of finite points of any number, dimension, scale or position.
+    """Return the convex hull of finite points of any number, dimension, scale or position.
 
     Parameters
     ----------
     points : (n, 3) float
-        Finite; n >= 1. Duplicates, collinear and flat sets are allowed.
+        Finite points, at least one. Duplicates, collinear and flat sets are allowed.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, a
 
 
 def _distinct(points: Array) -> Ints:
-    """Return the indices of the points without repetition: first ones, ascending."""
+    """Return the index of the first occurrence of each distinct point, ascending."""
     order = np.lexsort(points.T)
     ordered = points[order]
     new = np.ones(len(points), dtype=bool)
@@ -230,7 +230,10 @@ def _distinct(points: Array) -> Ints:
 
 
 def _recentred(points: Array) -> tuple[Array, int]:
-    """Move the middle of the bounding box to 0 and scale by a power of two to a greatest extent in [0.5, 1)."""
+    """Return points moved so that the middle of their box is 0, and scaled to an extent in [0.5, 1), and the exponent.
+
+    The scale is this power of two.
+    """
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)
     low, high = local.min(axis=0), local.max(axis=0)
@@ -329,7 +332,10 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 
 
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
-    """Return facets, vertices and defect by the first map that works in Qhull; see `fc.qhull` for ``qhull_hull``."""
+    """Return facets, vertices and defect by the first of the maps for which Qhull succeeds.
+
+    ``qhull_hull`` is the argument ``cached`` of `fc.qhull`.
+    """
     planes = fc.wide_planes(points, matrices[0])
     # joggled input always has facets, with a small error that `points_beyond` measures
     for options, raised in (*([("Qt", planes)] if planes else []), ("Qt", []), ("QJ", [])):
@@ -386,7 +392,7 @@ FACE_ANGLE = 1e-12  #: an edge that turns less than this is inside a face
 
 
 def gauss_map(hull: HullData) -> tuple[Array, Array]:
-    """Return unit face normals (f, 3), and edges (e, 9): unit direction and the normals of the two faces it joins."""
+    """Return unit face normals (f, 3), and edges (e, 9): unit direction, and normals of the edge's two faces."""
     v = hull.vertices
     if hull.dimension == 0:
         return np.zeros((0, 3)), np.zeros((0, 9))
@@ -416,7 +422,7 @@ def gauss_map(hull: HullData) -> tuple[Array, Array]:
 
 
 def _unit(rows: Array) -> Array:
-    """Return rows of length 1, scaled first so that squares neither overflow nor vanish."""
+    """Return rows scaled to length 1, in two steps so that squares neither overflow nor vanish."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     rows = rows / np.where(largest > 0.0, largest, 1.0)
     length = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Corners of the intersection of two convex polytopes: the ends of the edges of each inside the other.
+"""Corners of the intersection of two convex polytopes: the ends of the parts of edges inside the other polytope.
 
 A corner of the intersection is on three planes. Two or three of these belong to one of the polytopes, so the corner is
 on an edge of that polytope. The method needs no inner point, and flat polytopes are not a special case.
@@ -23,7 +23,7 @@ _SHARP = -0.8  #: cosine between the normals of two faces, below which their edg
 
 
 class Walls(NamedTuple):
-    """A polytope as edges (e, 6), one for a point, and as half-spaces (4, f): normal . x <= offset."""
+    """A polytope as edges (e, 6), a single edge for a point, and as half-spaces (4, f): normal . x <= offset."""
 
     edges: Array2
     planes: Array2
@@ -31,11 +31,11 @@ class Walls(NamedTuple):
 
 
 def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
-    """Return normals of half-spaces: those of the faces, and more for sharp edges and corners.
+    """Return normals of half-spaces: the normals of the faces, and further ones for sharp edges and corners.
 
-    A point just outside a knife edge is close to the planes of both faces, and a point beyond the tip of a needle is
-    close to all planes. Planes across such edges, and across the directions from the middle to the corners, bound its
-    distance. ``faces`` and ``arcs`` are those of `gjk3d.geometry.hulls.gauss_map`.
+    A point just outside a sharp edge is close to the planes of both faces, and a point beyond the tip of a needle is
+    close to all planes. Planes across such edges, and across the directions from the middle to the corners, bound the
+    distance of such a point. ``faces`` and ``arcs`` are the output of `gjk3d.geometry.hulls.gauss_map`.
     """
     middle = vertices.mean(axis=0)
     out = vertices - middle
@@ -67,7 +67,7 @@ def common(
     a: Walls, b: Walls, rows: Array2, origin: tuple[float, float, float], tolerance: float, edges: Array2,
     planes: Array2, points: Array2, index: Ints2,
 ) -> int:  # fmt: skip
-    """Write the corners of the intersection and return their number. ``edges`` to ``index`` are scratch for both."""
+    """Write the corners of the intersection and return their number. ``edges`` to ``index`` are scratch."""
     size = _move(a.edges, a.planes, rows[0], origin, edges, planes, plain(0), plain(0))
     e, f = a.edges.shape[0], a.planes.shape[1]
     size = max(size, _move(b.edges, b.planes, rows[1], origin, edges, planes, e, f))
@@ -132,7 +132,7 @@ def _inside(
 
 @kernel
 def _part(edges: Array, k: int, planes: Array, f: int, f_end: int, tol: float) -> tuple[float, float]:
-    """Return the parameters, from 0 to 1, where an edge enters and leaves half-spaces; inf and 0 if it is outside."""
+    """Return the parameters, from 0 to 1, at which an edge enters and leaves the half-spaces; inf and 0 if outside."""
     enter, leave = 0.0, 1.0
     for j in range(f, f_end):
         start = planes[0, j] * edges[0, k] + planes[1, j] * edges[1, k] + planes[2, j] * edges[2, k] - planes[3, j]

@@ -13,7 +13,7 @@ _FEWEST = 64  #: points from which sorting saves time
 
 @inlined
 def _spread(x: int) -> int:
-    """Return ten bits with two zero bits after each."""
+    """Return the ten bits of x with two zero bits after each bit."""
     x = (x | (x << 16)) & 0x030000FF
     x = (x | (x << 8)) & 0x0300F00F
     x = (x | (x << 4)) & 0x030C30C3
@@ -22,7 +22,7 @@ def _spread(x: int) -> int:
 
 @entry
 def _sort(points: Array2, low: Array1, longest: float, keys: Ints2, order: Ints2, counts: Ints1) -> None:
-    """Write the order into its second row; its first row and both rows of the keys are scratch."""
+    """Write the order of the points into row 1 of ``order``; row 0 and both rows of ``keys`` are scratch."""
     n, digits = points.shape[0], counts.shape[0]
     # divided before it is multiplied, since the reciprocal of a tiny length is infinite
     for k in range(n):
@@ -49,7 +49,7 @@ def _sort(points: Array2, low: Array1, longest: float, keys: Ints2, order: Ints2
 
 
 def morton_order(points: Array2) -> Ints:
-    """Return the order of points along a Morton curve, and of a few points their own."""
+    """Return the order of points along a Morton curve, or the given order if there are only a few points."""
     count = len(points)
     if count < _FEWEST:
         return np.arange(count)

@@ -1,10 +1,10 @@
 """Many points at once: their order, the farthest ones along directions, and their boxes at many poses.
 
 `farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
-reach at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
+be at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
 most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
-points near w remain on a rounded hull, and those of one or two faces on any hull. Directions are therefore split in
-halves, each half keeps its candidate points, and the split stops when both are few.
+points near w remain on a rounded hull, and only points of one or two faces on any hull. Directions are therefore split
+in halves, each half keeps its candidate points, and the split stops when directions and candidates are few.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gjk3d.typing import Array, Array2, Ints
 
 @kernel
 def sort_points(flat: Array, count: int, order: Ints) -> None:
-    """Fill order with the first points of (2, n) or more, by x, and of equal x by y (Shell, 1959)."""
+    """Fill ``order`` with the indices of the first ``count`` points, sorted by x, then by y (Shell, 1959)."""
     for i in range(count):
         order[i] = i
     gap = 1
@@ -47,7 +47,7 @@ _ROUNDING = 128.0 * 2.0**-53  #: relative rounding of the compared products
 
 
 def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
-    """Return the reach of points (n, d) along each direction (m, d), and the index of the farthest point, (m,) each.
+    """Return the greatest height of points (n, d) along each direction (m, d), and the farthest point, (m,) each.
 
     There is at least one point. If several points are equally far to rounding, any of them may be returned.
     """
@@ -63,7 +63,7 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
 
 
 def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield groups of directions (m, d), and with each group the points (n, d) that may reach the level along one."""
+    """Yield groups of directions (m, d), each with the points (n, d) that may be at least ``level`` high along one."""
 
     def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:
         return _products(axis, columns) + _products(half, np.abs(columns)) >= level - rounding
@@ -74,9 +74,9 @@ def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[I
 
 
 def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -> Iterator[tuple[Ints, Ints]]:
-    """Yield each direction once, in groups of similar ones, and with each group its candidate points.
+    """Yield groups of similar directions, each direction once, and with each group its candidate points.
 
-    ``in_question`` receives points in columns, the middle and the half extents of directions, and their rounding.
+    ``in_question`` is called with points in columns, and the middle, half extents and rounding error of directions.
     """
     if len(points) * len(directions) <= FEW:
         if len(directions):
@@ -106,7 +106,7 @@ def principal_axes(points: Array) -> tuple[Array, Array]:
 
 
 def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
-    """Return both in columns, mapped so that the points have equal spread along all axes and products are the same."""
+    """Return points and directions in columns, mapped so that the points spread equally and products are the same."""
     _, spread, axes = np.linalg.svd(points, full_matrices=False)
     spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
     return axes @ points.T / spread, axes @ directions.T * spread
@@ -135,7 +135,7 @@ def boxes_of(rows: Array, points: Array) -> Array:
 
 @entry
 def fit_boxes(rows: Array2, points: Array2, out: Array2) -> None:
-    """Write lowest and highest coordinates, (n, 6)."""
+    """Write the lowest and the highest coordinates of points at pose rows to ``out``, (n, 6)."""
     for row in range(rows.shape[0]):
         for k in range(3):
             x, y, z = rows[row, 3 * k], rows[row, 3 * k + 1], rows[row, 3 * k + 2]

@@ -1,7 +1,7 @@
 """Convex polygons: the faces of a hull, and polygons in the plane that are cut, cleaned and thinned.
 
 Polygons are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function accepts
-and returns these too.
+and returns segments and points too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHARP = 0.75  #: cosine at a corner: a point near both edges of a sharper corner
 
 
 def face_loops(hull: HullData) -> tuple[Ints, Array]:
-    """Return faces as (ints, floats).
+    """Return the faces of a hull as (ints, floats).
 
     The ints are the number of faces, the start of the corners of each (faces + 1), and the corners as rows of
     ``hull.vertices``. The floats are an outward unit normal for each face. A segment is one face with two corners and a
@@ -56,7 +56,7 @@ def face_loops(hull: HullData) -> tuple[Ints, Array]:
 
 
 def _coplanar(vertices: Array, faces: Ints, areas: Array) -> Ints:
-    """Label triangles so that coplanar neighbours have the same label."""
+    """Return a label for each triangle, equal for coplanar neighbours."""
     edges, sides = fc.edges(faces)
     # the larger triangle's plane, and the far corner of the smaller one
     square = np.einsum("ij,ij->i", areas, areas)
@@ -126,8 +126,8 @@ def cut(p: Array, n: int, a: float, b: float, c: float, tol: float, out: Array) 
 def cut_by(p: Array, n: int, ring: Array, m: int, tol: float, room: Array) -> int:
     """Clip the n rows of p by a convex polygon of m corners; return the number of rows.
 
-    Points within ``tol`` of both edges of a sharp corner may be far ahead of it. A line through such a corner, across
-    the bisector of its edges, therefore clips too.
+    Points within ``tol`` of both edges of a sharp corner may be far beyond the corner. A line through such a corner,
+    across the bisector of its edges, is therefore a further limit.
     """
     current, spare = p, room
     last, u, v = m - 1, 0.0, 0.0  # u, v is the direction of the previous edge
@@ -198,7 +198,7 @@ def _worth(p: Array, i: int, j: int, k: int) -> float:
 
 @kernel
 def twice_area(p: Array, n: int) -> float:
-    """Return twice the area."""
+    """Return twice the area of a polygon of n rows."""
     total = 0.0
     for i in range(1, n - 1):
         total += _worth(p, 0, i, i + 1)

@@ -1,12 +1,13 @@
 """Volume and centroid of the intersection of two convex polytopes, without its corners.
 
 The surface of the intersection consists of the parts of the faces of each polytope inside the other. A face is clipped
-by the plane of the other polytope that its worst corner violates, until no corner violates a plane. The planes of other
-faces cannot matter, so each face meets only the few planes near it. Volume and centroid follow from the divergence
-theorem (Cha and Lee, 2015, sum the same pieces for the overlap of voids).
+by the plane of the other polytope that its worst corner violates, until no corner violates a plane. Other planes do not
+matter, so a face is clipped by only a few planes near it. Volume and centroid follow from the divergence theorem (Cha
+and Lee, 2015, sum the same pieces for the overlap of voids).
 
-The plane that a point violates is that of the face around the ray from an inner point to it. The search starts at the
-face of a near point and crosses the edge that separates the two, as in a triangulation (Lawson, 1977).
+The plane that a point violates belongs to the face that is hit by the ray from an inner point to the point. The search
+starts at the face of a near point and crosses the edge between the face and the ray, as in a triangulation (Lawson,
+1977).
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ def facets_of(hull: HullData) -> Facets | None:
 
 
 def shared_volume(a: Facets, b: Facets, rows: Array, point: Array) -> tuple[float, Array] | None:
-    """Return volume and centroid of the intersection at pose rows (2, 13); None if it is too flat for the method.
+    """Return volume and centroid of the intersection at pose rows (2, 13); None if it is too flat for this method.
 
-    ``point`` is near the intersection, or in it.
+    ``point`` is a point in or near the intersection.
     """
     (turn_a, shift_a), (turn_b, shift_b) = parts(rows[0]), parts(rows[1])
     center_a, center_b = turn_a @ a.center + shift_a, turn_b @ b.center + shift_b
@@ -106,9 +107,7 @@ def clip_both(
 ) -> None:  # fmt: skip
     """Write six times the volume, 24 times its first moment about the origin, and twice the area vector of all pieces.
 
-    ``places`` to ``homes`` are scratch.
-
-    Where two faces are in one plane, the face of A counts and that of B does not.
+    ``places`` to ``homes`` are scratch. If two faces are in one plane, the face of A counts and the face of B does not.
     """
     m = to_b
     for k in range(7):
@@ -142,7 +141,7 @@ def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
 
 @kernel
 def _violated(b: Facets, p: Vec3, start: int) -> tuple[float, int]:
-    """Return the height of a point over the plane of B that it violates most or least satisfies, and the face."""
+    """Return the height of a point above the face of B towards it, negative inside B, and the index of this face."""
     count = b.faces.shape[0]
     f, steps = start, 0
     most = 0 if count <= _SCANNED else count
@@ -176,7 +175,11 @@ def _add_clipped(
     a: Facets, m: Rigid, b: Facets, origin: Vec3, level: float, places: Array, found: Ints, polygon: Array, homes: Ints,
     out: Array,
 ) -> None:  # fmt: skip
-    """Add the pieces of the faces of A, placed at m, below every plane of B, up to a level for parallel planes."""
+    """Add to ``out`` the integrals over the pieces of A's faces, placed at m, that are below every plane of B.
+
+    ``level`` is the height up to which a point counts as below a plane of B that is parallel to the face. It is
+    negative if faces in a plane of B do not count.
+    """
     for i in range(a.vertices.shape[0]):
         places[0, i], places[1, i], places[2, i] = place(m, (a.vertices[i, 0], a.vertices[i, 1], a.vertices[i, 2]))
         found[i] = -1
@@ -210,9 +213,10 @@ def _add_clipped(
 def _clip(
     b: Facets, stamp: int, normal: Vec3, level: float, polygon: Array, homes: Ints, used: Ints
 ) -> int:  # fmt: skip
-    """Clip a polygon by planes of B until no corner violates a new one. Return the number of corners left.
+    """Clip a polygon by planes of B until no corner violates a further plane. Return the number of corners left.
 
-    Columns of ``polygon`` are a point and its height over its plane in ``homes``; the second half is scratch.
+    A column of ``polygon`` is a corner and its height above the plane of its face in ``homes``. The second half of the
+    columns is scratch.
     """
     count = 3
     while True:
@@ -272,7 +276,7 @@ def _middle(polygon: Array, count: int) -> Vec3:
 
 @kernel
 def _add_fan(polygon: Array, count: int, origin: Vec3, out: Array) -> None:
-    """Add the tetrahedra between the origin and a polygon."""
+    """Add the integrals over the tetrahedra between the origin and a polygon to ``out``."""
     p = sub((polygon[0, 0], polygon[1, 0], polygon[2, 0]), origin)
     q = sub((polygon[0, 1], polygon[1, 1], polygon[2, 1]), origin)
     for k in range(2, count):

@@ -1,16 +1,16 @@
 """The point of a simplex nearest to the origin, by Voronoi region: segment, triangle, tetrahedron.
 
-The 2D tutorials test on which side of the edges of the simplex the origin is. Its region gives the feature to keep, and
-the rest of the simplex is dropped. In 3D the same test applies to faces:
+The 2D tutorials test on which side of the simplex's edges the origin is. The region of the origin determines the
+feature to keep, and the rest of the simplex is dropped. In 3D the same test applies to faces:
 
 - segment AB: the origin is between the ends, before A, or after B.
 - triangle ABC: the origin is above the inside, or beyond an edge, which leaves a segment.
 - tetrahedron ABCD: the origin is inside, or outside one of the four faces, which leaves a triangle.
 
-For the new vertex D of GJK the test of the opposite face ABC is redundant, since the origin was beyond it. The test
-costs little, and makes these functions correct for any simplex. Each returns the nearest point and its barycentric
-coordinates, zero for a dropped vertex. ``tiny`` is the resolution of the vertices. Features thinner than that are
-skipped, but their parts are not.
+For the new vertex D of GJK the test of the opposite face ABC is redundant, since D is on the origin's side of ABC. The
+test costs little, and makes these functions correct for any simplex. Each returns the nearest point and its barycentric
+coordinates, zero for a dropped vertex. ``tiny`` is the resolution of the vertices. Features thinner than ``tiny`` are
+skipped, but the edges and vertices of such a feature are tested.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
 
 @kernel
 def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
-    """Return whether two computations of a point agree. If not, its coordinates are noise and prove nothing."""
+    """Return whether two computations of a point agree. If not, the coordinates are only rounding errors."""
     d = sub(p, q)
     return dot(d, d) <= tiny * tiny
 
 
 @kernel
 def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
-    """Return the foot of the origin on a thin triangle's plane, by iterative refinement, and whether it is within.
+    """Return the foot of the origin on a thin triangle's plane, its coordinates, and whether it is in the triangle.
 
-    The normal of a thin triangle is dominated by rounding, and so is a foot computed from it. The combination of the
-    vertices is not: its components along the longest edge and across it are subtracted until it is shortest.
+    The normal of a thin triangle is dominated by rounding, and so is a foot computed from the normal. A combination of
+    the vertices is not. Its components along the longest edge and across this edge are subtracted until it is shortest.
     """
     ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
     turns = 0
@@ -162,7 +162,10 @@ def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3,
 
 @kernel
 def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
-    """Return the origin's side of a tetrahedron's face through A with normal n, relative to the fourth vertex D."""
+    """Return on which side of a tetrahedron's face the origin is, relative to the fourth vertex D.
+
+    The face contains A and has the normal n.
+    """
     resolved = tiny * sqrt(dot(n, n))
     origin = -dot(n, a)
     fourth = dot(n, sub(d, a))
@@ -175,9 +178,9 @@ def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
 def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> tuple[Vec3, Vec4, int]:
     """Return the point of ABCD nearest to the origin, its coordinates, and where the origin is.
 
-    INSIDE is returned only if all four sides are certain, and the point is then the origin. UNSURE means a flat
-    tetrahedron, or an origin within ``tiny`` of a face that no other face contradicts. The point is then the nearest
-    one of the uncertain faces.
+    INSIDE is returned only if all four sides are certain, and the point is then the origin. UNSURE is returned for a
+    flat tetrahedron, or if the origin is within ``tiny`` of a face and certainly outside no other face. The point is
+    then the nearest point of the uncertain faces.
     """
     n_abc, n_abd = triangle_normal(a, b, c), triangle_normal(a, b, d)
     n_acd, n_bcd = triangle_normal(a, c, d), triangle_normal(b, c, d)

@@ -129,7 +129,7 @@ def perpendicular(a: Vec3) -> Vec3:
 
 @kernel
 def exact_product(a: float, b: float) -> Vec3:
-    """Return a b as a rounded product and its exact error (Dekker 1971), third slot unused."""
+    """Return the rounded product a b, its exact error (Dekker 1971), and an unused 0."""
     p = a * b
     t = 134217729.0 * a
     a1 = t - (t - a)
@@ -149,23 +149,48 @@ def product_difference(a: float, b: float, c: float, d: float) -> float:
 
 
 @kernel
+def add_exact(high: float, low: float, x: float) -> Vec3:
+    """Add x to a sum carried as high + low (Knuth's TwoSum); the third slot is unused."""
+    s = high + x
+    t = s - high
+    return (s, low + ((high - (s - t)) + (x - t)), 0.0)
+
+
+@kernel
+def exact_triple(a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return a . (b x c), rounded from a sum with twice the digits, because its products may cancel."""
+    s = (0.0, 0.0, 0.0)
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        p, q = exact_product(b[i], c[j]), exact_product(b[j], c[i])
+        n = add_exact(p[0], p[1] - q[1], -q[0])
+        p = exact_product(a[k], n[0])
+        s = add_exact(s[0], s[1] + (p[1] + a[k] * n[1]), p[0])
+    return s[0] + s[1]
+
+
+@kernel
+def exact_cross(p: Vec3, q: Vec3) -> Vec3:
+    """Return p x q with nearly no cancellation error."""
+    return (
+        product_difference(p[1], q[2], p[2], q[1]),
+        product_difference(p[2], q[0], p[0], q[2]),
+        product_difference(p[0], q[1], p[1], q[0]),
+    )
+
+
+@kernel
 def careful_cross(p: Vec3, q: Vec3, limit: float) -> Vec3:
-    """Return p x q; if its square is below a limit, the products are computed exactly."""
+    """Return p x q. If the square of the result is below a limit, the products are computed exactly."""
     n = cross(p, q)
-    if dot(n, n) < limit:
-        n = (
-            product_difference(p[1], q[2], p[2], q[1]),
-            product_difference(p[2], q[0], p[0], q[2]),
-            product_difference(p[0], q[1], p[1], q[0]),
-        )
-    return n
+    return exact_cross(p, q) if dot(n, n) < limit else n
 
 
 @kernel
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     """Return (b - a) x (c - a), from the two shortest edges (Catto, "Troublesome Triangle", 2014).
 
-    If these are nearly parallel the products are exact, so that the face of a slender shape has an accurate normal too.
+    If these edges are nearly parallel, the products are exact, so that the normal of a thin triangle is accurate too.
     """
     ab = sub(b, a)
     ac = sub(c, a)

@@ -1,6 +1,6 @@
 """Closed forms for the distance of simple cores: points, segments and boxes, a point and a cylinder.
 
-If rounding could change the result, the closed form does not return one, and GJK runs.
+If rounding could change the result, the closed form leaves it unsettled, and GJK runs.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def clamped(x: float, y: float) -> float:
 
 @kernel
 def between_segments(c: Cores) -> Gap:
-    """Return the distance of two segments (Ericson 2005, sec. 5.1.9), unsettled unless a support point proves it."""
+    """Return the distance of two segments (Ericson 2005, sec. 5.1.9); settled if a support point proves it."""
     # For parallel segments next to each other, the witnesses are one of many nearest pairs.
     e, f, t = half_vector(c.a), turn(c.m, half_vector(c.b)), offset(c.m)
     ee, ff, ef, et, ft = dot(e, e), dot(f, f), dot(e, f), dot(e, t), dot(f, t)
@@ -129,7 +129,7 @@ def between_segments(c: Cores) -> Gap:
 
 @kernel
 def between_boxes(c: Cores) -> Gap:
-    """Return the distance of a box and a box or segment; one support point proves it or leaves it unsettled."""
+    """Return the distance of a box and a box or segment; settled if a support point proves this distance."""
     flipped, h, g, m = as_boxes(c)
     r, a, b = nearest_of_boxes(h, g, m, c.tiny)
     if a == b:
@@ -159,7 +159,7 @@ def from_solid(core: Core, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return what `from_solid` does, for a box with these half extents."""
+    """Return the signed distance of a point from the box, the normal, and the nearest surface point."""
     x, y, z = q
     p = (min(max(x, -h[0]), h[0]), min(max(y, -h[1]), h[1]), min(max(z, -h[2]), h[2]))
     v = sub(q, p)
@@ -179,7 +179,7 @@ def from_box(h: Array, q: Vec3) -> tuple[float, Vec3, Vec3]:
 
 @inlined
 def from_cylinder(r: float, h: float, q: Vec3) -> tuple[float, Vec3, Vec3]:
-    """Return what `from_solid` does, for a cylinder with this radius and half height."""
+    """Return the signed distance of a point from the cylinder, the normal, and the nearest surface point."""
     x, y, z = q
     rho = sqrt(x * x + y * y)
     ux, uy = (x / rho, y / rho) if rho > NO_LENGTH else (1.0, 0.0)
@@ -203,7 +203,7 @@ FACE_A, FACE_B, EDGES = 0, 3, 6
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along a cross product (0, p, q) and its length; below `BLURRED` the gap is not valid."""
+    """Return the gap along a cross product (0, p, q) and the product's length; below `BLURRED` the gap is not valid."""
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
         return -1e300, 1.0
@@ -220,16 +220,16 @@ def half_extents(a: Core) -> Vec3:
 
 @kernel
 def is_boxes(c: Cores) -> bool:
-    """Return whether two cores are a box and a box or segment."""
+    """Return whether one core is a box, and the other a box or segment."""
     a, b = c.a.ints[_KIND], c.b.ints[_KIND]
     return bool(max(a, b) == _BOX and min(a, b) >= _SEGMENT)
 
 
 @kernel
 def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
-    """Return whether B is the first box, the half extents of both, and the second box's pose in the first.
+    """Return whether B is the first box, both half extents, and the second core's pose in the first box.
 
-    The pose of a segment has only the axis along it; see `completed`.
+    The second core may be a segment. Then the pose has only the axis along the segment; see `completed`.
     """
     flipped = c.a.ints[_KIND] != _BOX
     first, second, m = (c.b, c.a, inverse(c.m)) if flipped else (c.a, c.b, c.m)
@@ -243,7 +243,7 @@ def as_boxes(c: Cores) -> tuple[bool, Vec3, Vec3, Rigid]:
 
 @kernel
 def completed(m: Rigid) -> Rigid:
-    """Return a segment's pose with all axes; the two added ones are not nearly parallel to an axis of the box."""
+    """Return a segment's pose with all axes; the two added axes are not nearly parallel to an axis of the box."""
     e = (m[0], m[3], m[6])
     y = perpendicular(e)
     z = cross(e, y)
@@ -253,17 +253,17 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Convert a direction from B to A and a point of each from B's frame to A's, as from A to B, A's and B's point."""
+    """Return the direction from A to B, and the points of A and of B, in A's frame; the inputs are reversed in B's."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 
 @kernel
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
-    """Return the widest gap, its axis, the widest of all gaps, and whether the gaps are the signed distance.
+    """Return the chosen gap, its axis, the widest gap, and whether no edge axis was too short to count.
 
-    The input is the half extents of two boxes, and the second's pose in the first. Axes 0-2 are faces of the first box,
-    3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A gap above ``enough`` ends the
-    search. An edge axis must exceed a face axis by more than rounding.
+    ``h`` and ``g`` are the half extents of two boxes, ``m`` is the second's pose in the first. Axes 0-2 are faces of
+    the first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A face gap above
+    ``enough`` ends the search. An edge axis is chosen only if its gap is greater than a face's by more than rounding.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -320,9 +320,9 @@ def clamp(x: float, h: float) -> float:
 
 @kernel
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return the normal along A's axis, from A to B, and a point of each face with the same projection on it.
+    """Return success, the normal of A's face towards B, and points of A and B that are in line along this normal.
 
-    False if moving along B's edges parallel to the face does not find such points.
+    Success is False if moving along B's edges parallel to the face does not find such points.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -358,7 +358,10 @@ def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Ve
 
 @kernel
 def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return the normal of A's edge i and B's edge j, from A to B, and the nearest points of both."""
+    """Return success, the normal of A's edge i and B's edge j, from A to B, and the nearest points of the edges.
+
+    Success is False if the nearest points of the two lines are past the ends of the edges.
+    """
     e = (m[j], m[3 + j], m[6 + j])
     n = (
         0.0 if i == 0 else (e[2] if i == 1 else -e[1]),
@@ -394,14 +397,14 @@ def on_edges(h: Vec3, g: Vec3, m: Rigid, i: int, j: int, tol: float) -> tuple[bo
 
 @kernel
 def inverse(m: Rigid) -> Rigid:
-    """Return the pose of A in B from that of B in A."""
+    """Return the pose of A in B from the pose m of B in A."""
     x, y, z = neg(turn_back(m, offset(m)))
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], x, y, z)
 
 
 @kernel
 def overlapping_boxes(c: Cores) -> tuple[bool, float, float, Vec3, Vec3, Vec3]:
-    """Return whether the result is settled, the gap, its upper bound, the normal, and both points in A's frame."""
+    """Return whether the result is settled, the gap, its upper bound, the normal, and both points, in A's frame."""
     flipped, h, g, m = as_boxes(c)
     if min(c.a.ints[_KIND], c.b.ints[_KIND]) == _SEGMENT:
         m = completed(m)
@@ -482,7 +485,7 @@ def slope_at(h: Vec3, y: Vec3, e: Vec3, t: float) -> float:
 
 @kernel
 def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: float) -> float:
-    """Return the t in [0, 1] at which the slope is 0; it is negative at 0 and positive at 1."""
+    """Return the t in [0, 1] at which the slope is 0; the slope is negative at 0 and positive at 1."""
     # The slope is linear in t between two planes of the box.
     low, high = 0.0, 1.0
     for i in range(3):
@@ -499,7 +502,7 @@ def turning_point(h: Vec3, y: Vec3, e: Vec3, slope_at_0: float, slope_at_1: floa
 
 @kernel
 def nearest_of_boxes(h: Vec3, g: Vec3, m: Rigid, tiny: float) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the nearest points of two boxes, given their half extents and a pose, and the vector between them."""
+    """Return the vector between the nearest points of two boxes, and these points; see `best_axis` for the input."""
     # The vector is orthogonal to the edges whose coordinates are free. The difference of the points would lose all
     # digits.
     x = turn_back(m, offset(m))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from gjk3d._kernels.decorators import inlined, kernel, single_entry
-from gjk3d.geometry.vec3 import Rigid, Vec3, along, dot, exact_product, neg, offset, place, sub, turn_back
+from gjk3d.geometry.vec3 import Rigid, Vec3, add_exact, along, dot, exact_product, neg, offset, place, sub, turn_back
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -42,22 +44,14 @@ class Cores(NamedTuple):
 
 
 @kernel
-def _add_exact(high: float, low: float, x: float) -> Vec3:
-    """Add x to a sum carried as high + low (Knuth's TwoSum); the third slot is unused."""
-    s = high + x
-    t = s - high
-    return (s, low + ((high - (s - t)) + (x - t)), 0.0)
-
-
-@kernel
 def _add_products(s: Vec3, a: float, x: float, b: float, y: float, c: float, z: float) -> Vec3:
     """Add a x + b y + c z to a sum carried as high + low."""
     p = exact_product(a, x)
-    s = _add_exact(s[0], s[1] + p[1], p[0])
+    s = add_exact(s[0], s[1] + p[1], p[0])
     p = exact_product(b, y)
-    s = _add_exact(s[0], s[1] + p[1], p[0])
+    s = add_exact(s[0], s[1] + p[1], p[0])
     p = exact_product(c, z)
-    return _add_exact(s[0], s[1] + p[1], p[0])
+    return add_exact(s[0], s[1] + p[1], p[0])
 
 
 @kernel
@@ -65,11 +59,11 @@ def _add_centers(p: Array, fa: Array, q: Array, fb: Array) -> Vec3:
     """Return (R_B c_B + t_B) - (R_A c_A + t_A), rounded once, because far from the origin the terms cancel."""
     a0, a1, a2 = -fa[_CENTER], -fa[_CENTER + 1], -fa[_CENTER + 2]
     b0, b1, b2 = fb[_CENTER], fb[_CENTER + 1], fb[_CENTER + 2]
-    s = _add_products(_add_exact(q[9], 0.0, -p[9]), q[0], b0, q[1], b1, q[2], b2)
+    s = _add_products(add_exact(q[9], 0.0, -p[9]), q[0], b0, q[1], b1, q[2], b2)
     x = _add_products(s, p[0], a0, p[1], a1, p[2], a2)
-    s = _add_products(_add_exact(q[10], 0.0, -p[10]), q[3], b0, q[4], b1, q[5], b2)
+    s = _add_products(add_exact(q[10], 0.0, -p[10]), q[3], b0, q[4], b1, q[5], b2)
     y = _add_products(s, p[3], a0, p[4], a1, p[5], a2)
-    s = _add_products(_add_exact(q[11], 0.0, -p[11]), q[6], b0, q[7], b1, q[8], b2)
+    s = _add_products(add_exact(q[11], 0.0, -p[11]), q[6], b0, q[7], b1, q[8], b2)
     z = _add_products(s, p[6], a0, p[7], a1, p[8], a2)
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
 
@@ -89,6 +83,9 @@ def world_center(p: Array, f: Array) -> Vec3:
     y = _add_products((p[10], 0.0, 0.0), p[3], c0, p[4], c1, p[5], c2)
     z = _add_products((p[11], 0.0, 0.0), p[6], c0, p[7], c1, p[8], c2)
     return (x[0] + x[1], y[0] + y[1], z[0] + z[1])
+
+
+AT_ORIGIN = np.zeros(9)  #: floats of a core whose centre is the origin of its frame, for `relative`
 
 
 @inlined
@@ -111,7 +108,7 @@ def relative(p: Array, fa: Array, q: Array, fb: Array) -> Rigid:
 
 @single_entry
 def relative_pose(p: Array1, fa: Array1, q: Array1, fb: Array1) -> Rigid:
-    """Return what `relative` does, for calls from Python."""
+    """Return B's pose in A as `relative` does, for calls from Python."""
     return relative(p, fa, q, fb)
 
 
@@ -132,7 +129,7 @@ def gap_of_inner(c: Cores) -> float:
 
 @kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
-    """Return L: the radii of both cores and of their bounding spheres, and the distance of the centres."""
+    """Return L, a sum: the radii of both cores and of their bounding spheres, and the distance of the centres."""
     f, g = a.floats, b.floats
     return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
@@ -169,14 +166,14 @@ def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
 
 @kernel
 def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
-    """Return two of many shapes stored one after another, each at its row of starts and its own pose."""
+    """Return shapes a and b of many shapes stored one after another, at their rows of ``starts`` and ``poses``."""
     core_a = Core(ints[starts[a, 0] :], floats[starts[a, 1] :])
     return cores_at(core_a, poses[a], Core(ints[starts[b, 0] :], floats[starts[b, 1] :]), poses[b])
 
 
 @kernel
 def moved(c: Cores, d: Vec3, t: float) -> Cores:
-    """Return the cores with B moved by t d; size and error are those of the original pose."""
+    """Return the cores with B moved by t d; size and error are not recomputed."""
     m = c.m
     x, y, z = along(offset(m), d, t)
     near = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8], x, y, z)
@@ -199,7 +196,7 @@ def direction_between(m: Rigid) -> Vec3:
 
 @kernel
 def support_pair(c: Cores, d: Vec3) -> SupportPair:
-    """Return the support point of A - B along d, and its points of A and B, in A's frame."""
+    """Return the support point of A - B along d, and the points of A and of B whose difference it is, in A's frame."""
     a = support(c.a, d)
     b = place(c.m, support(c.b, neg(turn_back(c.m, d))))
     return sub(a, b), a, b
@@ -207,5 +204,5 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 
 @single_entry
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
-    """Return what `support_pair` does, for calls from Python."""
+    """Return the support points as `support_pair` does, for calls from Python."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)

@@ -41,10 +41,10 @@ _FLAT = 1e-2
 
 
 class Bend(NamedTuple):
-    """The second derivative of a branch's support function along two axes orthogonal to a direction.
+    """The second derivative of a branch's support function along two axes orthogonal to a direction n.
 
-    With q = |D n| and r the largest singular value of D, ``sharp`` is the largest r / q. It bounds how fast this
-    derivative changes.
+    A curved branch is the image of the unit ball under a matrix D, so its support value about its centre is q = |D n|.
+    With r the largest singular value of D, ``sharp`` is the largest r / q. It bounds how fast this derivative changes.
     """
 
     xx: float
@@ -76,7 +76,7 @@ def has_branches(core: Core) -> bool:
 
 @kernel
 def have_branches(c: Cores) -> bool:
-    """Return whether one of two cores is curved, and both have branches with formulas."""
+    """Return whether the branches of both cores have formulas, and at least one core is curved."""
     return (c.a.ints[_POLYTOPE] == 0 or c.b.ints[_POLYTOPE] == 0) and has_branches(c.a) and has_branches(c.b)
 
 
@@ -148,7 +148,7 @@ def point_b(s: Array, i: int) -> Vec3:
 
 @kernel
 def move_row(c: Cores, s: Array, i: int, n: Vec3, x: Vec3, y: Vec3) -> Bend:
-    """Move a row of a simplex along its branch of A - B to direction n; return the bend there along x and y."""
+    """Move a row of a simplex along its branch of A - B to direction n; return the second derivative along x and y."""
     m, b = c.m, point_b(s, i)
     a, bend = branch_point(c.a, point_a(s, i), n, x, y)
     bend_b = Bend(0.0, 0.0, 0.0, 0.0, True)
@@ -206,7 +206,7 @@ def merged(c: Cores, s: Array, count: int) -> int:
 
 @kernel
 def balance(s: Array, count: int, x: Vec3, y: Vec3) -> bool:
-    """Set the rows' weights so that the combination's part along x and y is 0 or least; return success."""
+    """Set the rows' weights so that their combination is 0 along x and y, or nearly; return success."""
     w0, w1, w2 = row3(s, BRANCH_ROWS), row3(s, BRANCH_ROWS + 1), row3(s, BRANCH_ROWS + 2)
     if count == 1:
         s[BRANCH_ROWS, 9] = 1.0
@@ -247,7 +247,7 @@ def weigh(s: Array, count: int, x: Vec3, y: Vec3) -> int:
 
 @kernel
 def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[float, float]:
-    """Return Newton's rotation angles of the direction along x and y; too large if the system is singular."""
+    """Return the angles by which Newton's step rotates the direction along x and y; too large if it has no solution."""
     count, n, v, bend = stationary
     height = dot(v, n)
     kxx, kxy, kyy = bend.xx - height, bend.xy, bend.yy - height
@@ -280,7 +280,7 @@ def newton(s: Array, stationary: StationaryPoint, x: Vec3, y: Vec3) -> tuple[flo
 
 @kernel
 def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tuple[Bend, Bend, Bend]:
-    """Move all rows along their branches to direction n."""
+    """Move all rows along their branches to direction n; return their second derivatives."""
     b0 = move_row(c, s, plain(0), n, x, y)
     b1, b2 = b0, b0
     if count > 1:
@@ -294,8 +294,8 @@ def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tupl
 def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> StationaryPoint:
     """Return the stationary point that Newton's method finds from n on the branches in the rows from `BRANCH_ROWS` on.
 
-    The rows are moved to it. If the bounds may differ by ``width``, the normal may be off by the same share of the
-    size.
+    The rows are moved to this point. If the bounds may differ by ``width``, the normal may be off by the same share of
+    the size.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN
@@ -340,7 +340,7 @@ _LEAST_ANGLE, _WIDEST, _RISE = 0.02, 1.2, 1.2
 
 
 class Cap(NamedTuple):
-    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle with this ``cosine``."""
+    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle of this ``cosine``."""
 
     # For a unit vector n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
     # the weights of the stationary point, the points alone give depth cos t. Each branch adds to its point's share at
@@ -356,7 +356,7 @@ class Cap(NamedTuple):
 
 @kernel
 def cap_around(s: Array, stationary: StationaryPoint) -> Cap:
-    """Return the cap of directions around a stationary point inside A - B that are all at least as deep; see `Cap`."""
+    """Return the cap of directions around a stationary point inside A - B; see `Cap`."""
     count, n, v, bend = stationary
     x = perpendicular(n)
     y = cross(n, x)

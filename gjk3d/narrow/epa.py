@@ -1,13 +1,13 @@
 """EPA: the depth of two overlapping cores, from a polytope inside A - B that grows until its nearest face is final.
 
-In 2D the polygon's edge nearest to the origin is split at the support point along its normal. In 3D the edge is a
-triangle, and the new point may see several triangles. They are removed, and a fan around the new point closes the hole,
+In 2D the polygon's edge nearest to the origin is split at the support point along its normal. In 3D a triangle takes
+the place of the edge. All triangles visible from the new point are removed, and a fan around it closes the hole,
 whose rim is the horizon.
 
 Unlike in the textbooks, the origin may be anywhere. The first tetrahedron consists of extreme points. Faces are
 oriented by their winding about its centre, never by the projection of the origin. While the origin is outside the
-polytope, the nearest point of its surface gives the direction, as in GJK. Once it is inside, the face with the least
-plane distance does. Both bounds are proven:
+polytope, the nearest point of its surface gives the direction, as in GJK. Once the origin is inside, the face with the
+least plane distance gives the direction. Both bounds are proven:
 
 - every queried normal n proves sd >= -h(n): a move of B by h(n) n separates the two;
 - a closed surface of points of A - B around the origin proves sd <= -r, where r is the least distance of its triangles
@@ -75,7 +75,7 @@ class Depth(NamedTuple):
 
 @kernel
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
-    """Return the depth of a flat difference: the lesser h(n) of its two normals, each about 0."""
+    """Return the depth of a flat difference: the least h(n) of its two normals, each about 0, and ``best``."""
     for k in range(2):
         d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
@@ -88,10 +88,10 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to an origin outside or on the polytope, the next direction, and the face's distance.
+    """Return the face nearest to an origin outside or on the polytope, the next direction, the distance, and a flag.
 
-    The last value is whether the direction is that of the nearest point, as in GJK. The face is ``top`` if no face is
-    as low. If several faces touch the origin, the newest one is returned.
+    The flag is whether the direction comes from the nearest point, as in GJK, not from the face's normal. The face is
+    ``top`` if the origin is inside all faces. If several faces touch the origin, the newest one is returned.
     """
     # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
     # a proof. Directions of plane normals alone would let the loop diverge.
@@ -165,7 +165,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Write the branches of the stationary point to the simplex; return its distance along n, and 0 behind."""
+    """Write the branches of the stationary point to the simplex; return its points' height along n, and 0 for rear."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -176,7 +176,7 @@ def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
 
 @kernel
 def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tuple[bool, bool, bool, bool]) -> Depth:
-    """Return the depth with its lengths, and write the faces that `Depth` describes to the simplex.
+    """Return the depth with ``front`` and ``rear``, and write the faces that `Depth` describes to the simplex.
 
     ``how`` has four flags: the origin is inside, the best normal is a stationary point's, there is a cap, the length
     along the opposite normal is requested. If a cap proves the depth, the upper bound is widened, because the surface
@@ -200,9 +200,9 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
 def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, workspace: Workspace) -> Depth:
     """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
-    CLOSED: the nearest face supports the difference to within ``width``. APART: the origin is outside, and the nearest
-    face's nearest point is the difference's. FLAT: the difference is flat, and n is the normal of its plane. STUCK:
-    rounding stopped the loop. FULL: the workspace is too small. The bounds are valid in all cases.
+    The bounds are valid for each code. CLOSED: no point of A - B is more than ``width`` above the nearest face. APART:
+    the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat, and n is
+    the normal of its plane. STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
     ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests the length along the
     opposite normal too. For curved cores, a cap of directions proves what a face of chords cannot; see
@@ -378,7 +378,7 @@ def first_faces(p: Polytope) -> Vec3:
 
 @inlined
 def enqueue(p: Polytope, count: int, faces: int, grown: int, most: float) -> int:
-    """Add the new faces that are nearer than ``most`` to the queue; return its length."""
+    """Add the new faces that are nearer than ``most`` to the queue; return the queue's length."""
     nowhere = p.keys.shape[0] - 1  # a slot for faces that are not queued
     for f in range(faces, grown):
         key = p.ff[f, 3]
@@ -404,7 +404,7 @@ def lowest_face_waiting(p: Polytope, count: int) -> int:
 
 @kernel
 def compact(p: Polytope, count: int) -> int:
-    """Remove dead faces from the queue; return its length."""
+    """Remove dead faces from the queue; return the queue's length."""
     count_left = 0
     for i in range(count):
         f, key = p.waiting[i], p.keys[i]
@@ -502,7 +502,7 @@ def expand(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, threshold:
 
 @kernel
 def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
-    """Return the live face that a point is highest above, -1 if it is above none."""
+    """Return the live face above which a point is highest, or -1 if the point is above no face."""
     seed, most = -1, tiny
     for g in range(faces):
         if p.fi[g, 6] == 1:
@@ -514,7 +514,7 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Expand by a vertex: first keep coplanar faces, then split them, then remove them."""
+    """Add a vertex as `expand` does. Coplanar faces are kept; if this fails they are split, and then removed."""
     if seed < 0:
         return -1, 0
     for k in range(3):
@@ -526,7 +526,7 @@ def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: 
 
 @kernel
 def areas_along(p: Polytope, f: int, e1: Vec3, e2: Vec3) -> Vec3:
-    """Return the areas of the triangles of the projected origin and each edge of a face, projected along e1 x e2."""
+    """Return twice the signed areas of the triangles of the origin and each edge of a face, projected along e1 x e2."""
     # All are positive if the ray pierces the face from inside. This form does not suffer from cancellation.
     a, b, c = row3(p.v, p.fi[f, 0]), row3(p.v, p.fi[f, 1]), row3(p.v, p.fi[f, 2])
     ax, ay, bx, by, cx, cy = dot(e1, a), dot(e2, a), dot(e1, b), dot(e2, b), dot(e1, c), dot(e2, c)
@@ -574,7 +574,7 @@ def pierced(p: Polytope, faces: int, likely: int, n: Vec3, row: int) -> float:
 
 @kernel
 def reach_both_ways(p: Polytope, faces: int, chosen: int, n: Vec3, two_sided: bool) -> tuple[float, float]:
-    """Return the polytope's extent from an inner origin along n, and along -n if ``two_sided``, else 0."""
+    """Return the distances from an inner origin to the polytope along n, and along -n or 0 if not ``two_sided``."""
     if p.fi[chosen, 6] != 1:  # the last step removed it, and the faces of this step remain
         chosen = faces - 1
     front, rear = 0.0, 0.0
@@ -611,10 +611,10 @@ def farthest_apart(v: Array, count: int) -> tuple[int, int, float]:
 
 @kernel
 def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
-    """Fill v[:4] with distant support points; return the dimension, the least h(n), its direction n, and a flat normal.
+    """Fill v[:4] with distant support points; return the dimension, the least h(n), its direction n, and a normal.
 
     The directions are six fixed ones, then eight around the line of two points, then the two normals of three points.
-    The flat normal is the normal of a flat difference.
+    The last value is valid for a flat A - B, and is the normal of its plane.
     """
     least = inf
     best = (1.0, 0.0, 0.0)
@@ -667,9 +667,9 @@ def first_tetrahedron(c: Cores, v: Array) -> tuple[int, float, Vec3, Vec3]:
 
 @kernel
 def tetrahedron_round(c: Cores, n: Vec3, v: Array) -> tuple[float, Vec3]:
-    """Fill v[:4] with support points of three directions at 45 degrees to n, and of the opposite one.
+    """Fill v[:4] with support points of three directions at 45 degrees to n, and of -n.
 
-    Return the least h(n) and its direction n.
+    Return the least h of these directions, and the direction that has it.
     """
     u1 = perpendicular(n)
     u2 = cross(n, u1)

@@ -45,7 +45,7 @@ _RADIUS, _PARTS, _INT_HEAD = layout.RADIUS, layout.PARTS, layout.INT_HEAD
 
 
 class Feature(NamedTuple):
-    """A face, an edge or a corner; an array stores its corners, followed by the centre of a cap."""
+    """A face, an edge or a corner. A separate array stores the corners, and for a cap the centre after them."""
 
     corners: int
     normal: Vec3  #: unit vector of a face
@@ -112,7 +112,7 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
 
 @inlined
 def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
-    """Write a hull's edge if it climbs less along d than ``least``; return the lesser of both."""
+    """Write a hull's edge if its slope along d is less than ``least``; return the lesser of the two."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
     climb, length = abs(dot(e, d)), sqrt(dot(e, e))
@@ -189,9 +189,9 @@ def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
-    """Return the disc at height z whose normal is up or down.
+    """Return the disc at height z as a feature; its normal is up or down.
 
-    Its corners are those of a regular polygon, and the point farthest along d if that is not one of them.
+    The corners are those of a regular polygon, and the rim's point farthest along d if it is not a corner.
     """
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     near, most = 0, -1.0
@@ -217,7 +217,7 @@ def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
 
 @kernel
 def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
-    """Return the straight line on the side towards d; the radii at heights -half and half are ``low`` and ``high``."""
+    """Return the line of a cylinder's or cone's side towards d; the radius at -half is ``low``, at half ``high``."""
     flat = sqrt(d[0] * d[0] + d[1] * d[1])
     x, y = d[0] / flat, d[1] / flat
     put_row(v, 0, low * x, low * y, -half)
@@ -227,7 +227,7 @@ def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Fea
 
 @kernel
 def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a primitive that is not a hull, with these numbers."""
+    """Return the feature of a primitive of this kind with these numbers; hulls are excluded."""
     if kind == _BOX:
         return box_feature(f, d, v)
     if kind == _SEGMENT:

@@ -59,7 +59,8 @@ AXIS = 4  #: the length of a row without points
 class Start(NamedTuple):
     """The start of GJK: its first direction, and the number of simplex rows that already hold points of A - B.
 
-    With such rows, the first direction is the one to them. ``axis`` is used only if they touch the origin.
+    With such rows, the first direction is the one to the nearest point of the simplex, and ``axis`` is used only if
+    this point is the origin.
     """
 
     axis: Vec3
@@ -125,7 +126,7 @@ def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
 
 @kernel
 def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
-    """Return whether w is already one of the first vertices."""
+    """Return whether w is already a vertex in the first ``count`` rows."""
     for i in range(count):  # noqa: SIM110, a generator does not compile
         if rows[i, 0] == w[0] and rows[i, 1] == w[1] and rows[i, 2] == w[2]:
             return True
@@ -134,7 +135,7 @@ def is_vertex(rows: Array, count: int, w: Vec3) -> bool:
 
 @kernel
 def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
-    """Return the simplex's point nearest to the origin, its coordinates, and the origin's region."""
+    """Return the simplex's point nearest to the origin, its barycentric coordinates, and the origin's region."""
     p0, p1, p2, p3 = first_four(s)
     if count == 4:
         return closest_on_tetrahedron(p0, p1, p2, p3, tiny)
@@ -148,7 +149,7 @@ def nearest(s: Array, count: int, tiny: float) -> tuple[Vec3, Vec4, int]:
 
 @kernel
 def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, count: int) -> None:
-    """Log a step: the direction, its support points, its bound, both bounds so far, the simplex before it."""
+    """Log a step: its direction, support points and bound, the two bounds so far, and the simplex before the step."""
     write(log, GJK_STEP)
     write3(log, d)
     write3(log, a)
@@ -160,7 +161,7 @@ def log_step(log: Array, d: Vec3, a: Vec3, b: Vec3, bounds: Vec3, s: Array, coun
 
 @kernel
 def closer(c: Cores, s: Array, count: int, v: Vec3, width: float) -> tuple[Vec3, int]:
-    """Move the simplex to the stationary point of its branches; return its nearest point and its number of rows.
+    """Move the simplex to the stationary point of its branches; return the simplex's nearest point and row count.
 
     The simplex is unchanged if the stationary point is not nearer.
     """
@@ -258,7 +259,7 @@ def gjk(c: Cores, start: Start, width: float, far: float, near: float, s: Array,
 
 @kernel
 def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
-    """Copy the cached points of row k, if any, to the simplex, with B's points moved to its current pose."""
+    """Copy the cached points of row k, if any, to the simplex, with B's points moved to B's current pose."""
     # Points of a shape move with it, so the old simplex is a simplex of the new A - B, and the old axis is a good first
     # direction. Cached values are only a start: bounds are proven by new support points. Points that were computed at a
     # much larger distance are left out, because of their rounding.
@@ -278,7 +279,7 @@ def load_start(cache: Array, k: int, c: Cores, s: Array) -> Start:
 
 @kernel
 def store_start(cache: Array, k: int, c: Cores, s: Array, start: Start, walk: Walk) -> None:
-    """Store the axis and the simplex in row k, if any."""
+    """Store the axis and the simplex in row k, if the cache has rows."""
     # A point that came from the cache keeps its numbers, because repeated conversions between frames would let it
     # drift. A narrow row has only the axis, and only if it separates the cores.
     if cache.shape[0] == 0:

@@ -157,7 +157,7 @@ def nearest_on(g: Feature, v: Array, q: Vec3) -> Vec3:
 
 @kernel
 def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
-    """Return the distance along the unit direction n from p, on a feature, to the rounded feature's surface."""
+    """Return the distance from the feature's point p along the unit vector n to the surface of the rounded feature."""
     # The surface is at this radius around the feature. Newton's method runs on the distance from the feature, which is
     # convex along a line, from the side where it converges.
     if radius == 0.0:
@@ -180,7 +180,7 @@ def skin(g: Feature, v: Array, p: Vec3, n: Vec3, radius: float) -> float:
 
 @kernel
 def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) -> int:
-    """Write the ends of the common part of two parallel edges, projected along n; return 0 if not parallel."""
+    """Write the ends of the common part of two edges, projected on u and w; return 2, or 0 if they are not parallel."""
     ax, ay = dot(row3(va, 0), u), dot(row3(va, 0), w)
     ex, ey = dot(row3(va, 1), u) - ax, dot(row3(va, 1), w) - ay
     length = sqrt(ex * ex + ey * ey)
@@ -202,7 +202,7 @@ def shared_line(va: Array, vb: Array, u: Vec3, w: Vec3, tol: float, p: Array) ->
 
 @kernel
 def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol: float, plane: Array) -> int:
-    """Write the overlap of two features, projected along the normal, to plane[0]; return its number of corners."""
+    """Write the intersection of two features, projected along the normal, to plane[0]; return its corner count."""
     p, q, ring = plane[0], plane[1], plane[2]
     if a.corners == 2 and b.corners == 2:
         return shared_line(va, vb, u, w, tol, p)
@@ -218,7 +218,7 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
-    """Keep at most ``most`` of n corners, one with the least gap g[0] + g[1] x + g[2] y; return their number."""
+    """Keep at most ``most`` of n corners; return their number. One has the least gap g[0] + g[1] x + g[2] y."""
     least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
         least = min(least, height_at(g, p[k, 0], p[k, 1]))
@@ -242,7 +242,7 @@ def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
 
 @kernel
 def across(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return unit vectors u, w with u x w = n; if n is an axis they are axes, so that numbers stay round."""
+    """Return unit vectors u, w with u x w = n; if n is an axis, u and w are axes, so that numbers stay round."""
     u = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
     if abs(n[0]) > 0.8:  # any bound well below 1 keeps u from vanishing
         u = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
@@ -252,7 +252,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write point r in world axes: a on the first shape, and the point ``gap`` further along n."""
+    """Write contact r: point a of A, and B's point ``gap`` further along n; ``turned`` exchanges the two."""
     b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]
@@ -270,10 +270,10 @@ def is_lone(core: Core, loops: Loops) -> bool:
 def common_part(
     c: Cores, loops_a: Loops, loops_b: Loops, n: Vec3, within: float, most: int, sheets: Sheets
 ) -> tuple[Flat, int, Array2]:
-    """Return both features projected along n, the number of corners of their overlap, and these corners.
+    """Return both features projected along n, the number of corners of their intersection, and these corners.
 
-    Only the part whose gap is at most ``within`` counts, and at most ``most`` corners. The number is 0 if one feature
-    is a single point.
+    Only the part whose gap is at most ``within`` is used, and at most ``most`` corners are returned. The number is 0 if
+    one feature is a single point.
     """
     va, vb, plane = sheets
     tol = NEARLY_EQUAL * c.size
@@ -332,7 +332,7 @@ def patch(
     c: Cores, turned: bool, loops_a: Loops, loops_b: Loops, out: Array, k: int, within: float, most: int,
     sheets: Sheets, points: Array,
 ) -> int:  # fmt: skip
-    """Fill ``points`` from the signed distance in row k of ``out``; return their number."""
+    """Fill ``points`` with the contact points of the result in row k of ``out``; return their number."""
     if out[k, 1] > within:
         return 0
     s = -1.0 if turned else 1.0
@@ -363,9 +363,9 @@ def contact_rows(
     pairs: PairRows, faces: FaceLists, out: Array2, limits: PatchLimits, start: int, stop: int, sheets: Sheets,
     points: Array3, count: Ints1,
 ) -> None:  # fmt: skip
-    """Fill rows of ``points`` and ``count`` for queries start to stop, from their signed distances in ``out``.
+    """Fill ``points`` and ``count`` with the contacts of queries start to stop, from their signed distances in ``out``.
 
-    Rows of points are counted from ``start``.
+    Row 0 of ``points`` belongs to query ``start``.
     """
     for k in range(start, stop):
         c, turned = cores_of_row(pairs, k)
@@ -378,10 +378,10 @@ def contact_once(
     pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
     faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Solve the signed distance of one pair as `solve_many` does, then fill its points as `contact_rows` does.
+    """Return the return value of `solve_many` for one signed distance, and the number of its contact points.
 
-    Returns the return value of `solve_many`, and the number of points. The points are written flat, because the number
-    of rows decides whether a call runs interpreted.
+    The points are written to ``points`` as `contact_rows` does. This array is flat, because the number of rows decides
+    whether a call runs interpreted.
     """
     first = plain(0)
     if not take_poses(ma, mb, pairs.poses):

@@ -76,7 +76,7 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 
 @kernel
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write the part of a motion row after the pose; ``center`` is in world axes, or the body's origin."""
+    """Write the rest of a motion row after the pose; the reference point is the origin unless ``centered``."""
     # If the body does not rotate the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
@@ -89,13 +89,13 @@ def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) ->
 
 @kernel
 def within(a: Vec3, most: float) -> bool:
-    """Return whether all numbers are at most ``most``, and none is NaN."""
+    """Return whether the magnitudes of all numbers are at most ``most``, and none is NaN."""
     return abs(a[0]) <= most and abs(a[1]) <= most and abs(a[2]) <= most
 
 
 @single_entry
 def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
-    """Fill the one row of ``out``; return False if the matrix is not a pose or a vector is not valid."""
+    """Fill the one row of ``out`` with a motion; return False if the matrix is not a pose or a vector is not valid."""
     good = within(shift, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
     if not good or check_row(m, out, plain(0)) != 0:
         return False
@@ -105,7 +105,7 @@ def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool
 
 @single_entry
 def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
-    """Fill the rows of ``out``; the other arrays have as many rows, or one."""
+    """Fill the rows of ``out`` with motions; the other arrays have as many rows, or one."""
     for k in range(out.shape[0]):
         pose = poses[k if poses.shape[0] > 1 else 0]
         for j in range(12):
@@ -174,7 +174,7 @@ def join(p: Array, q: Array, screw: bool, row: Array) -> None:
 
 @single_entry
 def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2) -> bool:
-    """Fill the one row of ``out``; return False if a matrix is not a pose. ``poses`` is scratch."""
+    """Write the motion between two matrices to ``out``; return False if one is not a pose. ``poses`` is scratch."""
     if check_row(ma, poses, plain(0)) != 0 or check_row(mb, poses, plain(1)) != 0:
         return False
     join(poses[0], poses[1], screw, out[0])
@@ -183,6 +183,6 @@ def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2
 
 @single_entry
 def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
-    """Fill the rows of ``out``; the other arrays have as many rows, or one."""
+    """Write the motions between pose rows to ``out``; the other arrays have as many rows, or one."""
     for k in range(out.shape[0]):
         join(first[k if first.shape[0] > 1 else 0], last[k if last.shape[0] > 1 else 0], screw, out[k])

@@ -1,7 +1,7 @@
 """Distances and booleans of many pairs: one entry per query, for any number of shapes and poses.
 
-Rows are independent, so the bits do not depend on the chunks. There is one entry per query, because each entry is
-compiled with all its callees.
+Rows are independent, so a result does not depend on how the rows are split into calls. Each kind of query has its own
+entry, because each entry is compiled with all its callees.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIDES = FLOAT_HEAD + 4  #: after the normal and offset: 1 for a half-space, 2 fo
 
 
 class Packed(NamedTuple):
-    """Shapes in joined arrays, and rows of their pairs."""
+    """Shapes in joined arrays, and a table of their pairs."""
 
     ints: Ints1
     floats: Array1
@@ -53,7 +53,7 @@ class ShapeRows(NamedTuple):
 
 
 class Request(NamedTuple):
-    """The settings of `solve_many`; with ``again`` it solves only the queries whose workspace was too small."""
+    """The settings of `solve_many`; with ``again``, only queries whose workspace was too small are solved."""
 
     mode: int  #: of `gjk3d.narrow.solve`
     max_distance: float
@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
 @single_entry
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
-    """Fill rows of ``table``: ``pairs`` of shapes with the start and rank in ``columns``, at the pose rows ``at``."""
+    """Fill ``table`` with the starts and ranks in ``columns`` of ``pairs`` of shapes, and their pose rows ``at``."""
     for k in range(pairs.shape[0]):
         for side in range(2):
             for c in range(3):
@@ -92,19 +92,19 @@ def mirror(out: Array, k: int) -> None:
 
 @inlined
 def in_turn(pairs: Ints, turn: int) -> int:
-    """Return the index of the query that has this turn."""
+    """Return the index of the query that is solved at this turn; batches may be solved in another order."""
     return int(turn + pairs[turn if pairs.shape[0] > 1 else 0, TURN])
 
 
 @kernel
 def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
-    """Return the pose row of one side of pair row r in query k."""
+    """Return the index of the pose row for query k of one shape in row r of the pairs; ``side`` is 0 for A, 5 for B."""
     return int(pairs[r, side + _POSE] + k * pairs[r, side + _STEP])
 
 
 @kernel
 def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
-    """Return whether query k, of pair row r, is solved with A and B swapped."""
+    """Return whether query k, of row r of the pairs, is solved with A and B swapped."""
     first, second = pairs[r, RANK], pairs[r, 5 + RANK]
     if first != second:
         return bool(first > second)
@@ -113,7 +113,7 @@ def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
 
 @kernel
 def side_of(pairs: Ints, r: int, side: int, q: Ints, f: Array) -> Core:
-    """Return the shape of one side of pair row r."""
+    """Return one shape of row r of the pairs; ``side`` is 0 for A, 5 for B."""
     return Core(q[pairs[r, side] :], f[pairs[r, side + 1] :])
 
 
@@ -137,13 +137,13 @@ def cores_in_row(a: ShapeRows, b: ShapeRows, k: int) -> Cores:
 
 @kernel
 def marks_of(flags: Ints, k: int) -> int:
-    """Return a result's flags in one number: status, plus 8 if tight, 16 if the workspace was full, 32 per step."""
+    """Return a result's flags as one sum: status, 8 if tight, 16 if the workspace was full, and 32 for each step."""
     return int(flags[k, 0] + 8 * flags[k, 2] + 16 * flags[k, 3] + 32 * flags[k, 1])
 
 
 @kernel
 def take_poses(ma: Array, mb: Array, poses: Array) -> bool:
-    """Convert up to two matrices to the first two pose rows; return False if one is not a pose."""
+    """Write two matrices, unless empty, to the first two pose rows; return False if a matrix is not a pose."""
     if ma.shape[0] == 0:
         return True
     for side in range(2):  # noqa: SIM110, a generator does not compile
@@ -157,10 +157,10 @@ def solve_many(
     pairs: PairRows, ma: Array2, mb: Array2, request: Request, start: int, stop: int, workspace: Workspace,
     out: Array2, flags: Ints2, cache: Array2,
 ) -> int:  # fmt: skip
-    """Solve the queries at turns start to stop.
+    """Write the results of the queries at turns start to stop to ``out`` and ``flags``.
 
-    Returns the log's length, or without a log `marks_of` the last result. It is -1 if ``ma`` or ``mb`` is not a pose.
-    Both may be empty.
+    Returns the log's length, or without a log the flags of the last result as `marks_of` adds them, or -1 if ``ma`` or
+    ``mb`` is not a pose. Both matrices are empty if ``pairs`` has the poses.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
@@ -184,7 +184,7 @@ def collide_many(
     pairs: PairRows, ma: Array2, mb: Array2, margin: float, start: int, stop: int, simplex: Array2, answer: Ints1,
     cache: Array2,
 ) -> int:  # fmt: skip
-    """Solve the queries at turns as `quick_collide` does; return the last result, or -1 as `solve_many` does."""
+    """Write the results of `quick_collide` to ``answer``; return the last result, or -1 if a matrix is not a pose."""
     if not take_poses(ma, mb, pairs.poses):
         return -1
     last = 0
@@ -198,15 +198,15 @@ def collide_many(
 
 @inlined
 def normal_of(plane: Core) -> Vec3:
-    """Return the normal of a half-space; it follows a point core on the boundary plane."""
+    """Return the normal of a half-space; the half-space is stored as a point of its boundary, then the normal."""
     return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
 
 
 @inlined
 def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
-    """Return the height of a core B above the plane through A's centre with normal n, and B's lowest point.
+    """Return the height of B above the plane through A's centre with normal n, and the lowest point of B's core.
 
-    The point belongs to B's core without its radius.
+    The height includes B's radius, the point does not.
     """
     _, _, b = support_pair(c, n)
     return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], b
@@ -214,9 +214,9 @@ def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
 
 @inlined
 def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
-    """Return a core B's height above a half-space A at a pose row, its error, B's lowest point, and the normal.
+    """Return a shape B's height above a half-space A, the height's error, the lowest point of B's core, and the normal.
 
-    A is as `gjk3d.convex.solve.plane_core` makes it. For a plane the normal is that of the side with most of B.
+    ``row`` is A's pose. `gjk3d.convex.solve.plane_core` makes A. The normal of a plane is on the side with most of B.
     """
     n = normal_of(c.a)
     error = rounding_error(c.size, c.a, c.b, row[12])
@@ -233,10 +233,10 @@ def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
 def solve_plane(
     c: Cores, row: Array, flip: bool, mode: int, max_distance: float, out: Array, flags: Ints, k: int
 ) -> None:
-    """Solve a half-space, at a pose row, against a convex core with one support point along the plane's normal.
+    """Write the distance of a half-space at a pose row and a convex core to row k; one support point suffices.
 
-    A plane counts as two half-spaces, and the one with the greater distance is the result. ``flip``
-    is whether the half-space is B.
+    A plane counts as two half-spaces, and the one with the greater distance gives the result. With ``flip``, the
+    half-space is B in the result.
     """
     distance, error, b, n = above_plane(c, row)
     lower, upper = distance - error, distance + error
@@ -266,7 +266,7 @@ def plane_rows(
     plane: ShapeRows, shape: ShapeRows, flip: bool, mode: int, max_distance: float, start: int, stop: int,
     out: Array2, flags: Ints2,
 ) -> None:  # fmt: skip
-    """Solve queries start to stop of a half-space, as `solve_plane` takes it, and a convex core."""
+    """Write the results of queries start to stop of a half-space and a convex core, as `solve_plane` does."""
     for k in range(start, stop):
         row = plane.poses[k if plane.poses.shape[0] > 1 else 0]
         solve_plane(cores_in_row(plane, shape, k), row, flip, mode, max_distance, out, flags, k)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, along, divide, dot, neg, offset, row3, sub, turn, turn_back
-from gjk3d.poses import UNIT_ROUNDOFF, check_row
+from gjk3d.poses import GREATEST, UNIT_ROUNDOFF, check_row
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
@@ -48,7 +48,7 @@ def enter_ball(p: Vec3, d: Vec3, radius: float, slack: float) -> Entry:
 
 @kernel
 def enter_capsule(p: Vec3, d: Vec3, half: Vec3, radius: float, slack: float) -> Entry:
-    """Return the entry into the points within a radius of the segment from -half to half."""
+    """Return the entry into the capsule: the points within a radius of the segment from -half to half."""
     reach = sqrt(dot(half, half))
     if not reach > NO_LENGTH:
         return enter_ball(p, d, radius, slack)
@@ -96,7 +96,7 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Return the part of an interval with height + t speed <= limit, and whether this limit is its new begin."""
+    """Return the part of an interval with height + t speed <= limit, and whether the limit raised its begin."""
     if speed < 0.0:
         t = (limit - height) / speed
         if t > enter:
@@ -110,7 +110,7 @@ def clip(height: float, speed: float, limit: float, enter: float, leave: float) 
 
 @kernel
 def settled(enter: float, leave: float, n: Vec3, d: Vec3, slack: float) -> Entry:
-    """Return the entry of the ray that begins at 0, from the interval inside."""
+    """Return the entry of a ray that begins at t = 0, from the interval of t inside the body."""
     if enter > leave + slack or leave < 0.0:
         return MISS, inf, d
     if enter <= 0.0:
@@ -134,7 +134,7 @@ def enter_box(p: Vec3, d: Vec3, f: Array, o: int, slack: float) -> Entry:
 
 @kernel
 def enter_planes(p: Vec3, d: Vec3, planes: Array, slack: float) -> Entry:
-    """Return the entry into an intersection of half-spaces, rows of a unit normal and its limit."""
+    """Return the entry into an intersection of half-spaces; a row of ``planes`` is a unit normal and its limit."""
     enter, leave = -inf, inf
     best = -1
     for k in range(planes.shape[0]):
@@ -304,7 +304,7 @@ def rays(
     shape: RayCore, poses: Array2, origins: Array2, directions: Array2, most: float, start: int, stop: int,
     out: Array2, codes: Ints1,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop with distance and world normal; rays at shapes without a closed form are left out."""
+    """Fill rows start to stop with distance and world normal; rays at shapes without a closed form keep their rows."""
     for k in range(start, stop):
         origin = row3(origins, k if origins.shape[0] > 1 else 0)
         direction = row3(directions, k if directions.shape[0] > 1 else 0)
@@ -339,8 +339,10 @@ def unit_of(direction: Vec3) -> tuple[Vec3, bool]:
 
 @inlined
 def is_ray(origin: Vec3, direction: Vec3) -> bool:
-    """Return whether all numbers are finite."""
-    return bool(dot(origin, (0.0, 0.0, 0.0)) + dot(direction, (0.0, 0.0, 0.0)) == 0.0)
+    """Return whether all numbers of a ray are finite, and its origin is no farther than a pose may be."""
+    x, y, z = origin
+    near = abs(x) <= GREATEST and abs(y) <= GREATEST and abs(z) <= GREATEST
+    return bool(near and dot(direction, (0.0, 0.0, 0.0)) == 0.0)
 
 
 @single_entry

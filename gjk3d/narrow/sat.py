@@ -61,7 +61,7 @@ def triple(rows: Array, i: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
-    """Return the best facet among the faces of A, and those of B reversed."""
+    """Return the facet with the least h(n) among the faces of A and the reversed faces of B."""
     facet = Facet(inf, (1.0, 0.0, 0.0), FACE_A, -1, -1, 0)
     tried = 0
     for k in range(normals_a.shape[0] + normals_b.shape[0]):
@@ -81,10 +81,10 @@ def least_face(c: Cores, normals_a: Array, normals_b: Array) -> Facet:
 
 @kernel
 def crossing(ea: Vec3, a1: Vec3, a2: Vec3, eb: Vec3, b1: Vec3, b2: Vec3) -> tuple[int, Vec3]:
-    """Return how many sides of the plane along two edges may be a facet, and the first one's normal.
+    """Return how many of the two normals orthogonal to both edges may belong to a facet, and the first of them.
 
-    Each edge has the normals of its faces, the ends of an arc on the sphere of directions. A sign counts only if it
-    exceeds rounding. The second side's normal is the opposite of the first.
+    Each edge has the normals of its two faces, the ends of an arc on the sphere of directions. A sign counts only if it
+    exceeds rounding. If both normals are possible, the second is the opposite of the first.
     """
     n = (1.0, 0.0, 0.0)
     u1, u2 = dot(a1, eb), dot(a2, eb)
@@ -155,9 +155,10 @@ def axis_rows(
     a: ShapeRows, b: ShapeRows, gauss_a: GaussMap, gauss_b: GaussMap, turned: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> None:  # fmt: skip
-    """Fill rows start to stop with the best axis.
+    """Write the best axis of queries start to stop: the facet with the least h(n).
 
-    ``out`` has the gap, its error, and n in A's frame and in world axes. ``kinds`` is as in `Facet`.
+    A row of ``out`` has the gap, its error, and the normal in A's frame and in world axes. A row of ``kinds`` has the
+    last four numbers of the `Facet`.
     """
     for k in range(start, stop):
         c = cores_in_row(a, b, k)
@@ -177,9 +178,9 @@ def axis_many(
 ) -> int:  # fmt: skip
     """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.pairs`.
 
-    ``out`` has the world normal, the gap and its error. ``kinds`` has the kind of the `Facet`, and the status that the
-    gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or ``mb`` is not a
-    pose. Both may be empty.
+    A row of ``out`` has the world normal, the gap and its error. A row of ``kinds`` has the kind of the `Facet`, and
+    the status that the gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or
+    ``mb`` is not a pose. Both matrices may be empty.
     """
     if not take_poses(ma, mb, pairs.poses):
         return -1
@@ -201,9 +202,9 @@ def overlap_rows(
     a: ShapeRows, b: ShapeRows, axes: Array2, kinds: Ints2, start: int, stop: int, simplex: Array2, out: Array2,
     flags: Ints2,
 ) -> None:  # fmt: skip
-    """Fill the rows whose cores certainly overlap from their axes; flags[k, 3] is 1 for rows left to `solve_many`.
+    """Write the results of the rows whose axis proves an overlap; flags[k, 3] is 1 for rows left to `solve_many`.
 
-    The witness points are GJK's nearest points after a move of B by the depth, where the cores touch.
+    The witness points are GJK's nearest points after B is moved by the depth, so that the cores touch.
     """
     for k in range(start, stop):
         error = axes[k, 1]

@@ -96,9 +96,9 @@ def solve(
     c: Cores, mode: int, max_distance: float, tol: float, workspace: Workspace, cache: Array, out: Array, flags: Ints,
     k: int,
 ) -> float:  # fmt: skip
-    """Solve one pair into row k of ``out`` and ``flags``; return an upper bound of the signed distance in any mode.
+    """Write the result of one pair to row k; return an upper bound of the signed distance, also in unsigned mode.
 
-    A ``cache`` with rows provides the start, and stores the end for the next query.
+    The result goes to ``out`` and ``flags``. If ``cache`` has rows, GJK starts from row k and stores its end there.
     """
     curved = is_curved(c)
     promised = (WIDTH_CURVED if curved else WIDTH_POLYTOPE) * c.size + 2.0 * c.error
@@ -112,7 +112,7 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Return whether a closed form gives the result, and its estimate; a trace always needs the search."""
+    """Return whether a closed form gives the result, and the estimate; False if the query has a log."""
     searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
@@ -176,7 +176,7 @@ def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -
 
 @kernel
 def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
-    """Return the estimate from inscribed balls that intersect, and replace GJK's tetrahedron by EPA's."""
+    """Return a walk and an estimate of cores whose inscribed balls intersect, without GJK; write EPA's tetrahedron."""
     n, a, b = inside_both(c)
     least, best = tetrahedron_round(c, n, s)
     walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
@@ -185,7 +185,7 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 
 @kernel
 def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
-    """Log the reason of GJK's stop and its simplex at the stationary point, which no step logged; return the walk."""
+    """Log GJK's reason to stop and its last simplex; return the walk, for curved cores at the stationary point."""
     log, s = workspace.log, workspace.simplex
     if log.shape[0] == 0:
         return walk
@@ -227,7 +227,7 @@ def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
 
 @kernel
 def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
-    """Return the narrower of a section's and EPA's depth, and whether it is the section's."""
+    """Return whether a section's depth is narrower than EPA's, and the narrower depth."""
     steps, outer = by_section.steps + by_epa.steps, by_epa.outer
     shown = by_epa.least - by_epa.front if by_epa.front >= 0.0 else inf
     if settled and mode != UNSIGNED and by_section.least + by_section.outer < shown:
@@ -243,7 +243,7 @@ def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tup
 def penetrate(
     c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
 ) -> Estimate:
-    """Return the estimate improved by ties and EPA; ``section`` has the witnesses of a section."""
+    """Return the estimate improved by EPA's or a section's ``depth``; ``section`` has the section's witnesses."""
     distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
     lower, upper = -depth.least - c.error, estimate.upper
     if not by_section:  # a bound of another direction is not valid along the section's
@@ -273,13 +273,13 @@ def penetrate(
 
 @kernel
 def first_face(s: Array) -> tuple[Vec3, Vec3]:
-    """Return the weighted point of the first three rows as a point of A and one of B."""
+    """Return the weighted mean of the first three rows as a point of A and a point of B."""
     return witnesses(s, plain(3))
 
 
 @kernel
 def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
-    """Return the origin as a point of A and one of B, between the ray's entry and exit."""
+    """Return the origin as a point of A and a point of B; it is between the ray's hits at ``front`` and ``rear``."""
     for r in range(6):
         s[r, 9] *= (rear if r < 3 else front) / (front + rear)
     return witnesses(s, plain(6))
@@ -287,7 +287,7 @@ def common_point(s: Array, front: float, rear: float) -> tuple[Vec3, Vec3]:
 
 @kernel
 def align(c: Cores, query: Query, estimate: Estimate, workspace: Workspace) -> Estimate:
-    """Return the estimate with the better normal: that of the witnesses, or the one that proved the lower bound."""
+    """Return the estimate with the better normal: along the witness points, or the one that proved the lower bound."""
     if estimate.proven:
         return at_common_point(c, query, estimate)
     n, v, a, b, length = estimate.normal, estimate.v, estimate.a, estimate.b, estimate.distance
@@ -382,7 +382,7 @@ def write_in_world(c: Cores, n: Vec3, a: Vec3, b: Vec3, out: Array, k: int) -> N
 
 @kernel
 def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int) -> int:
-    """Return 0 if sd > margin is proven, 1 if sd <= margin is proven, 2 if only `solve` can decide.
+    """Return 0 if the signed distance is proven > margin, 1 if it is proven <= margin, 2 if only `solve` can decide.
 
     This is GJK with early exits. Its bounds are among those of `solve`, so the boolean and the interval always agree.
     The balls around both cores and row k of a ``cache`` are tried first. If they separate the cores by more than the
@@ -433,7 +433,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Return what `quick_collide` could not decide, from the distance without a cache: 0, 1, or 2 if too wide."""
+    """Return the boolean that `quick_collide` left open, from a distance without a cache; 2 if its bounds are wide."""
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:

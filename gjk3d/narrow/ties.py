@@ -48,7 +48,7 @@ def half_width(radii: Array, d: Vec3) -> float:
 
 @kernel
 def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
-    """Return the mixed term of an ellipsoid for two axes, a squared length: 0 for its own axes."""
+    """Return the mixed term of an ellipsoid for two directions, a squared length: 0 for axes of the ellipsoid."""
     a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
@@ -61,7 +61,7 @@ def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
 
 @kernel
 def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Workspace) -> tuple[bool, Depth]:
-    """Return whether the pair is of this family within ``allowed``, and its depth as `epa` does."""
+    """Return whether both cores are concentric ellipsoids to within ``allowed``, and the depth as `epa` does."""
     m, fa, fb = c.m, c.a.floats[_HEAD:], c.b.floats[_HEAD:]
     off = between_centers(m)
     if c.a.ints[_KIND] != _ELLIPSOID or c.b.ints[_KIND] != _ELLIPSOID or off > allowed:
@@ -104,7 +104,7 @@ def concentric(c: Cores, allowed: float, least: float, best: Vec3, workspace: Wo
 
 @kernel
 def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
-    """Return whether A - B is a solid of revolution, its axis, and B's deviation from it as a length."""
+    """Return whether both cores revolve about one direction, the axis, and B's deviation from it as a length."""
     fa, fb = c.a.floats, c.b.floats
     sa, sb = c.a.ints[_SYMMETRY], c.b.ints[_SYMMETRY]
     u = (fa[_AXIS], fa[_AXIS + 1], fa[_AXIS + 2])
@@ -119,7 +119,7 @@ def shared_axis(c: Cores) -> tuple[bool, Vec3, float]:
 
 @kernel
 def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: int) -> tuple[float, Vec3]:
-    """Write the support point along x e + y u to row k, rotated into the plane; return its h and direction."""
+    """Write the support point along n = x e + y u to row k, rotated into the plane; return h(n) and n."""
     # If the direction is along the axis a whole disc ties, and the support mappings return any of its points.
     d = (x * e[0] + y * u[0], x * e[1] + y * u[1], x * e[2] + y * u[2])
     w, a, b = support_pair(c, d)
@@ -138,7 +138,7 @@ def section_point(c: Cores, e: Vec3, u: Vec3, x: float, y: float, p: Array, k: i
 
 @kernel
 def set_edge(p: Array, k: int, nxt: int) -> None:
-    """Store the outward normal and the key of the edge from row k to row ``nxt``."""
+    """Store the outward normal and the distance from the origin of the edge from row k to row ``nxt``."""
     x0, y0 = p[k, 0] - p[k, 2], p[k, 1] - p[k, 3]
     x1, y1 = p[nxt, 0] - p[nxt, 2], p[nxt, 1] - p[nxt, 3]
     dx, dy = x1 - x0, y1 - y0
@@ -185,7 +185,7 @@ def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array
 
 @kernel
 def first_polygon(c: Cores, e: Vec3, u: Vec3, least: float, best: Vec3, p: Array) -> tuple[int, float, Vec3]:
-    """Write the distinct support points of eight directions; return their number, the least h, and its n."""
+    """Write the distinct support points of eight directions; return their number, the least h(n), and its n."""
     count = plain(0)
     for k in range(8):
         x, y = EIGHT[k]
@@ -220,8 +220,8 @@ def meridian(
 ) -> tuple[bool, Depth]:
     """Return whether the plane through both axes gives the depth, and the depth as `epa` does.
 
-    False if the axes deviate by more than ``allowed``, as a length, or if the origin is not well inside. Nearly
-    parallel axes widen the bounds, and move B's witness off its surface by at most the width.
+    The first value is False if the axes deviate by more than the length ``allowed``, or if the origin is not well
+    inside. Nearly parallel axes widen the bounds, and move B's witness off B's surface by at most the width.
     """
     fits, u, askew = shared_axis(c)
     if not fits or askew > allowed:

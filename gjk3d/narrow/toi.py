@@ -144,7 +144,7 @@ def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float
 
 @kernel
 def root(spare: float, slope: float, k: float) -> float:
-    """Return the zero of spare + slope h - k h^2 / 2 with a falling sign; infinite or NaN if there is none."""
+    """Return the h at which spare + slope h - k h^2 / 2 falls through 0; infinite or NaN if there is none."""
     d = sqrt(slope * slope + 2.0 * k * spare)
     if slope > 0.0:
         return (slope + d) / k
@@ -153,7 +153,7 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return the longest step found with phi >= enough throughout, at most ``most``, and phi's first slope."""
+    """Return a step, at most ``most``, on which phi is at least ``enough``, and phi's slope at the step's begin."""
     # All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
     # search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
     left, right, k = 0.0, 0.0, advance.k
@@ -183,7 +183,7 @@ def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float,
 
 @kernel
 def drift(motion: Array) -> float:
-    """Return a bound of a body's deviation from `place`, except the part that grows with its size."""
+    """Return a bound of the rounding error of `place`, except the part that grows with the body's size."""
     still = True
     total = 0.0
     for c in range(3):
@@ -194,13 +194,13 @@ def drift(motion: Array) -> float:
 
 @kernel
 def turning(motion: Array) -> float:
-    """Return a bound of the angle of a body's whole rotation."""
+    """Return a bound of the angle of a body's rotation over the whole motion."""
     return float(abs(motion[_TURN]) + abs(motion[_TURN + 1]) + abs(motion[_TURN + 2]))
 
 
 @kernel
 def swing_error(motion: Array, f: Array) -> float:
-    """Return a bound of the centre's error from the rounding of its body's rotation about the reference point."""
+    """Return a bound of the error of a core's centre from the rounding of the rotation about the reference point."""
     # The matrix has an error of a few units, plus that of the angle, which is relative to the angle. Both move the
     # centre in proportion to its distance from the reference point.
     angle = turning(motion)
@@ -222,7 +222,7 @@ def cores_in_flight(x: Flight, t: float) -> Cores:
 
 @kernel
 def probe(x: Flight, c: Cores, near: float) -> Gap:
-    """Return the distance of the cores; ``near`` is their last distance."""
+    """Return the distance of the cores; ``near`` is their distance at the last step."""
     zero = (0.0, 0.0, 0.0)
     if not x.solid:
         n = x.normal
@@ -254,7 +254,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
-    """Return the cores' motion along n from now on, the reference points' arms, and their speed, in A's frame."""
+    """Return the cores' motion along n, the arms of A and B, and B's velocity relative to A, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
     wb = turn_back(pose, (mb[_TURN], mb[_TURN + 1], mb[_TURN + 2]))
@@ -287,7 +287,7 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return one motion whose direction rotates with A, and one with B; all in A's frame at the step's beginning."""
+    """Return the motions along n while n rotates with A, and with B; both in A's frame at the begin of the step."""
     # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
@@ -358,9 +358,9 @@ def impact_many(
     """Solve motions start to stop: ``out`` has the end of the free time, and the bracket of the first contact.
 
     The first row of the table has the starts of the shapes and their order. ``work`` is scratch of `WORK` floats. If
-    ``solid`` is False, A is the half-space below the plane through its centre with that normal, and does not rotate.
-    For a plane it is the side that B moves towards. Returns the code of the last result plus 4 per step; flags have
-    both.
+    ``solid`` is False, A is the half-space below the plane through its centre with this normal, and does not rotate.
+    A plane is replaced by the half-space on the side away from B. Returns the code of the last result plus 4 for each
+    step. A row of ``flags`` has both numbers.
     """
     q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b
     first, second = side_of(table, plain(0), plain(0), q, f), side_of(table, plain(0), plain(5), q, f)
@@ -415,7 +415,7 @@ def flight_of_parts(
 ) -> Flight:  # fmt: skip
     """Return two parts, each at a pose row in its body, with their motions from one time to another.
 
-    The two rows of motions are those of the bodies; ``work`` is scratch of `PART_WORK` floats.
+    The two rows of ``motions`` are the motions of the bodies; ``work`` is scratch of `PART_WORK` floats.
     """
     moves = work[WORK:PART_WORK].reshape(2, MOTION)
     poses, cache = work[: 2 * WIDTH].reshape(2, WIDTH), work[2 * WIDTH : 2 * WIDTH + MEMORY].reshape(1, MEMORY)

@@ -1,12 +1,12 @@
 """Whether the normal and the points of a result are unique, and the derivatives of the distance.
 
 With h(n) the support of A - B along n, the signed distance is the maximum of -h(n) over unit vectors n. If the shapes
-are apart, one n attains it. In overlap there may be many: the contact directions of the ball around the origin with the
-depth as radius and the surface of A - B. Move the origin away from its contact along n, by s. A ball that touches along
-n grows by s, and a ball that touches along n' as well grows by at most s cos(n, n'). So one more depth, of B moved by
--s n, tests all directions at once. If it is d + s up to an error e, every h(n') is at least d + s (1 - cos) - e. If it
-is less, its own normal n' bounds h there, and the next step is one that makes another normal the best. A normal that
-cannot be distinguished from n by a long enough step counts as a tie.
+are apart, one n attains it. In overlap there may be many: the directions in which the ball around the origin with the
+depth d as radius touches the surface of A - B. Move the origin by s away from its contact along n. If the ball touches
+only along n, it grows by s. If it touches along n' as well, it grows by at most s cos(n, n'). So one more depth, of B
+moved by -s n, tests all directions at once. If that depth is d + s up to an error e, every h(n') is at least
+d + s (1 - cos) - e. If it is less, its normal n' bounds h there, and the next s is chosen so that another normal would
+be the best. A normal that no long enough step distinguishes from n counts as a tie.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _POINT, _SEGMENT, _BOX, _HULL = layout.POINT, layout.SEGMENT, layout.BOX, layout
 
 
 class Answer(NamedTuple):
-    """Bounds and status of a pair."""
+    """The bounds and the status of a pair's result."""
 
     distance: float
     lower: float
@@ -101,7 +101,7 @@ def vertex(core: Core, k: int) -> Vec3:
 
 @kernel
 def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
-    """Return the patch with this length, and this width across the line."""
+    """Return the patch, a point, an edge or a face, for a length along the line and a width across it."""
     if not longest > least:
         return Patch(0, line)
     return Patch(2 if widest > max(least, 1e-7 * longest) else 1, line)
@@ -116,7 +116,7 @@ def across(offset: Vec3, line: Vec3) -> float:
 
 @kernel
 def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a polytope along all directions within an angle of a unit vector."""
+    """Return the patch of the vertices that are farthest along some direction within an angle of a unit vector."""
     size = size_of(core)
     top = support(core, d)
     height, near = dot(top, d), 1e-12 * size
@@ -144,7 +144,7 @@ def patch_of_vertices(core: Core, count: int, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a curved core along a unit vector, from its support points within an angle."""
+    """Return the patch of a curved core along a unit vector, from the support points of directions within an angle."""
     # On a round surface these points move by the angle times its radius.
     top, first = support(core, d), perpendicular(d)
     second = cross(d, first)
@@ -175,7 +175,7 @@ def patch_around(core: Core, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
-    """Return the farthest points of a core along a unit vector."""
+    """Return the patch of a core along a unit vector."""
     count = vertex_count(core)
     if count == 1:
         return Patch(0, d)
@@ -184,7 +184,7 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
-    """Return whether n is the only direction of the best separating translation; see the module."""
+    """Return the code of whether n is the only direction of the minimum translation; see the module."""
     out, flags = scratch.out, scratch.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
@@ -220,9 +220,9 @@ def midway(c: Cores, n: Vec3, answer: Answer) -> bool:
 
 @kernel
 def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) -> int:
-    """Return whether a result has one normal and one pair of points; with ``plane`` A is a half-space.
+    """Return 1 if a result has one normal and one pair of points, 0 if not, FULL if the workspace is too small.
 
-    ``n`` is the result's normal, in A's frame. The code is FULL if the workspace is too small to decide.
+    ``n`` is the result's normal, in A's frame. With ``plane``, A is a half-space.
     """
     separated = answer.status == SEPARATED
     # two unit vectors whose bounds differ by a width are within sqrt(2 width / radius) of each other
@@ -245,7 +245,7 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 @kernel
 def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
-    """Write the derivatives by A's and by B's pose: the motion along n of points a and b, relative to the origins."""
+    """Write the derivatives by A's and by B's pose, from the normal and the points a and b relative to the origins."""
     lever_a, lever_b = cross(a, n), cross(b, n)
     for k in range(3):
         out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
@@ -254,7 +254,7 @@ def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
 
 @kernel
 def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: Array) -> None:
-    """Write the derivatives of row k of results, about the origins of two pose rows."""
+    """Write the derivatives of the result in row k, about the origins of two pose rows."""
     a, b = row3_at(answers, k, plain(6)), row3_at(answers, k, plain(9))
     write_slopes(row3_at(answers, k, plain(3)), sub(a, offset(about_a)), sub(b, offset(about_b)), out)
 
@@ -263,7 +263,7 @@ def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: A
 def unique_of_row(
     c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
-    """Return `is_unique` for row k of results; the cores are in the order of the kernels."""
+    """Return the code of `is_unique` for the result in row k; ``turned`` is whether ``c`` has A and B swapped."""
     n = row3_at(answers, k, plain(3))
     answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
     return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)
@@ -274,7 +274,7 @@ def gradient_once(
     pairs: PairRows, ma: Array2, mb: Array2, answer: Array2, marks: int, unsigned: bool, workspace: Workspace,
     flags: Ints2, out: Array2,
 ) -> int:  # fmt: skip
-    """Fill row 1 of ``out`` from one result, and return the code of `is_unique`; -1 if a matrix is not a pose.
+    """Write one result's derivatives to row 1 of ``out``; return the code of `is_unique`, or -1 if a pose is not valid.
 
     The result and its marks are in the form of `solve_many`. Row 0 of ``out`` is scratch.
     """
@@ -293,7 +293,7 @@ def gradient_once(
 
 @single_entry
 def slope_rows(answers: Array2, about_a: Array2, about_b: Array2, out: Array2) -> None:
-    """Fill rows of ``out`` with the derivatives of results about the origins of two pose rows each."""
+    """Fill rows of ``out`` with the derivatives of results, each about the origins of its two pose rows."""
     for k in range(answers.shape[0]):
         slopes_of_row(answers, k, about_a[k], about_b[k], out[k])
 
@@ -303,7 +303,7 @@ def unique_rows(
     pairs: PairRows, answers: Array2, marks: Ints2, plane: bool, start: int, stop: int, workspace: Workspace,
     out: Array2, flags: Ints2, unique: Ints1,
 ) -> None:  # fmt: skip
-    """Fill ``unique`` as `is_unique` does in the rows with `FULL`; results and marks are in the form of `solve_many`.
+    """Replace each `FULL` in ``unique`` by the code of `is_unique`; results and marks are in the form of `solve_many`.
 
     ``out`` and ``flags`` are scratch, of one row each.
     """

@@ -138,7 +138,7 @@ def nearest_face(c: Cores, cache: Array, k: int) -> tuple[float, Vec3]:
 
 @kernel
 def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
-    """Write the face that the ray from the origin along n pierces to the simplex; return the ray's length or -1."""
+    """Write the face pierced by the ray from the origin along n to the simplex; return the ray's length, -1 if none."""
     e1 = perpendicular(n)
     e2 = cross(n, e1)
     for r in range(int(cache[k, 0])):
@@ -165,7 +165,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return the depth as `epa` does: CLOSED if the nearest face in row k still proves it, else APART."""
+    """Return the depth as `epa` does; its code is CLOSED if the nearest face in row k proves the depth, else APART."""
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)
@@ -190,7 +190,7 @@ def proves_overlap(c: Cores, margin: float, cache: Array, k: int) -> bool:
 def solve_from_cache(
     c: Cores, max_distance: float, workspace: Workspace, cache: Array, k: int, out: Array, flags: Ints, row: int
 ) -> bool:
-    """Write a signed distance to a row as `solve` does, if the faces in row k prove it, and return whether."""
+    """Return whether the faces in row k prove the signed distance; if so, write it to ``row`` as `solve` does."""
     if cache[k, 0] > 0.0:
         depth = verified_depth(c, cache, k, workspace.simplex)
         if depth.code == CLOSED:

@@ -1,4 +1,4 @@
-"""Scratch memory: the workspace that a caller provides to the kernels, and the one in which a thread keeps it.
+"""Scratch memory: the workspace that a caller provides to the kernels, and a store that keeps it for each thread.
 
 Kernels do not allocate memory. A log's first float is the offset of the next record. A record that does not fit is
 counted, but not written, so that the caller can repeat the query with a log of the needed length. A log of length 0
@@ -60,6 +60,7 @@ def capacity(workspace: Workspace) -> int:
 class _Buffers(threading.local):
     def __init__(self) -> None:
         self.last: dict[Any, tuple[Any, Any]] = {}  #: by the function that made it: its sizes, and the buffer
+        self.arrays: dict[str, Any] = {}  #: arrays that `give_back` took
 
 
 _buffers = _Buffers()
@@ -68,9 +69,9 @@ T = TypeVar("T")
 
 
 def per_thread(make: Callable[P, T]) -> Callable[P, T]:
-    """Return ``make`` so that a thread retains its last result, and reuses it for the same arguments.
+    """Return a wrapper of ``make``: each thread retains its last result, and reuses it for the same arguments.
 
-    This is the only place where a thread retains scratch memory.
+    Only this function and `give_back` make a thread retain scratch memory.
     """
 
     @wraps(make)
@@ -81,6 +82,20 @@ def per_thread(make: Callable[P, T]) -> Callable[P, T]:
         return retained[1]
 
     return cast("Callable[P, T]", buffer)
+
+
+_MOST_BYTES = 1 << 23  #: of an array that a thread retains
+
+
+def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
+    """Return an array of at least this many rows: the last one given back under this name, if it is long enough."""
+    array = _buffers.arrays.pop(name, None)
+    return np.empty((rows, columns), dtype=kind) if array is None or len(array) < rows else array
+
+
+def give_back(**arrays: Any) -> None:
+    """Retain large arrays for the next `borrow` of their names, since new memory costs more than the computation."""
+    _buffers.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
 
 
 def new_workspace(points: int) -> Workspace:
@@ -104,7 +119,7 @@ def workspace_of(points: int, log: Array = NO_LOG) -> Workspace:
 
 @kernel
 def write(log: Array, x: float) -> None:
-    """Write one float."""
+    """Write one float to the log."""
     at = int(log[0])
     if at < log.shape[0]:
         log[at] = x
@@ -113,7 +128,7 @@ def write(log: Array, x: float) -> None:
 
 @kernel
 def write3(log: Array, p: Vec3) -> None:
-    """Write a vector."""
+    """Write a vector to the log."""
     write(log, p[0])
     write(log, p[1])
     write(log, p[2])
@@ -121,7 +136,7 @@ def write3(log: Array, p: Vec3) -> None:
 
 @kernel
 def write_rows(log: Array, s: Array, count: int) -> None:
-    """Write the first rows of a simplex, and zeros for the rest of four rows."""
+    """Write the first ``count`` rows of a simplex to the log, and zeros for the rest of four rows."""
     for i in range(4):
         for j in range(10):
             write(log, s[i, j] if i < count else 0.0)

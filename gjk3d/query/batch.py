@@ -24,7 +24,7 @@ from gjk3d.typing import Device
 
 
 def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Any, Rows]:
-    """Check shapes and poses; return the handler of the query, see `dispatch`, and the poses as kernel rows."""
+    """Return the handler of a query, see `dispatch`, and the poses as rows for kernels, from checked arguments."""
     handler = find(query, a, b)
     matrices_a = None if pose_a is None else as_matrices(pose_a, "pose_a")
     matrices_b = None if pose_b is None else as_matrices(pose_b, "pose_b")
@@ -43,7 +43,7 @@ def prepare_query(query: str, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple
 def query_collide(
     a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1, device: Device = "cpu"
 ) -> Any:
-    """Return `gjk3d.collide` for arguments of any kind."""
+    """Return the result of `gjk3d.collide` for arguments of any kind."""
     check_margin(margin)
     check_workers(workers)
     collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
@@ -67,7 +67,7 @@ def query_distance(
     mode: int, a: Any, b: Any, pose_a: Any, pose_b: Any, max_distance: float, tol: float | None, trace: bool,
     workers: int = 1, certificate: bool = False, device: Device = "cpu",
 ) -> Distance:  # fmt: skip
-    """Return `gjk3d.distance` or `gjk3d.signed_distance`, by the mode, for arguments of any kind."""
+    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance`, by the mode, for arguments of any kind."""
     check_limits(max_distance, tol)
     check_workers(workers)
     solve, rows = prepare_query("solve", a, b, pose_a, pose_b)
@@ -76,15 +76,18 @@ def query_distance(
     if mode == FAST and not kinds & Kind.BODIES:
         mode = convex_mode(mode)
     if rows.on_gpu and (mode == FACETS or trace or certificate):
-        raise ShapeError("device='cuda' does not support trace, certificate and depth='facets'. Leave device out")
+        option = "trace=True" if trace else "certificate=True" if certificate else "depth='facets'"
+        raise ShapeError(f"device='cuda' does not support {option}. Leave out one of them")
     if trace and rows.stacked:
-        raise ShapeError("trace=True needs one pair of poses. Pass single poses")
+        raise ShapeError(f"trace=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     logged_a, logged_b, logged_rows, swapped = a, b, rows, False
     logged = trace
     if certificate and rows.stacked:
-        raise ShapeError("certificate=True needs one pair of poses. Pass single poses")
+        raise ShapeError(f"certificate=True needs one pair of poses, but {rows.total} are given. Pass single poses")
     if certificate and mode == FACETS:
-        raise ShapeError("certificate=True stores the last state of GJK and EPA. Use depth='auto' or 'epa'")
+        raise ShapeError(
+            "certificate=True stores the last state of GJK and EPA, not of depth='facets'. Use depth='auto' or 'epa'"
+        )
     if certificate and not kinds & Kind.BODIES:
         logged = True
         # a trace has the caller's order of A and B, but the bits of a result come from the canonical order

@@ -121,7 +121,7 @@ def _convex(x: Any, name: str) -> Any:
 
 
 def _reach(shape: Shape) -> tuple[float, float]:
-    """Return the greatest distance of the shape from the origin, and the rounding error of the kernels' core."""
+    """Return the greatest distance of the shape from the origin, and a bound of the core's rounding error."""
     floats = shape._packed[1]
     center = floats[layout.CENTER : layout.CENTER + 3]
     reach = float(np.linalg.norm(center)) + float(floats[layout.RHO] + floats[layout.RADIUS])
@@ -139,10 +139,11 @@ def _ball(shape: Shape) -> BoundingSphere:
 
 
 def _fitted_ball(shape: Shape, center: Array, radius: float) -> tuple[Array, float]:
-    """Return a smaller ball, fitted to support points along a grid of directions.
+    """Return the centre and radius of a smaller ball, fitted to support points along a grid of directions.
 
-    Let x be the point farthest from the centre c. One direction of the grid is within the angle of a cell of x - c.
-    Along it the shape is at least |x - c| cos(angle) high, so the largest height bounds |x - c|.
+    Let x be the shape's point farthest from the centre c. One direction of the grid is within the angle of a cell of
+    x - c. Along this direction the height of the shape above c is at least |x - c| cos(angle), so the largest height
+    bounds |x - c|.
     """
     directions = cell_directions(_GRID)
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]
@@ -166,7 +167,7 @@ def _along_axes(shape: Shape) -> AABB:
 
 
 def _moved_along_axes(shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-    """Fit the box at each pose, which is smaller than the bounding box of the rotated local box."""
+    """Return the box fitted at each pose, which is smaller than the bounding box of the rotated local box."""
     packed = shape._cache.get("packed")
     if packed is None:
         if shape._kind & Kind.PLANES:
@@ -195,10 +196,10 @@ def _oriented(shape: Shape) -> OBB:
 
 
 class _Fit(NamedTuple):
-    """Functions that fit a volume to a shape, in its own frame and at poses.
+    """Functions that fit a volume to a shape, in the shape's frame and at poses.
 
-    ``fit_at`` takes one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose.
-    Without it the volume in the frame of the shape is moved.
+    ``fit_at`` takes one pose as a matrix or many poses as rows, and returns None for a matrix that is not a pose.
+    Without ``fit_at`` the volume in the frame of the shape is moved.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Certificates of results, made from the last state that the kernels logged, and `verify`, which checks results."""
+"""Certificates of results, made from the last state that the kernels logged."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.convex.rows import Rows
-from gjk3d.engine.dispatch import Collider, find, is_collider
-from gjk3d.exact import Verdict
-from gjk3d.exact import verify as verify_convex
 from gjk3d.exact.convex_sets import body_of
-from gjk3d.exact.judge import one_row
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
 from gjk3d.narrow.trace import ENDINGS, read_log
@@ -97,7 +93,7 @@ def _upper(trace: Trace) -> _Upper:
 
 
 def _encloses_origin(vertices: Array, faces: Ints) -> bool:
-    """Return whether a closed surface encloses the origin, by its solid angle (van Oosterom and Strackee, 1983)."""
+    """Return whether a closed surface encloses the origin, by the solid angle (van Oosterom and Strackee, 1983)."""
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     la, lb, lc = (np.linalg.norm(p, axis=1) for p in (a, b, c))
     volume = np.einsum("ij,ij->i", a, np.cross(b, c))
@@ -124,7 +120,7 @@ class _LoggedPair:
         self.curved = not all(ints[layout.POLYTOPE] for ints, _ in self.packed)
 
     def best_normal(self, result: Distance, trace: Trace) -> tuple[Array, tuple[Array, Array]]:
-        """Return the normal from A to B with the greatest lower bound, in world axes, and its support points."""
+        """Return the normal from A to B with the greatest lower bound, in world axes, and the two support points."""
         local = self.turn.T @ (self.sign * result.normal)
         candidates = [(result.normal, local)]
         directions = self.between()
@@ -139,7 +135,7 @@ class _LoggedPair:
         return candidates[best][0], (p[None], q[None])
 
     def between(self) -> list[Array]:
-        """Return the direction from centre to centre unless it is zero: the first one of GJK, which is not logged."""
+        """Return GJK's first direction, which is not logged: from centre to centre, or no direction if this is zero."""
         shift = np.array(self.m[9:])
         length = float(np.linalg.norm(shift))
         return [shift / length] if length > 0.0 else []
@@ -151,7 +147,7 @@ class _LoggedPair:
         return np.array(w), np.array(p), np.array(q)
 
     def directions(self, upper: _Upper, trace: Trace) -> Array:
-        """Return the support direction of each pair of points, from A to B in world axes; zero if it is unknown."""
+        """Return the support direction of each pair of points, from A to B in world axes; zero if not known."""
         unlogged = [*np.eye(3), *-np.eye(3), *self.between()]  # EPA's first directions, and GJK's
         logged = {_key(p, q): d for d in unlogged for _, p, q in [self.support(d)]}
         logged |= {_key(step.support_a, step.support_b): step.direction for step in trace.epa}
@@ -176,7 +172,7 @@ def _key(p: Array, q: Array) -> bytes:
 
 
 def _snapped(points: Array, shape: Shape) -> Array:
-    """Return the nearest vertices for points of a hull of vertices, which removes rounding; other points unchanged."""
+    """Return the nearest vertices if the shape is a hull, which removes rounding; otherwise return the points."""
     body = body_of(shape)
     if body is None or len(body.terms) != 1 or len(body.terms[0].sets) != 1 or body.terms[0].balls:
         return points
@@ -186,7 +182,7 @@ def _snapped(points: Array, shape: Shape) -> Array:
 
 
 def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
-    """Return the certificate of a half-space: its normal, the support point of the other core, and its projection.
+    """Return the certificate next to a half-space: the normal, the other core's support point, and its projection.
 
     For a non-convex body the witness point takes the place of the support point, and `verify` checks all parts.
     """
@@ -207,84 +203,3 @@ def _plane_certificate(result: Distance, rows: Rows) -> Certificate:
     foot = in_plane + (plane.offset - plane.normal @ in_plane) * plane.normal
     ends = (support, foot) if plane_is_b else (foot, support)
     return _frozen("plane", result.normal, *ends, _NONE, _NONE, _NO_WEIGHTS, _NO_FACES, _NONE)
-
-
-def verify(result: Distance, a: Collider, b: Collider, pose_a: Any = None, pose_b: Any = None) -> Verdict:
-    """Return the verdict on a result of `distance` or `signed_distance`, from rational arithmetic without the solver.
-
-    Floats of shapes and poses are exact fractions here. A pose is its matrix after the polar step, rounded to float64.
-    The bounds are proven by the certificate of the result, or by normals and points that this function computes. Then
-    the sign law, the normal, the points, the status and the claim of tightness are checked against the bounds.
-
-    Parameters
-    ----------
-    result : Distance
-        The result of one pair. For a stack pass a row, ``result[i]``.
-    a, b : Shape, Mesh or the like
-        The shapes of the query, at most one of them a half-space or a plane.
-    pose_a, pose_b : (4, 4) float, RigidTransform or None
-        The poses of the query.
-
-    Returns
-    -------
-    Verdict
-        True if every claim is proven. A false claim is refuted. Claims that can be neither proven nor refuted, for
-        example about an unknown shape, are listed in the reasons.
-
-    Raises
-    ------
-    PoseError, ShapeError, UnsupportedPair
-        If a pose is not a single rigid transform, or the pair is not supported.
-
-    Notes
-    -----
-    The bounds and the status are proven without a tolerance. The other fields are floats and are checked to the
-    tolerances below. The promised width is 1e-9 of the size of the pair for curved shapes, and 1e-12 for other shapes.
-
-    - The normal has length 1 within 1e-12. ``point_b - point_a`` is ``distance * normal`` within 1e-12 of the size.
-    - The bounds of a tight result differ by at most twice the promised width.
-    - Each witness point is outside its shape by at most twice the promised width, or by the width of the bounds if that
-      is larger.
-    - The gap of the shapes along the normal is the distance, within twice the promised width. If the bounds are wider,
-      the tolerance is their width for a tight result, and a hundred times their width for others. The normal next to a
-      half-space is exact within 2e-12 radians.
-
-    These limits include rounding. The proven errors are ``witness_error`` and ``normal_error`` of the verdict, which
-    are mostly a thousand times smaller.
-
-    The bounds of non-convex bodies are proven part by part:
-
-    - Next to a half-space or a plane, the extent of all parts along its normal proves both bounds.
-    - For separated bodies, planes between groups of parts prove ``lower``, and winding numbers prove that neither body
-      is inside a closed surface of the other. Each witness point is in a part.
-    - For bodies in overlap, two parts that overlap this deep, a point this deep in a closed surface, or a part that
-      overlaps a ball in a closed surface prove the least depth. A translation that separates the bodies proves the
-      greatest. The witness points are not on surfaces.
-    - For a touch, a normal is refuted if the line along it from a witness point stays on that body or enters it.
-
-    The time is milliseconds to seconds. It grows with the number of parts that are near each other.
-
-    Examples
-    --------
-    >>> import gjk3d as gk, numpy as np
-    >>> pose = np.eye(4); pose[0, 3] = 3
-    >>> box, ball = gk.Box((1, 1, 1)), gk.Sphere(1)
-    >>> answer = gk.signed_distance(box, ball, None, pose)
-    >>> bool(gk.verify(answer, box, ball, None, pose)), bool(gk.verify(answer, box, gk.Sphere(2), None, pose))
-    (True, False)
-    >>> table = gk.Compound([(gk.Box((4, 4, 1)), None), (box, pose)])
-    >>> moved = 2 * pose - np.eye(4)
-    >>> gk.verify(gk.distance(table, ball, None, moved), table, ball, None, moved).proven
-    True
-    """
-    judge = isinstance(result, Distance) and is_collider(a) and is_collider(b) and find("verify", a, b)
-    if not judge:
-        return verify_convex(result, a, b, pose_a, pose_b)  # type: ignore[arg-type]
-    rows = one_row(result, pose_a, pose_b)
-    flaws = []
-    for name, x in (("a", a), ("b", b)):
-        answered = getattr(result, f"shape_{name}", x)
-        if answered != x:
-            flaws.append(f"the answer is about another shape: {name} is {x!r}, there it was {answered!r}")
-    verdict: Verdict = judge(a, b, rows, result, flaws)
-    return verdict

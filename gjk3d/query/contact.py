@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
+from gjk3d.bodies.contact_reduction import FEW_POINTS, MAX_POINTS
 from gjk3d.convex.checks import check_workers
 from gjk3d.convex.patches import FacesOfTwo, faces_of_two, patch_points, sheets_for
 from gjk3d.convex.rows import Rows, Wanted, answers_of, empty_answers
@@ -19,7 +20,7 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.pairs import PairRows
 from gjk3d.poses import STANDING, as_matrices, plainly
 from gjk3d.query.batch import prepare_query
-from gjk3d.query.pair import distance_prepared, prepared, prepared_for_builtins
+from gjk3d.query.pair import distance_prepared, new_tuple, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from gjk3d.results import Each
 
 
-FEW_POINTS = 4  #: the default of ``max_points`` in all queries for contacts
-MAX_POINTS = 1 << 16  #: limit of ``max_points``, the number of columns in the result of a stack
 _ONE_NORMAL = 1.0 - 1e-12  #: cosine of two normals that count as equal, an angle of about 1e-6
 
 
@@ -50,7 +49,7 @@ class Contact(Answer[N]):
     normal : (3,) float or (n, 3) float
         Unit vector from A to B in world axes, the normal of `signed_distance`.
     normals : (count, 3) float or (n, most, 3) float
-        Normal of each point. It is the same for all points of two convex shapes. For non-convex bodies it is the
+        Normal at each point. All points of two convex shapes have the same normal. For non-convex bodies it is the
         normal of the two parts that touch at the point.
     points_a, points_b : (count, 3) float or (n, most, 3) float
         Points on the surfaces in world axes, in order along the border of the patch. ``points_b - points_a == gaps *
@@ -60,8 +59,8 @@ class Contact(Answer[N]):
     count : int or (n,) int
         Number of points. It is 0 if the distance of the pair exceeds ``within``.
     result : Distance
-        The signed distance of the pair. For non-convex bodies it is computed at the first access to it or to a field
-        that depends on it, because the depth takes longer than the points.
+        The signed distance of the pair. For non-convex bodies it is computed at the first access to ``result`` or to a
+        field that depends on it, because the depth takes longer than the points.
 
     Examples
     --------
@@ -127,7 +126,7 @@ class Contact(Answer[N]):
 
     @property
     def normals(self) -> Array:
-        """Unit vectors from A to B at the points, (count, 3) float or (n, most, 3) float; NaN after a row's last."""
+        """Unit vectors from A to B at the points, (count, 3) or (n, most, 3) float; NaN after a row's last point."""
         if self._normals is None:
             alike = np.broadcast_to(self.normal[..., None, :], self.points_a.shape)
             return np.where(np.isnan(self.points_a), np.nan, alike)
@@ -180,12 +179,12 @@ class Contact(Answer[N]):
 
     @property
     def status(self) -> Any:
-        """Status proven by the bounds. Without points it is BEYOND or SEPARATED."""
+        """Status proven by the bounds. For a pair without points it is BEYOND or SEPARATED."""
         return self.result.status
 
     def __len__(self) -> int:
         if self.gaps.ndim == 1:
-            raise TypeError("this Contact is of one pair. Use .count for its number of points")
+            raise TypeError("this Contact is of one pair, and len() needs a stack. Use .count for its number of points")
         return len(self.gaps)
 
     def __bool__(self) -> bool:
@@ -194,7 +193,9 @@ class Contact(Answer[N]):
     def __getitem__(self, index: int) -> Contact[float]:
         """Return a row of a stack as the contact of one pair, without padding."""
         if self.gaps.ndim == 1:
-            raise TypeError("this Contact is of one pair and cannot be indexed")
+            raise TypeError(
+                "this Contact is of one pair and cannot be indexed. Use its fields, for example contact.points"
+            )
         result: Any = self._result
         count = int(self.count[index])
         normals = None if self._normals is None else self._normals[index, :count]
@@ -204,8 +205,8 @@ class Contact(Answer[N]):
     def __repr__(self) -> str:
         if self.gaps.ndim == 2:
             return f"Contact of {count(len(self), 'pair')}, {count(int(self.count.sum()), 'point')}"
-        what = "1 point" if self.count == 1 else f"{self.count} points"
-        return f"Contact: {self.status.name.lower()}, {what} along {format_vector(self.normal, 4)}"
+        points = count(self.count, "point")
+        return f"Contact: {self.status.name.lower()}, {points} along {format_vector(self.normal, 4)}"
 
 
 @overload
@@ -262,8 +263,8 @@ def contact(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     within : float
-        Greatest distance, at least 0, at which a pair still has points. Their gaps are then positive. Faces that
-        coincide to 1e-9 of the pair's size touch everywhere.
+        Greatest distance, at least 0, at which a pair still has points. The points of a separated pair have positive
+        gaps. Faces that coincide to 1e-9 of the pair's size touch everywhere.
     max_points : int or None
         Greatest number of points of a pair, up to 65536. None keeps all points. For convex shapes the corners that
         contribute least to the area of the patch are removed, but never the deepest point. For non-convex bodies the
@@ -329,7 +330,7 @@ def contact(
 
 
 def check_patches(within: Any, max_points: Any) -> None:
-    """Raise unless both are arguments that `contact` accepts."""
+    """Raise unless `contact` accepts ``within`` and ``max_points``."""
     if type(within) is float and within >= 0.0 and (type(max_points) is int and 0 < max_points <= MAX_POINTS):
         return
     if not isinstance(within, Real) or not float(within) >= 0.0:
@@ -377,9 +378,11 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     faces = packed.faces
     width = faces.capacity if most is None or most > faces.capacity else most
     out, points, scratch = np.empty(_ANSWER), np.empty(width * manifold.POINT), thread_scratch()
+    shapes = new_tuple(PairRows, (packed.ints, packed.floats, packed.pair, scratch.poses))
+    limits = new_tuple(manifold.PatchLimits, (within, width))
     marks, count = manifold.contact_once(
-        PairRows(packed.ints, packed.floats, packed.pair, scratch.poses), ma, mb, manifold.PatchLimits(within, width),
-        scratch.workspace, out, scratch.flags, faces.lists, sheets_for(faces.corners, faces.capacity), points,
+        shapes, ma, mb, limits, scratch.workspace, out, scratch.flags, faces.lists,
+        sheets_for(faces.corners, faces.capacity), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -403,7 +406,7 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
-    """Return whether the contact points do not need the depth; the points of a half-space do, and its depth is fast."""
+    """Return whether the contact points do not need the depth: pairs with a non-convex body and no half-space."""
     return not (a._kind | b._kind) & Kind.PLANES
 
 

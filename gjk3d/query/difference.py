@@ -1,4 +1,4 @@
-"""The Minkowski difference of the pair of a query by GJK and EPA: all points of A minus all points of B."""
+"""The Minkowski difference of two shapes, on which GJK and EPA run: all points of A minus all points of B."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _support: Any = support_once  # a kernel, called from Python
 
 
 class Difference:
-    """A - B of the cores, the shapes without their radii on which GJK and EPA run, in world axes."""
+    """A - B of the cores, which are the shapes without their radii, on which GJK and EPA run, in world axes."""
 
     def __init__(self, result: Distance) -> None:
         a, b = result.shape_a, result.shape_b
@@ -61,8 +61,8 @@ class Difference:
         """Return the first support direction of GJK, in the axes of a trace, and its description."""
         shift = np.array(self._m[9:])
         if not shift.any():
-            return np.array([1.0, 0.0, 0.0]), "A's x axis, as the two have one reference point"
-        return shift / np.linalg.norm(shift), "the line from A's reference point to B's"
+            return np.array([1.0, 0.0, 0.0]), "A's x axis because both frames have one origin"
+        return shift / np.linalg.norm(shift), "the line from the origin of A's frame to that of B's"
 
     def core(self) -> tuple[Array, Ints]:
         """Return the difference of the cores as triangles, as the end points of a segment, or as one point."""

@@ -146,7 +146,8 @@ def distance(
 ) -> Distance[Any]:
     """Return the distance of two shapes and the nearest points. Shapes that overlap have distance 0 and a common point.
 
-    It does not run EPA on shapes that overlap, so it is faster than `signed_distance` if the depth is not needed.
+    `distance` does not run EPA on shapes that overlap, so it is faster than `signed_distance` if the depth is not
+    needed.
 
     Parameters
     ----------
@@ -154,8 +155,8 @@ def distance(
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     max_distance : float
-        Stop as soon as the distance provably exceeds this. Then the status is BEYOND, the bounds hold, and the points
-        are not the nearest ones.
+        Stop as soon as the distance provably exceeds this. Then the status is BEYOND, the bounds are valid, and the
+        points are not the nearest points.
     tol : float, optional
         Sufficient width of the interval, relative to the pair's size. The size is the extent of both shapes from their
         origins, or from their middles if these are far from the origins, plus the distance. None is the promised width.
@@ -254,8 +255,8 @@ def signed_distance(
         of the Minkowski difference, which is the separating axis test in 3D. It supports polytopes only, including
         flat and rounded ones. For meshes and other non-convex bodies, "tight" searches for the least translation and
         takes milliseconds. "fast" takes about ten times as long as `collide`, and its bounds are wider. Both give a
-        translation that is proven to separate the bodies. "auto" is "tight" there. For two convex shapes, and for a
-        half-space, "tight" and "fast" are "auto".
+        translation that is proven to separate the bodies. "auto" is "tight" for these bodies. For two convex shapes,
+        and for a half-space, "tight" and "fast" are "auto".
     max_distance, tol, trace, certificate, workers, device
         As in `distance`. A trace always runs EPA if the cores overlap.
 
@@ -321,9 +322,9 @@ def separating_axis(
     """Return the best axis of the separating axis test, and the face or the pair of edges of that axis.
 
     The axes are the normals of all faces, and the cross products of all pairs of edges that form a facet of the
-    Minkowski difference. The gap along the axis is positive exactly if the shapes are separated. Then it is a lower
-    bound of the distance. It is the distance itself if a face or two edges are nearest. If the shapes overlap, the
-    negative gap is the exact depth, and the axis is the direction of the minimum translation that separates them.
+    Minkowski difference. The gap along the axis is positive exactly if the shapes are separated. Then the gap is a
+    lower bound of the distance. It is the distance itself if a face or two edges are nearest. If the shapes overlap,
+    the negative gap is the exact depth, and the axis is the direction of the minimum translation that separates them.
 
     Parameters
     ----------
@@ -392,12 +393,12 @@ def _axes(a: Shape, b: Shape, rows: Rows) -> tuple[Array, Ints]:
 
 
 def _check_parted(out: Array, a: Collider, b: Collider) -> None:
-    """Raise unless the hulls of non-convex bodies are separated; otherwise an axis proves nothing about the bodies."""
+    """Raise unless the hulls of non-convex bodies are separated, because only then an axis separates the bodies."""
     for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
         where = f"in row {k + 1} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
-            f"separating_axis: {where}no plane separates a, a {type(a).__name__}, from b, a {type(b).__name__}. Their "
-            f"hulls touch or overlap (gap {out[k, 3]:.6g}). Use distance or signed_distance, which use the parts"
+            f"separating_axis: {where}no plane separates a, a {type(a).__name__}, from b, a {type(b).__name__}, since "
+            f"their hulls touch or overlap (gap {out[k, 3]:.6g}). Use distance or signed_distance, which use the parts"
         )
 
 
@@ -418,12 +419,12 @@ def _best_axis(a: Any, b: Any, pose_a: Array, pose_b: Array) -> Axis[float] | No
 
 
 def _axis(out: Array, kinds: Ints) -> Axis[float]:
-    """Return the result of one pair."""
+    """Return the `Axis` of one pair from the output of the kernel."""
     return Axis(out[0, :3], out.item(3), out.item(4), _KINDS[kinds.item(0)], _STATUSES[kinds.item(1)])
 
 
 def _gauss_maps(a: Any, b: Any, pair: Prepared) -> tuple[GaussMap, GaussMap, int] | None:
-    """Return the normals and edges of A and of B, and the greater number of edges; None unless both are sharp."""
+    """Return the Gauss maps of A and of B, and the greater number of edges; None unless both are sharp polytopes."""
     cache = pair.extras
     if "axes" not in cache:
         sharp = all(s._packed[0][layout.POLYTOPE] and s._packed[1][layout.RADIUS] == 0.0 for s in (a, b))

@@ -18,9 +18,9 @@ from gjk3d.typing import Array, Ints, OnePose
 
 
 def polylines(segments: Array, tolerance: float) -> list[Array]:
-    """Join segments (n, 2, 3) whose ends coincide within the tolerance to polylines, (k, 3) each, longest first.
+    """Return polylines (k, 3), longest first, made of the segments (n, 2, 3) whose ends coincide within the tolerance.
 
-    A closed polyline ends at its first point. All polylines end at a point where three or more segments end.
+    A closed polyline ends at its first point. At a point where three or more segments meet, all their polylines end.
     """
     if not len(segments):
         return []
@@ -42,7 +42,7 @@ def polylines(segments: Array, tolerance: float) -> list[Array]:
 
 
 def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], used: Array) -> list[int]:
-    """Follow segments from a point along its segment k to a junction, an end, or the first point."""
+    """Return the points of a polyline that starts with segment k, up to a junction, an end, or the first point."""
     line = [start]
     while True:
         used[k] = True
@@ -76,7 +76,7 @@ def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     Returns
     -------
     (k, 2) int
-        A face of each, in ascending order. The index of a shape is 0.
+        Rows of a face of A and a face of B, in ascending order. The index is 0 for a shape that is not a mesh.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None
     Returns
     -------
     (int, int)
-        A face of each. The index of a shape is -1.
+        A face of A and a face of B. The index is -1 for a shape that is not a mesh.
 
     Raises
     ------
@@ -187,7 +187,9 @@ def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces"
     """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
     pair_of, rows = prepare_query(query, a, b, pose_a, pose_b)
     if rows.stacked:
-        raise ShapeError("This query takes one pair of poses. Pass single poses")
+        raise ShapeError(
+            "the poses are a stack, but this query takes one pair of poses. Pass single poses, for example pose_a[0]"
+        )
     swapped = not in_order(a, b, rows.a[0], rows.b[0])
     if swapped:
         a, b, rows = b, a, rows.swapped()
@@ -195,7 +197,7 @@ def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces"
 
 
 def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
-    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape."""
+    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape that is not a mesh."""
     faces = [
         side.tree.order[parts[:, k]]
         if isinstance(side, Triangles)

@@ -131,7 +131,9 @@ def gradient(result: Distance[Any], pose_a: PoseLike | None = None, pose_b: Pose
             table, query_rows = (pose_rows(p, name)[0] for p in (pose if center is None else center, pose))
             total = len(which) if center is None else count
             if len(table) not in (1, total):
-                raise ShapeError(f"{name} has {len(table)} rows, and the result is of {count} pairs")
+                raise ShapeError(
+                    f"{name} has {len(table)} rows, and the result is of {count} pairs. Pass the poses of the query"
+                )
             side[which] = table if len(table) == 1 or center is None else table[which]
             rows.append(query_rows)
         convex = _as_convex(shapes)
@@ -193,7 +195,7 @@ def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tup
 
 
 def _as_convex(shapes: tuple[Any, Any]) -> tuple[Shape, Shape] | None:
-    """Return two convex shapes with the same distance; None if it depends on the parts of bodies."""
+    """Return two convex shapes that have the same distance; None if the distance depends on the parts of bodies."""
     a, b = shapes
     kinds = a._kind | b._kind
     if not kinds & Kind.BODIES:

@@ -169,7 +169,7 @@ class Motion(Frozen):
         last_rows, last_stacked = pose_rows(last, "last")
         if first_stacked and last_stacked and len(first_rows) != len(last_rows):
             counts = f"first has {len(first_rows)} rows and last {len(last_rows)}"
-            raise ShapeError(f"Motion.between: {counts}: expected one length")
+            raise ShapeError(f"Motion.between: {counts}, expected equal numbers")
         rows = np.empty((len(last_rows) if len(first_rows) == 1 else len(first_rows), narrow.MOTION))
         narrow.between_rows(first_rows, last_rows, kind == "screw", rows)
         motion._set_rows(rows, first_stacked or last_stacked)
@@ -177,13 +177,13 @@ class Motion(Frozen):
 
     def __len__(self) -> int:
         if not self.stacked:
-            raise TypeError("this Motion is a single motion, and len() needs a stack")
+            raise TypeError("this Motion is a single motion, and len() needs a stack. Pass stacks of poses to make one")
         return len(self._rows)
 
     def __getitem__(self, index: SupportsIndex | slice) -> Motion:
         """Return one motion of a stack, or a smaller stack for a slice."""
         if not self.stacked:
-            raise TypeError("this Motion is a single motion and cannot be indexed")
+            raise TypeError("this Motion is a single motion and cannot be indexed. Use motion.at(time) for a pose")
         many = isinstance(index, slice)
         return Motion._made(_numbers=self._numbers[index].reshape(-1, narrow.MOTION), stacked=many)
 
@@ -221,7 +221,7 @@ class Motion(Frozen):
         return out if many else out[0]
 
     def _bend(self, center: Array, rho: Array) -> Array:
-        """Return a bound of the acceleration of the points of a body: the squared rotation times the axis distance.
+        """Return a bound of the acceleration of a body's points: the squared rotation times the distance to the axis.
 
         ``center`` and ``rho`` are a bounding ball of the body. Stacks of balls, (n, 3) and (n,), have a bound each.
         """
@@ -234,7 +234,7 @@ class Motion(Frozen):
     def _error(self, center: Array, rho: Array) -> Array:
         """Return a bound of the rounding error of a body's points at the poses of `at`; arguments as in `_bend`.
 
-        The rotation has an error of a few units, plus that of the angle, which is relative to the angle. Both move a
+        The rotation has an error of a few units of rounding, and the angle has a relative error. Both errors move a
         point in proportion to its distance from the reference point.
         """
         places, turn, reference = self._rows[:, 9:15], self._rows[:, 15:18], self._rows[:, 18:21]

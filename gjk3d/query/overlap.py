@@ -69,7 +69,7 @@ def overlap(
     ----------
     a, b : Shape or Mesh
         Boxes, hulls, tetrahedra, triangles, segments, points, and sums, unions and sweeps of these, but not rounded or
-        curved shapes. A mesh is closed. The bodies of a mesh that overlap are united first.
+        curved shapes. A mesh must be closed. Overlapping bodies of one mesh are united first.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         As in `collide`.
     workers : int
@@ -79,11 +79,11 @@ def overlap(
     -------
     ConvexHull, Mesh or None, or a list of these for a stack
         The intersection in world axes, a Mesh if one of the arguments is a mesh. None if and only if the shapes are
-        proven to be separated, as in `collide`. ``volume`` and ``centroid`` do not need its vertices and faces.
+        proven to be separated, as in `collide`. ``volume`` and ``centroid`` of a hull are computed without its corners.
 
         The error of the corners of a hull is about 1e-12 of the pair's size. The intersection of shapes that touch, or
-        overlap by less than the rounding error, is a flat polytope, a segment or a point. That of meshes has volume 0
-        and degenerate triangles where the surfaces touch.
+        overlap by less than the rounding error, is a flat polytope, a segment or a point. The intersection of meshes
+        that touch has volume 0 and degenerate triangles.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class _Intersection(NamedTuple):
 
 
 def _as_mesh(x: Any, name: str) -> Mesh:
-    """Return a closed mesh as it is, and the surface of a polytope as a mesh."""
+    """Return a closed mesh unchanged, or the surface of a polytope as a mesh."""
     from gjk3d.bodies import solids
     from gjk3d.bodies.mesh import Mesh
 
@@ -214,7 +214,7 @@ def _facets(shape: Polytope) -> Facets | None:
 
 
 def _walls(shape: Polytope) -> Walls:
-    """Return the edges and half-spaces of a polytope in its own frame."""
+    """Return the edges and half-spaces of a polytope in its local frame."""
     if "walls" not in shape._cache:
         vertices, hull = np.ascontiguousarray(shape.vertices), shape._hull()
         normals = bevels(hull.vertices, *shape._gauss_map())

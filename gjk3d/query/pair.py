@@ -25,7 +25,7 @@ from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
 Depth = Literal["auto", "epa", "facets", "tight", "fast"]
 
 _new = object.__new__
-_new_tuple = tuple.__new__  #: of a NamedTuple, in half the time
+new_tuple = tuple.__new__  #: of a NamedTuple, in half the time
 _ANSWER = 1, narrow.FLOATS
 _cache = PreparedPairs()
 #: the prepared data of two shapes, cold; it is cached for as long as both live
@@ -37,10 +37,10 @@ prepared_for_builtins = _cache.get_for_builtins
 class Pair:
     """Two shapes, prepared once for queries at many poses.
 
-    The results are those of `gjk3d.collide`, `gjk3d.distance` and `gjk3d.signed_distance`. A call costs less, because
-    nothing is looked up or packed again. A pair of convex shapes is also warm: a query first tests the last separating
-    axis, and GJK starts from the last simplex. Booleans are equal to those of `gjk3d.collide`. Distances may differ
-    from a cold result by rounding, and their bounds always hold.
+    The methods compute the results of `gjk3d.collide`, `gjk3d.distance` and `gjk3d.signed_distance`. A call costs less,
+    because nothing is looked up or packed again. A pair of convex shapes is also warm: a query first tests the last
+    separating axis, and GJK starts from the last simplex. Booleans are equal to those of `gjk3d.collide`. Distances may
+    differ from a cold result by rounding, and their bounds are always valid.
 
     One pair serves one thread at a time.
 
@@ -69,7 +69,7 @@ class Pair:
 
     def __init__(self, a: Collider, b: Collider, *, warm: bool = True) -> None:
         self.a, self.b, self._prepared = a, b, Prepared(a, b, warm)
-        self._words = self._prepared.words
+        self._words = self._prepared.known
 
     def __repr__(self) -> str:
         return f"Pair({self.a!r}, {self.b!r})"
@@ -179,7 +179,10 @@ class Pair:
 def collide_prepared(
     pair: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
 ) -> Any:  # fmt: skip
-    """Return `collide` by the prepared data for two plain matrices; `query_collide` solves everything else."""
+    """Return the result of `gjk3d.collide` from prepared data.
+
+    Poses that are not plain matrices go to `query_collide`.
+    """
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     if ma is None or mb is None or workers != 1:
@@ -187,7 +190,7 @@ def collide_prepared(
     if pair.words is not None:
         if isinstance(margin, float) and -inf < margin < inf:
             plan, scratch = cast("Plan", pair.plan), thread_scratch()
-            pairs = _new_tuple(PairRows, (*plan.packed, scratch.poses))
+            pairs = new_tuple(PairRows, (*plan.packed, scratch.poses))
             simplex = scratch.workspace.simplex
             code = collide_many(pairs, ma, mb, float(margin), 0, 1, simplex, scratch.answer, plan.memory)
             if code == 0:
@@ -208,7 +211,7 @@ def distance_prepared(
     pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
-    """Return a distance in a mode of `gjk3d.narrow.solve`, as `collide_prepared` does."""
+    """Return a distance, in a mode of `gjk3d.narrow.solve`, from prepared data; see `collide_prepared`."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick
@@ -229,8 +232,8 @@ def distance_prepared(
         out = np.empty(_ANSWER)
         if pair.words is not None:
             plan, scratch = cast("Plan", pair.plan), thread_scratch()
-            pairs = _new_tuple(PairRows, (*plan.packed, scratch.poses))
-            request = _new_tuple(Request, (mode, float(max_distance), width, False))
+            pairs = new_tuple(PairRows, (*plan.packed, scratch.poses))
+            request = new_tuple(Request, (mode, float(max_distance), width, False))
             code = solve_many(pairs, ma, mb, request, 0, 1, scratch.workspace, out, scratch.flags, plan.memory)
             # the general path solves what is wider than promised, unless a tolerance or max_distance allows it
             solved = code >= 0 and code & 16 == 0 and (code & 8 or width > 0.0 or code & 7 == narrow.BEYOND)

@@ -29,8 +29,8 @@ class Penetration(NamedTuple):
     lower, upper : float
         Proven bounds: no point of either surface is deeper than ``upper``, and one point is at least ``lower`` deep.
     normal : (3,) float or None
-        Unit vector in world axes, from A to B as in `Distance`. The deepest point leaves the other body by the shortest
-        translation if B moves along it. None if no point is inside.
+        Unit vector in world axes, from A to B as in `Distance`. If B moves along ``normal``, the deepest point leaves
+        the other body by the shortest translation. None if no point is inside.
     point_a, point_b : (3,) float or None
         The deepest point of one surface, and the nearest point of the other surface, in world axes. ``point_b - point_a
         == -depth * normal``.
@@ -74,9 +74,10 @@ def penetration(
 ) -> Penetration:
     """Return the greatest depth of one surface inside the other body.
 
-    It is the greatest distance of a point of either surface, inside the other body, from the surface of that body. A
-    bolt that cuts 0.1 into the wall of its hole has a penetration of 0.1, however far it must move to be free. The
-    length of the minimum translation is a different quantity, ``signed_distance(a, b).depth``. It is never less.
+    Take all points of either surface that are inside the other body. The penetration is their greatest distance from
+    the surface of that body. A bolt that cuts 0.1 into the wall of its hole has a penetration of 0.1, however far it
+    must move to be free. The length of the minimum translation, ``signed_distance(a, b).depth``, is a different
+    quantity and is never less than the penetration.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def penetration(
         World from local; None is the identity.
     tol : float
         Sufficient width of the bounds relative to the depth, at least 1e-4. The search ends after 164 / tol points of
-        each surface. Then the bounds may be wider, but they hold.
+        each surface. Then the bounds may be wider, but they are valid.
 
     Returns
     -------
@@ -107,8 +108,8 @@ def penetration(
     The lower bound comes from points that are inside. The upper bound comes from branch and bound over the triangles.
     The depth of a point inside is at most its distance from any one face of the other body, and that distance is
     greatest at a corner of the triangle. The depth is also at most the length of any separating translation. Triangles
-    are split along the faces that they cross and halfway between their two nearest faces. Then a few pieces bound the
-    depth of a press fit.
+    are split along the faces that they cross and halfway between their two nearest faces. For a press fit, a few pieces
+    then suffice.
 
     Examples
     --------
@@ -121,7 +122,9 @@ def penetration(
 
     collide, rows = prepare_query("collide", a, b, pose_a, pose_b)
     if rows.stacked:
-        raise ShapeError("penetration takes one pair of poses. Pass single poses")
+        raise ShapeError(
+            "penetration takes one pair of poses, but a stack is given. Pass single poses, for example pose_a[0]"
+        )
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
         raise ShapeError(f"tol is {tol!r:.80}, expected a width from {_FINEST} to 1, relative to the depth")
     surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)

@@ -31,17 +31,18 @@ class PointDistances(NamedTuple):
     ----------
     distance : (n,) float
         Distance of each point from the surface, in the caller's unit, negative inside. It is infinite beyond
-        ``max_distance``.
+        ``max_distance``, and minus infinity if a point inside is farther from the surface than that.
     point : (n, 3) float
         The nearest point of the surface, in world axes. NaN beyond ``max_distance``.
     normal : (n, 3) float
         The gradient of the distance, a unit vector in world axes: away from the surface outside, and towards it inside.
         On the surface it is the outward normal of the face. NaN beyond ``max_distance``.
     face : (n,) int
-        The face of the mesh with the nearest point, with the least number on ties. -1 for other shapes, and beyond
-        ``max_distance``.
+        The face of the mesh with the nearest point; the least number if several faces tie. -1 for other shapes, and
+        beyond ``max_distance``.
     inside : (n,) bool
-        Whether the distance is negative.
+        Whether the distance is negative. A point on the surface of a mesh is outside. For other shapes it is on either
+        side, as rounding decides.
     lower, upper : (n,) float
         Bounds of the distance.
 
@@ -79,7 +80,7 @@ def signed_distances(
     check_workers(workers)
     if sign not in SIGNS:
         raise ShapeError(f"signed_distances: sign is {sign!r:.80}, expected one of {', '.join(map(repr, SIGNS))}")
-    rows, _ = points_of(points, "signed_distances: points", lengths=False) if np.size(points) else (np.empty((0, 3)), 0)
+    rows, _ = points_of(points, "signed_distances: points") if np.size(points) else (np.empty((0, 3)), 0)
     poses, stacked = pose_rows(pose, "pose")
     if stacked and len(poses) not in (1, len(rows)):
         raise ShapeError(f"signed_distances: pose has {len(poses)} rows and points {len(rows)}, expected equal numbers")
@@ -100,8 +101,14 @@ def _of_any(shape: Collider, points: Array, pose: Any, most: float, workers: int
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
     answer = signed_distance(shape, Point(), pose, poses, max_distance=most, workers=workers)
-    status = np.asarray(answer.status)
-    inside, beyond = status == Status.OVERLAPPING, status == Status.BEYOND
-    numbers = np.column_stack([answer.distance, answer.lower, answer.upper, answer.point_a, answer.normal])
+    inside, beyond = answer.distance < 0.0, np.asarray(answer.status) == Status.BEYOND
+    nearest = answer.point_a.copy()
+    # the witness points of bodies in overlap are not on surfaces, and the translation of the point ends there
+    nearest[inside] = points[inside] - answer.distance[inside, None] * answer.normal[inside]
+    numbers = np.column_stack([answer.distance + 0.0, answer.lower, answer.upper, nearest, answer.normal])
     numbers[beyond] = inf, most, inf, nan, nan, nan, nan, nan, nan
+    deep = answer.distance < -most
+    # the least depth of a body may be below the limit
+    numbers[deep, 0], numbers[deep, 1], numbers[deep, 3:] = -inf, -inf, nan
+    numbers[deep, 2] = np.maximum(numbers[deep, 2], -most)
     return PointAnswers(numbers, np.full(len(points), -1), inside)

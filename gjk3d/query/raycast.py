@@ -17,7 +17,7 @@ from gjk3d.convex.solve import planes_of, ray_core
 from gjk3d.engine.dispatch import Collider, find_single, kind_of
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import ray as narrow
-from gjk3d.poses import STANDING, WIDTH, is_plain, parts, pose_rows
+from gjk3d.poses import GREATEST, STANDING, WIDTH, is_plain, parts, pose_rows
 from gjk3d.query.motion import Motion, static_motion
 from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
 from gjk3d.results import Answer, compared
@@ -107,7 +107,7 @@ class RayHit(Answer[N]):
 
     def __len__(self) -> int:
         if self.point.ndim == 1:
-            raise TypeError("this RayHit is of one ray, and len() needs a stack")
+            raise TypeError("this RayHit is of one ray, and len() needs a stack. Pass stacks of rays, (n, 3)")
         return len(self.point)
 
     def __bool__(self) -> bool:
@@ -116,7 +116,7 @@ class RayHit(Answer[N]):
     def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
         """Return one row of a stack."""
         if self.point.ndim == 1:
-            raise TypeError("this RayHit is of one ray and cannot be indexed")
+            raise TypeError("this RayHit is of one ray and cannot be indexed. Use its fields, for example hit.distance")
         row: RayHit[float] = object.__new__(RayHit)
         row.hit, row.inside = bool(self.hit[index]), bool(self.inside[index])
         row.distance, row.point, row.normal = float(self.distance[index]), self.point[index], self.normal[index]
@@ -146,12 +146,14 @@ class RayHits(NamedTuple):
     point : (k, 3) float
         The hit in world axes.
     normal : (k, 3) float
-        Unit outward normal of the face in world axes.
+        Unit outward normal of the face in world axes, after `Mesh.repairs`. A face that is not in `Mesh.skin` has the
+        normal of its winding.
     face : (k,) int
-        The face of the mesh. A hit on an edge or a corner is one hit, with the nearest face or the least number. A ray
-        along a face is one hit, where it begins.
+        The face of the mesh. A triangle that `Mesh.repairs` counts once is one hit. A hit on an edge or a corner is one
+        hit. Its face is the nearest by rounding, or the one with the least number. A ray along a face has one hit,
+        where the ray first touches the face.
     entering : (k,) bool
-        Whether the ray enters the surface there, against its normal.
+        Whether the ray enters through the surface at the hit, against the surface's normal.
     starts : (n + 1,) int
         The hits of ray ``i`` are the rows ``starts[i]`` to ``starts[i + 1] - 1``.
 
@@ -224,25 +226,25 @@ def raycast(
 
     Parameters
     ----------
-    shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
+    shape : Shape, Mesh, Shell, Compound, VoxelGrid, PointCloud or HeightField
     origins, directions : (3,) float or (n, 3) float
-        In world axes. A direction has any length except zero. One origin may have many directions, and one direction
-        many origins.
+        In world axes. Coordinates of origins are at most 1e50. A direction has any length except zero. One origin may
+        have many directions, and one direction many origins.
     pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
         World from local; None is the identity.
     max_distance : float or (n,) float
         In the caller's unit. A hit at a greater distance counts as a miss.
     hits : "first", "any" or "all"
-        "any" returns only whether each ray hits. "all" returns all hits with the triangles of a mesh, which is seen as
-        a surface: a ray that starts inside a closed mesh hits where it leaves.
+        "any" returns only whether each ray hits. "all" returns all hits with the triangles of a mesh. With "all" the
+        mesh is a surface: a ray that starts inside a closed mesh hits where it leaves.
     workers : int
-        Number of threads. The result does not depend on it.
+        Number of threads. The result does not depend on this number.
 
     Returns
     -------
     RayHit, or bool or (n,) bool for "any", or RayHits for "all"
-        The surface belongs to the shape. A ray that grazes it to within rounding is a hit, and an origin on it is
-        inside.
+        The surface belongs to the shape. A ray that grazes the surface to within rounding is a hit, and an origin on
+        the surface is inside.
 
     Raises
     ------
@@ -254,8 +256,9 @@ def raycast(
     Spheres, capsules, boxes, cylinders, cones, ellipsoids, half-spaces and hulls have closed forms. For other convex
     shapes the result is the time of impact of a point, see `gjk3d.time_of_impact`. Rays hit the triangles of a mesh
     from both sides. A ray that starts in a closed mesh is inside. For other bodies the result is the first hit of
-    their parts. The error of the distance is about 1e-14 of the sum of the distance and the shape's size. If the ray
-    grazes the surface, it is the square root of that.
+    their parts. The error of the distance is about 1e-14 of the sum of the distance and the shape's size. For a mesh
+    it is divided by the sine of the angle between the ray and the triangle, so that the point is on the triangle within
+    rounding. If a ray grazes a curved surface, the error is the square root of that.
 
     Examples
     --------
@@ -263,7 +266,8 @@ def raycast(
     >>> gk.raycast(gk.Box((2, 2, 2)), (5, 0.5, 0), (-10, 0, 0))
     RayHit: at 4, on a face towards (1, 0, 0)
     """
-    if type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)) and hits == "first":
+    common = hits == "first" and workers == 1
+    if common and type(max_distance) is float and max_distance >= 0.0 and (pose is None or is_plain(pose)):
         at_once = _quick_hit(shape, three(origins), three(directions), STANDING if pose is None else pose, max_distance)
         if at_once is not None:
             return at_once
@@ -306,12 +310,12 @@ class _Rays(NamedTuple):
         counts = {name: len(each) for name, each in stacks.items() if len(each) != 1}
         if len(set(counts.values())) > 1:
             lengths = ", ".join(f"{name} has {count}" for name, count in counts.items())
-            raise ShapeError(f"raycast: {lengths} rows. Pass stacks of one length")
+            raise ShapeError(f"raycast: {lengths} rows, expected equal numbers. Pass stacks of one length")
         return cls(starts, rows, poses, limits, next(iter(counts.values()), 1), stacked)
 
     def checked(self) -> _Rays:
         """Return the rays with unit directions, or raise for numbers that are not finite and directions of zero."""
-        starts = vectors(self.starts if self.stacked[0] else self.starts[0], "raycast: origins")[0]
+        starts = vectors(self.starts if self.stacked[0] else self.starts[0], "raycast: origins", GREATEST)[0]
         rows = vectors(self.directions if self.stacked[1] else self.directions[0], "raycast: directions")[0]
         return self._replace(starts=starts, directions=_units(rows, self.stacked[1]))
 
@@ -346,7 +350,7 @@ def _all_at_triangles(module: Any, mesh: Any, rays: _Rays, workers: int) -> RayH
     ray = np.repeat(np.arange(rays.total), counts)
     starts = np.concatenate([[0], np.cumsum(counts)])
     directions = units[ray]
-    normal = mesh._outward(face)
+    normal = mesh._normals(face)
     turns = np.broadcast_to(parts(rays.poses)[0], (rays.total, 3, 3))[ray]
     normal = (turns @ normal[..., None])[..., 0]
     flat = (normal == 0.0).all(axis=1)  # a face without area
@@ -390,16 +394,16 @@ def _single_cast(shape: Any) -> Callable[..., int] | None:
 
 
 def check_rays(origins: Any, directions: Any, max_distance: Any) -> tuple[Array, bool, Array, bool]:
-    """Check rays; return rows of origins and of unit directions, and for each whether it was a stack."""
+    """Return origins as rows, whether they were a stack, unit directions as rows, and whether they were a stack."""
     if isinstance(max_distance, bool) or not isinstance(max_distance, Real) or not float(max_distance) >= 0.0:
         raise ShapeError(f"raycast: max_distance is {max_distance!r}, expected one number, at least 0")
-    starts, origins_stacked = vectors(origins, "raycast: origins")
+    starts, origins_stacked = vectors(origins, "raycast: origins", GREATEST)
     directions_rows, directions_stacked = vectors(directions, "raycast: directions")
     return starts, origins_stacked, _units(directions_rows, directions_stacked), directions_stacked
 
 
 def cast_rays(shape: Collider, rows: Array, starts: Array, units: Array, max_distance: float) -> RayHit[Any]:
-    """Return `raycast` for n checked rays and n pose rows."""
+    """Return the result of `raycast` for n checked rays and n pose rows."""
     return _cast(shape, _Rays(starts, units, rows, np.full(1, max_distance), len(starts), (True, True, True)))
 
 
@@ -428,14 +432,14 @@ def _units(vectors: Array, stacked: bool) -> Array:
     zero = np.flatnonzero(largest == 0.0)
     if len(zero):
         where = f"directions[{zero[0]}]" if stacked else "directions"
-        raise ShapeError(f"raycast: {where} is zero, expected a direction. Use shape.contains for a point")
+        raise ShapeError(f"raycast: {where} is zero, expected a direction. Use shape.signed_distances for a point")
     scaled = vectors / largest[:, None] if len(vectors) else vectors
     units: Array = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
     return units
 
 
 def _general(shape: Shape, poses: Array, starts: Array, units: Array, most: float, out: Array, codes: Any) -> None:
-    """Fill the results of rays without a closed form by the time of impact of a point that moves along the ray.
+    """Fill results of rays at shapes without a closed form: the time of impact of a point that moves along the ray.
 
     The motion ends beyond the bounding ball of the shape.
     """

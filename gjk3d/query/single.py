@@ -1,10 +1,11 @@
 """Single queries as compiled builtins: `Pair`, `collide`, `distance`, `signed_distance`, and the fields of results.
 
-A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. It calls
-the Python function for everything else: other keywords than one limit, stacks, other numbers, invalid poses, and
-results wider than promised. A builtin holds the GIL until it returns, so all builtins share one scratch memory.
+A builtin solves one query on two convex shapes whose poses are matrices or None, with the kernels for stacks. For
+bodies it only tests the boxes around them, and returns False for `collide` if the boxes are apart. It calls the Python
+function for everything else: other keywords than one limit, stacks, other types of numbers, invalid poses, and results
+wider than promised. A builtin holds the GIL until it returns, so all builtins share one scratch memory.
 
-Builtins read objects of CPython by address. Words are the 64-bit integers that they read: addresses, offsets and
+Builtins read objects of CPython by address. Words are the 64-bit integers that builtins read: addresses, offsets and
 lengths.
 """
 
@@ -26,12 +27,13 @@ from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
 from gjk3d.convex.rows import empty_answers
 from gjk3d.convex.solve import core_row
 from gjk3d.engine.dispatch import find
+from gjk3d.geometry.boxes import ROOT, roots_apart
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.cores import Cores
+from gjk3d.narrow.cores import AT_ORIGIN, Cores, relative
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
-from gjk3d.poses import WIDTH
+from gjk3d.poses import ROUNDING, WIDTH
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Ints
@@ -53,14 +55,14 @@ def plan_of(words: int, pair: int) -> int:
 
 @inlined
 def plan_for(words: int, a: int, b: int) -> int:
-    """Return the address of the words of the plan of two shapes, 0 if it is not in the table."""
+    """Return the address of the words of the plan of two shapes, 0 if the table does not have the plan."""
     place = py.word(words + 8 * PLANS) + 24 * ((((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1))
     return py.word(place + 16) if py.word(place) == a and py.word(place + 8) == b else 0
 
 
 @inlined
 def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
-    """Return the address of the numbers of argument k, a pose; 0 if the kernels do not accept it."""
+    """Return the address of the numbers of the pose in argument k; 0 if the kernels do not accept the argument."""
     scratch = py.word(words + 8 * SCRATCH)
     identity = py.word(scratch + 8 * IDENTITY)
     return (
@@ -84,8 +86,21 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 
 
 @kernel
+def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> bool:
+    """Return whether the boxes around two bodies are farther apart than a margin, which is at least 0."""
+    rows = views.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    if not (margin >= 0.0 and take_poses(views.float_rows(pose_a, 4, 4), views.float_rows(pose_b, 4, 4), rows)):
+        return False
+    m = relative(rows[0], AT_ORIGIN, rows[1], AT_ORIGIN)
+    roots = views.float_rows(py.word(plan + 8 * FIRST_FLOAT), 2, ROOT)
+    return roots_apart(m, roots, plain(0), plain(1), margin, 2.0 * ROUNDING)
+
+
+@kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return `collide` for a plan, 0 or 1. Any other number means that the Python function has to solve it."""
+    """Return 0 or 1, the boolean for a plan. For any other number the Python function has to solve the query."""
+    if py.word(plan + 8 * INTS) == 0:
+        return 0 if bodies_apart(scratch, plan, pose_a, pose_b, margin) else -1
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -123,7 +138,7 @@ def solution(
 
 @inlined
 def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
-    """Return the keyword ``margin``, 0 without keywords, NaN for any other keyword or type."""
+    """Return the value of the keyword ``margin``, 0 without keywords, NaN for any other keyword or type."""
     if names == 0:
         return 0.0
     value = py.word(args + 8 * nargs)
@@ -135,7 +150,7 @@ def margin_argument(words: int, args: int, nargs: int, names: int) -> float:
 
 @inlined
 def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return the object True or False, 0 if the Python function has to solve the query."""
+    """Return the address of True or False, 0 if the Python function has to solve the query."""
     if plan == 0 or pose_a == 0 or pose_b == 0 or margin - margin != 0.0:
         return 0
     answer = collision(py.word(words + 8 * SCRATCH), plan, pose_a, pose_b, margin)
@@ -144,7 +159,7 @@ def collide_result(words: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @builtin
 def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Run `Pair.collide`."""
+    """Return the result of `Pair.collide`."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         answer = collide_result(words, plan_of(words, pair), pose_a, pose_b, margin_argument(words, args, nargs, names))
@@ -155,7 +170,7 @@ def pair_collide(words: int, pair: int, args: int, nargs: int, names: int) -> in
 
 @builtin
 def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Run `gjk3d.collide`."""
+    """Return the result of `gjk3d.collide`."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         plan = plan_for(words, py.word(args), py.word(args + 8))
@@ -174,7 +189,7 @@ def copy_pose(target: int, pose: int) -> None:
 
 @inlined
 def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
-    """Return which limit is passed as keyword: 1 for ``max_distance``, 2 for ``tol``, 0 for none, -1 for anything else.
+    """Return 1 for the keyword ``max_distance``, 2 for ``tol``, 0 without keywords, -1 for anything else.
 
     The number is the index of the limit in `gjk3d.results.Distance.asked`.
     """
@@ -191,7 +206,9 @@ def limit_argument(words: int, args: int, nargs: int, names: int) -> int:
 
 @kernel
 def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: int, which: int, limit: int) -> int:
-    """Return a new `Distance`, 0 if the Python function has to solve the query, -1 for an error."""
+    """Return the address of a new `Distance`, 0 if the Python function has to solve the query, -1 for an error."""
+    if py.word(plan + 8 * INTS) == 0:
+        return 0
     row = py.new_bytes(plain(ROW_SIZE))
     if row == 0:
         return -1
@@ -224,7 +241,7 @@ def distance_result(words: int, plan: int, pose_a: int, pose_b: int, a: int, b: 
 
 @inlined
 def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Run `Pair.distance` or `Pair.signed_distance`."""
+    """Return the result of `Pair.distance` or `Pair.signed_distance`."""
     if nargs <= 2:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(0)), pose_argument(words, args, nargs, plain(1))
         plan, which = plan_of(words, pair), limit_argument(words, args, nargs, names)
@@ -239,7 +256,7 @@ def distance_of_pair(words: int, pair: int, args: int, nargs: int, names: int) -
 
 @inlined
 def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
-    """Run `gjk3d.distance` or `gjk3d.signed_distance`."""
+    """Return the result of `gjk3d.distance` or `gjk3d.signed_distance`."""
     if 2 <= nargs <= 4:
         pose_a, pose_b = pose_argument(words, args, nargs, plain(2)), pose_argument(words, args, nargs, plain(3))
         a, b = py.word(args), py.word(args + 8)
@@ -254,25 +271,25 @@ def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
 
 @builtin
 def pair_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Run `Pair.distance`."""
+    """Return the result of `Pair.distance`."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def pair_signed_distance(words: int, pair: int, args: int, nargs: int, names: int) -> int:
-    """Run `Pair.signed_distance`."""
+    """Return the result of `Pair.signed_distance`."""
     return distance_of_pair(words, pair, args, nargs, names)
 
 
 @builtin
 def shapes_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Run `gjk3d.distance`."""
+    """Return the result of `gjk3d.distance`."""
     return distance_of_shapes(words, args, nargs, names)
 
 
 @builtin
 def shapes_signed_distance(words: int, module: int, args: int, nargs: int, names: int) -> int:
-    """Run `gjk3d.signed_distance`."""
+    """Return the result of `gjk3d.signed_distance`."""
     return distance_of_shapes(words, args, nargs, names)
 
 
@@ -301,7 +318,7 @@ def read_field(words: int, data: int) -> int:
 
 @inlined
 def numbers_of(row: int, kind: int) -> int:
-    """Return the address of the numbers in the row of a result, 0 if only Python can read this kind of field there."""
+    """Return the address of a field's numbers in the row of a result, 0 if only Python can read this kind of field."""
     row_type = py.word(row + py.TYPE) if row != 0 else plain(0)
     if row_type == py.constant(py.BYTES_TYPE):
         return row + py.BYTES if kind != OBJECT and py.word(row + py.SIZE) == ROW_SIZE else 0
@@ -312,7 +329,7 @@ def numbers_of(row: int, kind: int) -> int:
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return a field of a result; its object is created at the first access."""
+    """Return a field of a result; the field's object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.incref(py.word(slot))
@@ -328,7 +345,7 @@ def get_field(answer: int, words: int) -> int:
 
 @builtin
 def set_field(answer: int, value: int, words: int) -> int:
-    """Set or delete a field of a result."""
+    """Set a field of a result, or delete it if ``value`` is 0; return 0, or -1 for an error."""
     slot = answer + py.word(words)
     old = py.word(slot)
     py.write(slot, py.incref(value) if value != 0 else plain(0))
@@ -406,7 +423,7 @@ if fields(Distance, get_field, set_field, _fields):
     del Distance.__getattr__  # type: ignore[attr-defined]
 
 
-# words of a plan: the addresses and lengths of its arrays
+# words of a plan: the addresses and lengths of its arrays; of two bodies only the address of the boxes around them
 FIRST_INT, INTS, FIRST_FLOAT, FLOATS, ROW, FIRST_MEMORY, MEMORIES = range(7)
 # words of the scratch memory
 POSES, SIMPLEX, ANSWER, FLAGS, IDENTITY, OUT, WORK, TABLE, LISTED, _, WORKS, TABLES = range(12)
@@ -431,7 +448,7 @@ thread_scratch = per_thread(QueryScratch)
 
 
 class Plan:
-    """Two packed convex shapes and the memory of their last query, as kernels take them."""
+    """Two packed convex shapes and the cache of their last query, in the form that kernels accept."""
 
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
@@ -449,11 +466,11 @@ class Plan:
 class Prepared:
     """Prepared data of two shapes, without references to them.
 
-    ``quick`` has the fast functions of bodies. ``words`` are those of the plan; they are None if builtins cannot
-    solve the pair.
+    ``quick`` has the fast functions of bodies. ``words`` are the words of the plan, or None if builtins cannot solve
+    the pair. ``known`` are the words that builtins read: those of the plan, or those of the boxes around bodies.
     """
 
-    __slots__ = ("extras", "plan", "quick", "words")
+    __slots__ = ("extras", "known", "plan", "quick", "words")
 
     def __init__(self, a: Any, b: Any, warm: bool) -> None:
         prepare = find("prepare", a, b)
@@ -463,10 +480,14 @@ class Prepared:
         self.plan = None if kinds & ~Kind.BOUNDED else Plan(a, b, warm)
         # a builtin does not check for exceptions of a user's function
         self.words = self.plan.words if self.plan is not None and kinds == Kind.CONVEX else None
+        self.known = self.words
+        if self.quick is not None:
+            roots = self.extras["roots"] = self.quick.roots()
+            self.known = np.array([0, 0, roots.ctypes.data], dtype=np.int64)
 
     @property
     def packed(self) -> Packed:
-        """Two packed convex shapes and their pair row; not for half-spaces."""
+        """The two packed convex shapes and their pair row; not available for half-spaces."""
         assert self.plan is not None
         return self.plan.packed
 
@@ -486,11 +507,11 @@ _words = memoryview(places.reshape(-1))  # type: ignore[arg-type]  # reads singl
 
 
 class PreparedPairs:
-    """Cache of the prepared data of two shapes, for as long as both shapes live.
+    """Cache of the prepared data of pairs of shapes, for as long as both shapes exist.
 
     Other threads and signal handlers may run between any two lines, and no row of the table may ever point to a freed
-    plan. Therefore code that fills a row holds the plan and then checks that the cache still has it. Code that removes
-    a plan holds it until no row points to it.
+    plan. Therefore code that fills a row keeps a reference to the plan, and then checks that the cache still has the
+    plan. Code that removes a plan keeps a reference until no row points to the plan.
     """
 
     def __init__(self) -> None:
@@ -503,12 +524,12 @@ class PreparedPairs:
         return entry[0]
 
     def get_for_builtins(self, a: Any, b: Any) -> Prepared:
-        """Return the result of `get` and enter it into the table, where builtins look it up."""
+        """Return the prepared data of two shapes, and enter it into the table in which builtins look it up."""
         key = id(a), id(b)
         entry = self._entries.get(key) or self._insert(a, b, Prepared(a, b, False))
         prepared, _, _, row = entry
-        if prepared.words is not None and (_words[3 * row] != key[0] or _words[3 * row + 1] != key[1]):
-            places[row] = *key, prepared.words.ctypes.data
+        if prepared.known is not None and (_words[3 * row] != key[0] or _words[3 * row + 1] != key[1]):
+            places[row] = *key, prepared.known.ctypes.data
             if self._entries.get(key) is not entry:
                 places[row] = 0
         return prepared
@@ -538,5 +559,5 @@ class PreparedPairs:
 
 
 def _place_of(a: int, b: int) -> int:
-    """Return the row of two identities in the table, as `gjk3d.query.single.plan_for` computes it."""
+    """Return the row of the table for two object identities, with the formula of `gjk3d.query.single.plan_for`."""
     return (((a >> 4) * 0x9E3779B1) ^ (b >> 4)) & (PLACES - 1)

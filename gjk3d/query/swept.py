@@ -54,8 +54,9 @@ class Swept(Composed):
 
     Notes
     -----
-    A body that rotates by w during a motion at constant velocity accelerates by at most |w|^2 rho at distance rho from
-    the axis. Between two positions 1 / k apart it stays within |w|^2 rho / (8 k^2) of the straight line.
+    If a body rotates by w in a motion at constant velocity, a point at distance rho from the axis accelerates by at
+    most |w|^2 rho. Between two positions at times 1 / k apart, the point is within |w|^2 rho / (8 k^2) of the straight
+    line.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class Swept(Composed):
     @overload
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any: ...
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
-        """Return the flattened hull."""
+        """Return the swept shape as a flat `Composed`, or as a compound for a non-convex body."""
         swept = find_single("sweep", shape, "Swept: shape") if is_collider(shape) else None
         if swept is not None:
             sweep = _sweep_along(motion, pieces)
@@ -87,7 +88,7 @@ class Swept(Composed):
 
 
 def _sweep_along(motion: Any, pieces: Any) -> Sweep:
-    """Return the function that makes the terms of the swept shape from the terms of the shape."""
+    """Return the function that converts the terms of a shape to the terms of its swept shape."""
     if not isinstance(motion, Motion):
         line = Segment((0.0, 0.0, 0.0), vector(motion, "Swept: motion"))._terms()[0]
         return lambda terms, _, rho: ([[*term, *line] for term in terms], np.zeros(rho.shape))

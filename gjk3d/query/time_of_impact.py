@@ -156,7 +156,7 @@ class Impact(Answer[N]):
 
     def __len__(self) -> int:
         if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions, and len() needs a stack")
+            raise TypeError("this Impact is of one pair of motions, and len() needs a stack. Pass stacks of motions")
         return len(self.time)
 
     def __bool__(self) -> bool:
@@ -165,7 +165,9 @@ class Impact(Answer[N]):
     def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
         """Return one row of a stack."""
         if self.time.ndim == 1:
-            raise TypeError("this Impact is of one pair of motions and cannot be indexed")
+            raise TypeError(
+                "this Impact is of one pair of motions and cannot be indexed. Use its fields, for example impact.time"
+            )
         row: Impact[float] = object.__new__(Impact)
         row.status, row.free_until = ImpactStatus(int(self.status[index])), float(self.free_until[index])
         row.time, row.iterations = self.time[index], int(self.iterations[index])
@@ -211,16 +213,17 @@ def time_of_impact(
     Returns
     -------
     Impact
-        HIT has a bracket of the first contact. At its end the shapes touch to within the rounding of both motions. Its
-        width is of the size of rounding unless the shapes graze. Shapes that touch at time 0 give HIT at 0, for any
-        motion. FREE is proven for the whole motion. OVERLAPPING means that the shapes are closer than the clearance at
-        time 0.
+        HIT has a bracket of the first contact. At the end of the bracket the shapes touch to within the rounding of
+        both motions. The bracket is as narrow as rounding allows unless the shapes graze. Shapes that touch at time 0
+        give HIT at 0, for any motion. FREE is proven for the whole motion. OVERLAPPING means that the shapes are closer
+        than the clearance at time 0.
 
         UNRESOLVED means that the shapes are proven free only up to ``free_until``. It has three causes. The shapes
         slide along each other at a distance below the precision of floats. Rotating edges pass each other within about
-        a millionth of their size. The number of steps reaches its limit after about ten seconds, for example by motions
-        of hundreds of turns, or by bodies that slide along each other with tens of thousands of faces. In these cases
-        continue from ``free_until``, or split the motion.
+        a millionth of their size. In these two cases a small ``clearance`` gives HIT before the shapes are so near. In
+        the third case the number of steps reaches its limit after about ten seconds, for example by motions of hundreds
+        of turns, or by bodies that slide along each other with tens of thousands of faces. Then continue from
+        ``free_until`` with a motion that starts there.
 
     Raises
     ------
@@ -230,7 +233,7 @@ def time_of_impact(
     Notes
     -----
     The method is conservative advancement of second order with proven steps, see `gjk3d.narrow.toi`. For non-convex
-    bodies it advances the boxes of both trees, and the parts in boxes that come near each other, see
+    bodies, the boxes of both trees are advanced, then the parts in boxes that come near each other, see
     `gjk3d.bodies.impact`.
 
     Examples

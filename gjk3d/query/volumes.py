@@ -1,4 +1,4 @@
-"""Bounding volumes: immutable spheres and boxes, one or a stack, with overlap and distance queries on pairs."""
+"""Bounding volumes: immutable spheres and boxes, one volume or a stack, with overlap and distance queries on pairs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BLOCK = 200_000  #: most pairs of one block, which limits the memory for kernel
 
 
 class Volume(Frozen):
-    """Base class of bounding volumes: one, or a stack of n."""
+    """Base class of bounding volumes: one volume, or a stack of n volumes."""
 
     __slots__ = ("_single",)
     _single: bool
@@ -76,13 +76,18 @@ class Volume(Frozen):
 
     def __len__(self) -> int:
         if self._single:
-            raise TypeError(f"this {type(self).__name__} is one volume, and len() needs a stack")
+            raise TypeError(
+                f"this {type(self).__name__} is one volume, and len() needs a stack. Pass stacks to make one"
+            )
         return len(self._stacked()[0])
 
     def __getitem__(self, index: Any) -> Self:
         """Return one volume of a stack, or a smaller stack for a slice, a mask or an array of indices."""
         if self._single:
-            raise TypeError(f"this {type(self).__name__} is one volume and cannot be indexed")
+            raise TypeError(
+                f"this {type(self).__name__} is one volume and cannot be indexed. Use its fields, for example "
+                f"volume.{self._names[0]}"
+            )
         volume: Self = object.__new__(type(self))
         selected = [field[index] for field in self._stacked()]
         single = np.ndim(selected[0]) < self._stacked()[0].ndim
@@ -106,7 +111,7 @@ class Volume(Frozen):
         raise AttributeError(type(self).__name__)
 
     def _placed(self, at: Array, single: bool) -> Self:
-        """Return the volumes moved by pose rows, one each."""
+        """Return the volumes moved by pose rows, one row for each volume."""
         raise AttributeError(type(self).__name__)
 
     @staticmethod
@@ -181,12 +186,12 @@ class Volume(Frozen):
         return self
 
     def contains(self, points: Rows, *, all_pairs: bool = False) -> Any:
-        """Return which points are in the volume. Points on its surface are inside. Points near it by rounding may be.
+        """Return which points are in the volume. Points on the surface are inside, and points within rounding may be.
 
         Parameters
         ----------
         points : (3,) float or (m, 3) float
-            In the frame of the volume's center or corners.
+            In the frame in which the volume is given.
         all_pairs : bool
             Test every volume of a stack against every point, (n, m), instead of row by row.
 
@@ -317,7 +322,7 @@ def _grown(lengths: Array) -> Array:
 
 
 def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
-    """Check the fields of one volume or of n; return whether it is a single volume, and the fields as rows."""
+    """Return whether the checked fields belong to a single volume, and the fields as rows."""
     single: bool | None = None
     out: list[Array] = []
     for name, columns, value in named:
@@ -341,12 +346,12 @@ def _not_below(values: Array, what: str) -> None:
 
 
 class BoundingSphere(Volume):
-    """A ball, or n of them.
+    """A ball, or a stack of n balls.
 
     Parameters
     ----------
     center : (3,) float or (n, 3) float
-        In world axes.
+        The center in world coordinates.
     radius : float or (n,) float
         At least 0.
 
@@ -424,7 +429,7 @@ class BoundingSphere(Volume):
 
 
 class AABB(Volume):
-    """An axis-aligned box, or n of them.
+    """An axis-aligned box, or a stack of n boxes.
 
     Parameters
     ----------
@@ -512,7 +517,7 @@ class AABB(Volume):
 
 
 class OBB(Volume):
-    """An oriented box, or n of them.
+    """An oriented box, or a stack of n boxes.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def unit_of(result: Distance) -> str | None:
 
 
 def verdict(result: Distance, unit: str | None = None, factor: float = 1.0, error: float = 0.0) -> str:
-    """Return a short text of the result in this unit or that of the shapes. Lengths are multiplied by the factor."""
+    """Return a short text of the result in ``unit`` or the shapes' unit. Lengths are multiplied by the factor."""
     unit = unit or unit_of(result)
     between = factor * result.lower, factor * result.upper
     deep = result.upper < 0.0 or -np.inf < result.lower < 0.0  # gjk3d.distance has no depth
@@ -36,7 +36,7 @@ def verdict(result: Distance, unit: str | None = None, factor: float = 1.0, erro
 
 
 def headline(result: Distance, unit: str | None = None) -> str:
-    """Return the `verdict` with a capital letter, as a line of its own."""
+    """Return the text of `verdict` with a capital letter, for a separate line."""
     words = verdict(result, unit)
     return words[:1].upper() + words[1:]
 

@@ -20,7 +20,7 @@ from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
-from gjk3d.replay.json_reader import MAX_BYTES, Value, read_json
+from gjk3d.replay.json_reader import CURE, MAX_BYTES, Value, read_json
 from gjk3d.replay.shapes import read_collider, write_collider
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status
 from gjk3d.typing import Array
@@ -108,7 +108,7 @@ def run(path: str | os.PathLike[str]) -> Replay:
         raise ParseError(f"{os.path.basename(path)}: {reason}") from None
     if np.shape(now.distance) != np.shape(case.answer.distance):
         then, rows = (_rows(np.shape(of.distance)) for of in (case.answer, now))
-        raise ParseError(f"{os.path.basename(path)}: the result has {then}, but the poses have {rows}")
+        raise ParseError(f"{os.path.basename(path)}: the result has {then}, but the poses have {rows}{CURE}")
     return Replay(case, now, compare(case.answer, now))
 
 
@@ -425,5 +425,5 @@ def _read_answer(value: Value) -> Distance:
     for name in (*NUMBERS, "tight", "iterations"):
         length = len(getattr(result, name))
         if length != len(result.status):
-            raise ParseError(f"{fields[name].where} has {length} entries, but status has {len(result.status)}")
+            raise ParseError(f"{fields[name].where} has {length} entries, but status has {len(result.status)}{CURE}")
     return result

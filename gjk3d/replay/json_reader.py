@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from gjk3d.errors import FileError, ParseError
 from gjk3d.typing import Array
+from gjk3d.wording import expected_names
 
 MAX_BYTES = 16 << 20  #: size of a document for writing and reading; Python's lists take up to 50 times as much memory
+CURE = ". Write the file again with result.to_json()"
 _SHOWN = 40  #: characters of a wrong value that a message quotes
 _NAMED = {"inf": inf, "-inf": -inf, "nan": float("nan")}
 
@@ -34,7 +36,7 @@ class Value(NamedTuple):
 
     def wrong(self, expected: str) -> NoReturn:
         """Raise an error that names the value seen and the expected value."""
-        raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}")
+        raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}{CURE}")
 
     def failed(self, reason: object) -> ParseError:
         """Return an error from elsewhere with its place in front."""
@@ -44,10 +46,10 @@ class Value(NamedTuple):
         """Return the members of an object with exactly these names."""
         for name in needed:
             if name not in self.members():
-                raise ParseError(f"{self.where} has no {name!r}")
+                raise ParseError(f"{self.where} lacks {name!r}{CURE}")
         for name in self.raw:
             if name not in needed and name not in optional:
-                raise ParseError(f"{self.where} has {name[:_SHOWN]!r}, expected only {', '.join((*needed, *optional))}")
+                raise ParseError(f"{self.where} has {name[:_SHOWN]!r}, {expected_names(name, (*needed, *optional))}")
         return {name: self._member(name) for name in self.raw}
 
     def _member(self, name: str) -> Value:
@@ -62,7 +64,7 @@ class Value(NamedTuple):
     def peek(self, name: str) -> Value:
         """Return one member of an object whose other names are not checked yet."""
         if name not in self.members():
-            raise ParseError(f"{self.where} has no {name!r}")
+            raise ParseError(f"{self.where} lacks {name!r}{CURE}")
         return self._member(name)
 
     def items(self) -> Iterator[Value]:
@@ -106,7 +108,7 @@ class Value(NamedTuple):
             return [self.number(finite=finite)]
         members = list(self.items())
         if shape[0] is not None and len(members) != shape[0]:
-            raise ParseError(f"{self.where} has {len(members)} entries, expected {shape[0]}")
+            raise ParseError(f"{self.where} has {len(members)} entries, expected {shape[0]}{CURE}")
         return [number for member in members for number in member._numbers(shape[1:], finite)]
 
     def _lengths(self, shape: tuple[int | None, ...]) -> tuple[int, ...]:
@@ -118,7 +120,7 @@ class Value(NamedTuple):
         for row in self.items():
             members = [member.whole(0, below - 1) for member in row.items()]
             if len(members) != columns:
-                raise ParseError(f"{row.where} has {len(members)} entries, expected {columns}")
+                raise ParseError(f"{row.where} has {len(members)} entries, expected {columns}{CURE}")
             rows.append(members)
         return np.array(rows, dtype=np.int64).reshape(-1, columns)
 
@@ -160,19 +162,24 @@ def read_json(path: str | os.PathLike[str]) -> Value:
     """
     file = Path(path)
     if os.path.isdir(file):
-        raise FileError(f"{str(file)!r} is a folder, expected a file")
+        raise FileError(f"{str(file)!r} is a folder, expected a file of result.to_json(). Name a file in it")
     if not os.path.isfile(file):
-        raise FileError(f"file {str(file)!r} does not exist")
+        raise FileError(f"the file {str(file)!r} does not exist. Write it with result.to_json(path)")
     with file.open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)  # the stated size of a file may be wrong
     if len(content) > MAX_BYTES:
-        raise ParseError(f"{file.name}: is larger than {MAX_BYTES >> 20} MiB, the limit for one query")
+        raise ParseError(
+            f"{file.name} is larger than {MAX_BYTES >> 20} MiB, the limit for one query. Write one row, "
+            "result[i].to_json()"
+        )
     try:
         raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_without_duplicates)
     except RecursionError:
-        raise ParseError(f"{file.name}: is nested too deeply") from None
+        raise ParseError(
+            f"{file.name} is nested too deep, expected the few levels of result.to_json(). Write the file again with it"
+        ) from None
     except (ValueError, UnicodeDecodeError) as reason:
-        raise ParseError(f"{file.name}: is not JSON: {reason}") from None
+        raise ParseError(f"{file.name} is not JSON: {reason}{CURE}") from None
     return Value(raw, file.name)
 
 

@@ -455,5 +455,5 @@ def _content(value: Value, size: int) -> bytes:
     except (binascii.Error, ValueError):
         value.wrong("base64")
     if len(content) != size:
-        raise value.failed(f"{len(content)} bytes, expected {size}")
+        value.wrong(f"base64 of {size} bytes, not of {len(content)} bytes")
     return content

@@ -5,15 +5,6 @@ connects a checker to the planners of OMPL and is imported at first use. `playba
 which are in `gjk3d.viz`.
 """
 
-import lazy_loader
+from gjk3d.lazy import attach
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        from gjk3d.wording import missing_name
-
-        raise missing_name(__name__, name, __all__)
-    value = globals()[name] = _load(name)
-    return value
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -3,6 +3,7 @@
 from . import ompl as ompl
 from .bodies import Body as Body
 from .bodies import Geometry as Geometry
+from .cell_files import load_cell as load_cell
 from .checker import Checker as Checker
 from .derived import scaled as scaled
 from .model import Robot as Robot
@@ -10,12 +11,15 @@ from .motions import MotionCheck as MotionCheck
 from .motions import MotionStatus as MotionStatus
 from .motions import PathCheck as PathCheck
 from .motions import PathProof as PathProof
+from .planner import Plan as Plan
+from .planner import PlanStatus as PlanStatus
 from .results import Reason as Reason
 from .results import RobotClearance as RobotClearance
 from .results import RobotCollision as RobotCollision
 from .results import RobotContact as RobotContact
 from .results import RobotDistances as RobotDistances
 from .results import Validity as Validity
+from .roadmap import Roadmap as Roadmap
 from .safety import SafetyMotion as SafetyMotion
 from .safety import SafetyPlace as SafetyPlace
 from .safety import SafetyReport as SafetyReport

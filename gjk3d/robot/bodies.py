@@ -38,11 +38,11 @@ class Body(NamedTuple):
     link : int
         Number of the link.
     pose : (4, 4) float
-        In the frame of the link.
+        Pose of the shape in the frame of the link.
     shape : Shape or Mesh
-        In its own frame.
+        The shape in its local frame.
     geometry : int
-        Index of its geometry in `Robot.geometries`.
+        Index in `Robot.geometries` of the geometry that the body belongs to.
 
     Examples
     --------
@@ -66,11 +66,11 @@ class Geometry(NamedTuple):
     link : int
         Number of the link.
     pose : (4, 4) float
-        Pose of all its bodies in the frame of the link.
+        Pose of all bodies of the geometry in the frame of the link.
     hull : Shape
-        A convex shape that contains all its bodies.
+        A convex shape that contains all these bodies.
     first, last : int
-        Its bodies are ``robot.bodies[first:last]``.
+        The bodies are ``robot.bodies[first:last]``.
     way : str
         How the bodies represent the geometry: "exact", "bodies", "hull", "parts" or "mesh", see `Robot.from_urdf`.
     source : Path or None
@@ -183,7 +183,7 @@ def _parts(mesh: Mesh) -> _MeshShapes:
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Return the hulls without those inside another one, such as screws inside a cover. The union is the same."""
+    """Return the hulls that are not inside another hull, as screws are inside a cover. The union is the same."""
     planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):

@@ -1,8 +1,8 @@
 """Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between them.
 
-Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules is
-that of two segments, a few dozen operations. Boxes separate flat shapes side by side, whose capsules overlap. Only the
-six face axes of two boxes are tested, not the nine cross products: these decide most cases.
+Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules costs
+as little as that of two segments. Boxes separate flat shapes side by side, whose capsules overlap. Only the six face
+axes of two boxes are tested, because they decide most cases without the nine cross products.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _NORMAL = layout.FLOAT_HEAD  #: first index of the normal of a half-space; its o
 def with_bounds(
     shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
 ) -> tuple[Array, Ints]:
-    """Return packed shapes with the numbers of their bounds appended, and a further column of first indices.
+    """Return the floats of packed shapes with each shape's bound appended, and the starts with a column for the bounds.
 
-    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space has neither.
+    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space has no bound.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -47,9 +47,10 @@ def with_bounds(
 
 @lru_cache(maxsize=1024)
 def bounding_capsule(shape: Shape) -> Array:
-    """Return the ends and the radius of a capsule around a shape, by default of its bounding ball.
+    """Return the ends and the radius of a capsule around a shape.
 
-    A polytope gets the capsule of least volume along the axes of its frame and its principal axes.
+    For a polytope it is the capsule of least volume along an axis of the frame or a principal axis. A cylinder or a
+    capsule has one along its axis. For other shapes it is the bounding ball.
     """
     if isinstance(shape, (Box, ConvexHull)):
         return _round_points(shape.vertices)
@@ -103,7 +104,7 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return a lower bound of the height of the lower of two points above the half-space of slot k."""
+    """Return a lower bound of the height of two points above the half-space of slot k, the least of the two."""
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
         rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
@@ -121,7 +122,7 @@ def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> flo
     """Return a lower bound of the distance of the capsules of two slots; the second may be a half-space.
 
     The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
-    The bound is the gap of the projections on that direction, so it holds however exact these points are.
+    The bound is the gap of the projections on that direction, so it is valid for inaccurate points too.
     """
     oa, ob = starts[a, 2], starts[b, 2]
     px, py, pz = end_of(rows, a, f, oa)
@@ -166,7 +167,7 @@ _PLACED = 2e-13
 
 @lru_cache(maxsize=1024)
 def bounding_box(shape: Shape) -> Array:
-    """Return a box around a shape: along the axes of its frame, or its principal axes if that box is smaller."""
+    """Return a box around a shape: along the axes of its frame, or along its principal axes if that box is smaller."""
     frames = [np.eye(3)]
     if isinstance(shape, (Box, ConvexHull)):
         points = shape.vertices
@@ -203,7 +204,7 @@ def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the boxes of two slots by their six axes; negative if none separates."""
+    """Return a lower bound of the distance of two slots' boxes by their six axes; negative if no axis separates."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf

@@ -1,8 +1,8 @@
 """A cell: one state of a checker as the kernels take it, with the robot, all objects, and their pairs.
 
-A slot is a shape that is fixed to a link or to the world. A unit is a slot and, if that slot is a hull around several
-bodies, their slots: a collision geometry of the robot, or an object. Pairs are made of units. The slots and pairs of
-the robot are made once. Those with objects are made again at each change.
+A slot is a shape that is fixed to a link or to the world. A unit is a collision geometry of the robot, or an object. It
+has one slot or, for several bodies, the slot of the hull around them and the slots of the bodies. Pairs are made of
+units. The slots and pairs of the robot are made once. Pairs with objects are made again at each change.
 
 A cell never changes, except for the memory of its kernels: each change of a checker makes another cell. A query takes
 its cell once, so it works on one state even if other threads add, move or remove objects at the same time.
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.tree_collision import new_tree_scratch, tree_scratch
 from gjk3d.convex.rows import empty_answers, join_packed
 from gjk3d.convex.solve import plane_core
@@ -34,11 +35,13 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Bools, Ints
 
+_MOST_CACHED = 16  #: most cells of `Cell.of_owners`
+
 
 class Memory:
     """State of kernels from call to call: the order of pairs, likely hits first, and the last axis of each.
 
-    It needs a lock: two threads that swap entries of the same order could lose a pair, which would never be tested.
+    The memory needs a lock: two threads that swap entries of one order could lose a pair, which would never be tested.
     """
 
     __slots__ = ("axes", "body_order", "lock", "order")
@@ -55,7 +58,7 @@ class Memory:
 
     @contextmanager
     def lent(self, workers: int) -> Iterator[Memory | None]:
-        """Lend this memory to one thread; other threads and calls with several workers get None."""
+        """Yield this memory to one thread at a time; other threads, and calls with several workers, get None."""
         if workers != 1 or not self.lock.acquire(blocking=False):
             yield None
             return
@@ -67,25 +70,28 @@ class Memory:
 
 @dataclass(slots=True)
 class Cache:
-    """Arguments and results that later queries use again; only the holder of the lock of the memory may use them."""
+    """Arguments and results that later queries use again; only the thread that holds the memory's lock may use them."""
 
     clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
     free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
     answer: Any = None  #: its result
     bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
     lanes: Any = None  #: task of `gjk3d.robot.sampled_edges.first_hits_of_many`
+    near: Any = None  #: task, rows and pairs of `gjk3d.robot.cell_kernels.near_of_one`
     general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
     single: Any = None  #: see `gjk3d.robot.single.prepared`
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
     bounds: Any = None  #: and `motion_bounds` there
+    of_owners: dict[frozenset[str], Any] = field(default_factory=dict)  #: see `Cell.of_owners`
+    line: Any = None  #: see `gjk3d.robot.motion_certified.certified_of_one`
     proofs: dict[bool, Any] = field(default_factory=dict)  #: see `gjk3d.robot.motion_certified.task_for`
 
 
 class Cell(NamedTuple):
-    """See the docstring of this module.
+    """The robot, all objects, and their pairs; see the docstring of this module.
 
-    Pairs are numbered: convex pairs, pairs of a body and a convex slot, pairs of two bodies, and the fallback pairs,
-    which no kernel tests.
+    Pairs are numbered in this order: convex pairs, pairs of a body and a convex slot, pairs of two bodies, and the
+    fallback pairs, which no kernel tests.
     """
 
     robot: Robot
@@ -116,7 +122,8 @@ class Cell(NamedTuple):
 
     def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
         """Return the pairs with bodies, with the scratch memory of this thread, or fresh memory to retain."""
-        scratch = new_tree_scratch() if fresh else tree_scratch()
+        # without such pairs nothing uses it
+        scratch = new_tree_scratch() if fresh and len(self.body_pairs) else tree_scratch()
         return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
 
     def frames(self) -> Frames:
@@ -150,6 +157,33 @@ class Cell(NamedTuple):
         cache.arms, cache.bounds = self.cache.arms, self.cache.bounds  # these do not depend on margins
         return self._replace(margins=margins_of(self, margin, rules), cache=cache)
 
+    def of_owners(self, names: frozenset[str]) -> Cell:
+        """Return the cell with only the pairs of some links and objects; cached."""
+        cached: Cell | None = self.cache.of_owners.get(names)
+        if cached is None:
+            cached = self.of_pairs(np.array([not names.isdisjoint(pair) for pair in self.names], dtype=bool))
+            # a new dict, since another thread may read the old one. A full dict is emptied.
+            old = self.cache.of_owners
+            self.cache.of_owners = {**(old if len(old) < _MOST_CACHED else {}), names: cached}
+        return cached
+
+    def of_pairs(self, kept: Bools) -> Cell:
+        """Return the cell with only some pairs."""
+        convex = len(self.layout.pairs)
+        layout = self.layout._replace(pairs=self.layout.pairs[kept[:convex]])
+        body_pairs = self.body_pairs[kept[convex : self.walked]]
+        return self._replace(
+            layout=layout,
+            body_pairs=body_pairs,
+            measured=int(kept[: self.measured].sum()),
+            walked=int(kept[: self.walked].sum()),
+            slots=self.slots[kept],
+            names=tuple(self.names[k] for k in np.flatnonzero(kept).tolist()),
+            margins=self.margins[kept],
+            memory=Memory(len(layout.pairs), len(layout.pairs) + len(layout.subs), len(body_pairs)),
+            cache=Cache(),
+        )
+
     def copy(self) -> Cell:
         """Return the same cell with its own memory."""
         return self._replace(memory=self.memory.fresh(), cache=Cache())
@@ -172,7 +206,7 @@ class Slot(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """See the docstring of this module."""
+    """A collision geometry or an object; see the docstring of this module."""
 
     link: int
     slot: int  #: the shape, or the hull
@@ -183,8 +217,8 @@ class Unit(NamedTuple):
 class Base:
     """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
 
-    ``link_pairs`` (n, 2) are checked, the lower number first. With ``hulls`` the hull around all bodies of a geometry
-    replaces them, and links without pairs are left out.
+    ``link_pairs`` (n, 2) are checked, the lower number first. With ``hulls`` the hull of a geometry replaces its
+    bodies, and links without pairs are left out.
     """
 
     __slots__ = ("pairs", "robot", "slots", "units")
@@ -216,7 +250,7 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
-        """Return a base with other pairs of units, of another robot with the same slots if one is given."""
+        """Return a base with other pairs of units, and with another robot with the same slots if one is given."""
         new = object.__new__(Base)
         new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
         return new
@@ -268,7 +302,7 @@ def build(base: Base, objects: Iterable[CollisionObject] = (), margin: float = 0
 
 
 def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
-    """Return the packed outlines of all slots, and the first indices of ints, floats, capsule and box of each."""
+    """Return the packed outlines of all slots, and each slot's first indices of ints, floats, capsule and box."""
     # slots with the same outline, such as the wheels of a robot, share one packed copy
     distinct: dict[int, Shape] = {id(item.shape): item.shape for item in outlines}
     number = {key: k for k, key in enumerate(distinct)}
@@ -281,7 +315,7 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
-    """Return the pairs of units with objects: with links that move against them, and with each other."""
+    """Return the pairs of units with objects: links and objects that move relative to them, and pairs of objects."""
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
@@ -289,7 +323,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
     checked = np.zeros((count + hung, len(objects)), dtype=bool)  # rows: everything that moves; columns: objects
     link = np.array([*(unit.link for unit in base.units), *(item.link for item in objects)], dtype=np.int64)
     rigid = base.robot.rigid
-    # units of one rigid body, or of the world, never move against each other
+    # units of one rigid body, or of the world, never move relative to each other
     group = np.where(link == WORLD, WORLD, rigid[link]) if len(rigid) else link
     checked[:] = group[: count + hung, None] != group[count:]
     checked[count:, :hung] &= np.triu(np.ones((hung, hung), dtype=bool), 1)
@@ -307,7 +341,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of slots and their sub-pairs as in `Layout`, and the slots of other pairs."""
+    """Return pairs of units with exact slots as pairs and sub-pairs of `Layout`, and the slots of all other pairs."""
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
@@ -333,9 +367,9 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
 
 
 def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]:
-    """Return pairs sorted, those with bodies as rows of `Bodies`, and how many of these have a convex slot.
+    """Return the sorted pairs, the pairs with bodies as rows of `Bodies`, and how many of these have a convex slot.
 
-    Pairs of a body and a convex slot come first, by the body, then pairs of two bodies, then all others.
+    Pairs of a body and a convex slot come first, sorted by the body, then pairs of two bodies, then all others.
     """
     trees = [isinstance(slot.shape, Body) and not slot.shape._as_parts().any_mapped for slot in slots]
     convex = [slot.outline.exact and not slot.outline.unbounded for slot in slots]
@@ -357,4 +391,8 @@ def _store(slots: list[Slot], pairs: Ints) -> Store:
     used = set(pairs[:, :2].ravel().tolist())
     # a convex mesh is a single hull here, as it is in the convex pairs
     shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]
-    return store_of(shape if k in used else None for k, shape in enumerate(shapes))
+    every = [shape if k in used else None for k, shape in enumerate(shapes)]
+    for shape in every:
+        if shape is not None:
+            complete(parts_of(shape))
+    return store_of(every)

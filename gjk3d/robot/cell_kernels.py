@@ -2,13 +2,13 @@
 
 A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
 around several convex pieces. The pieces are tested only if the hulls do not decide. `pair_collides` decides whether a
-pair collides, `nearest_in_pair` computes its distance. The entries differ in the pairs that they test and in their
-limits.
+pair collides, `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and in
+their limits.
 
-A half-space is always the second slot of a pair. It is unbounded: its ball is infinite, and it has no capsule.
+A half-space is always the second slot of a pair. Its ball is infinite, and it has no capsule.
 
 Pairs with a body (mesh, cloud, height field and others) come after all convex pairs, since they cost more. They have
-their own rows and order in `Bodies`, and `body_collides` tests them.
+separate rows and a separate order in `Bodies`, and `body_collides` tests them.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from gjk3d.narrow.solve import quick_collide, solve
 from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules
-from gjk3d.robot.kinematics import Chain, link_poses
+from gjk3d.robot.kinematics import Chain, gradient_at, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core
-from gjk3d.typing import Array, Array1, Array2, Array3, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
 
 FREE, UNSURE, REFUSED = -1, -2, -3
 FAR = -2  #: result for a pair that is proven farther apart than the limit
@@ -125,7 +125,7 @@ def _place(layout: Layout, frames: Frames, k: int, now: int) -> None:
 
 @inlined
 def between_balls(balls: Array, a: int, b: int) -> float:
-    """Return a lower bound of the distance of two balls, rounding taken off."""
+    """Return a lower bound of the distance of two balls, with the rounding error subtracted."""
     x, y, z = balls[a, 0] - balls[b, 0], balls[a, 1] - balls[b, 1], balls[a, 2] - balls[b, 2]
     d = sqrt(x * x + y * y + z * z)
     # 1e-9 is far more than the rounding of the centres and radii, and costs no pair in practice
@@ -207,7 +207,7 @@ def hit_at(
 ) -> int:  # fmt: skip
     """Return a pair that is closer than its margin at a configuration, `FREE`, or `UNSURE` if GJK cannot decide.
 
-    A pair that collides moves to half its place in ``order``, so that likely pairs come to be tested first.
+    A pair that collides moves to half of its place in ``order``, so that frequent hits are tested first.
     """
     link_poses(chain, q, frames.matrix, frames.links)
     for n in range(order.shape[0]):
@@ -225,9 +225,9 @@ def hit_at(
 
 @inlined
 def move_ahead(order: Ints, n: int) -> None:
-    """Move a pair that collides to half its place, so that likely pairs come to be tested first.
+    """Exchange pair n of ``order``, which collides, with pair n / 2, so that frequent hits are tested first.
 
-    One exotic configuration does not displace the pairs that collide often.
+    One rare hit does not displace the pairs that collide often.
     """
     order[n], order[n // 2] = order[n // 2], order[n]
 
@@ -275,7 +275,7 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
 
 @kernel
 def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
-    """Return how far the ball of the guest of a placed pair, and a margin around it, are free, see `free_around`."""
+    """Return how far the ball of a pair's second slot, grown by a margin, is free of the body; see `free_around`."""
     host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
     tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
     return float(engine.free_around(tree, frames.rows[host], at, ball[3] + margin, most, bodies.scratch))
@@ -283,9 +283,9 @@ def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: fl
 
 @kernel
 def body_collides(layout: Layout, frames: Frames, bodies: Bodies, n: int, margin: float, by_ball: bool) -> int:
-    """Return whether the pair in a row of ``bodies`` is closer than a margin, as `pair_collides` does.
+    """Return whether row n of ``bodies`` is closer than a margin: 0, 1, or 2 if undecided.
 
-    With ``by_ball`` the ball of the guest is tested first.
+    With ``by_ball`` the ball of the second slot is tested first.
     """
     if by_ball and free_of_body(frames, bodies, n, max(margin, 0.0), 0.0) > 0.0:
         return 0
@@ -338,7 +338,7 @@ def collide_many(task: Task, q: Array2, selected: Ints1, margins: Array1, answer
 
 @kernel
 def nearest(gaps: Array, first: int, last: int, most: float) -> int:
-    """Return the index of the least gap from ``first`` to ``last``, or -1 if it is greater than ``most``."""
+    """Return the index of the least gap from ``first`` to ``last``, or -1 if this gap is greater than ``most``."""
     index, least = -1, most
     for n in range(first, last):
         if gaps[n] <= least:
@@ -353,9 +353,10 @@ def nearest_in_pair(
 ) -> tuple[float, float, int]:  # fmt: skip
     """Write the least distance of a placed pair as a row of `solve`, if it is less than the best distance so far.
 
-    Returns the new best, the least lower bound, and its sub-pair: -1 for the pair itself, `FAR` for none. Without
-    ``has_best`` the best is only a limit, and a distance equal to it counts. Sub-pairs are solved in the order of the
-    lower bounds of their capsules. ``gaps`` has entries for sub-pairs after those for pairs.
+    Returns the new best distance, the least lower bound, and the sub-pair of the new best: -1 for the pair itself,
+    `FAR` if the best is unchanged. Without ``has_best``, ``best`` is only a limit, and a distance equal to the limit
+    counts. Sub-pairs are solved in the order of the lower bounds of their capsules. ``gaps`` has entries for pairs,
+    then for sub-pairs.
     """
     floats, starts, rows = layout.floats, layout.starts, frames.rows
     first, last, count = layout.pairs[p, 2], layout.pairs[p, 3], layout.pairs.shape[0]
@@ -395,7 +396,7 @@ def nearest_in_pair(
 
 @entry
 def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, out: Array2, which: Ints2) -> None:
-    """Write the least signed distance of each configuration as a row of `solve`, and its pair, -1 beyond ``most``.
+    """Write each configuration's least signed distance as a row of `solve`, and its pair, or -1 beyond ``most``.
 
     ``which`` is (n, 2): the pair, and the sub-pair or -1. The pair is `REFUSED` if q is not finite. Pairs are solved in
     the order of their lower bounds, until the next bound is greater than the least distance (branch and bound). The
@@ -448,8 +449,8 @@ def clearance_many(task: Task, q: Array2, most: float, start: int, stop: int, ou
 def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -> int:
     """Write the signed distance of every pair as a row of `solve`, and its sub-pair, or -1 for the pair itself.
 
-    `FAR` is written for a pair that is proven farther apart than its ``most``; its row is then undefined. ``out`` and
-    ``which`` have an entry for each configuration and pair. Returns the number of pairs that are not proven farther.
+    ``out`` and ``which`` have an entry for each configuration and pair. If a pair is proven farther apart than its
+    ``most``, `FAR` is written, and the row is undefined. Returns the number of entries that are not `FAR`.
     """
     chain, layout, frames, solver, axes, gaps = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -474,6 +475,59 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
     return near
 
 
+class Near(NamedTuple):
+    """The near pairs of one configuration, a row for each; see `gjk3d.robot.results.RobotDistances`."""
+
+    numbers: Array2  #: (3, rows): distance, lower, upper
+    vectors: Array3  #: (3, rows, 3): normal, point on a, point on b
+    gradient: Array2  #: (rows, dof)
+    #: (rows, 2, 3, dof), the Jacobians of the points, or scratch (1, 2, 3, dof)
+    moved: Array4
+
+
+@entry
+def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) -> int:
+    """Write a row of `solve` and the number of each pair that is not proven farther apart than ``most``.
+
+    There is memory for all pairs. Returns the number of rows, or `REFUSED` if q is not finite.
+    """
+    chain, layout, frames, solver, axes, gaps = task
+    balls, rows, floats, starts = frames.balls, frames.rows, layout.floats, layout.starts
+    if not is_finite(q):
+        return REFUSED
+    near = plain(0)
+    frames.stamp[:] = -1
+    link_poses(chain, q, frames.matrix, frames.links)
+    for p in range(layout.pairs.shape[0]):
+        a, b = layout.pairs[p, 0], layout.pairs[p, 1]
+        place(layout, frames, a, plain(0))
+        place(layout, frames, b, plain(0))
+        if between_balls(balls, a, b) > most or between_capsules(rows, floats, starts, a, b) > most:
+            continue
+        row = out[near]
+        _, lower, sub = nearest_in_pair(layout, frames, solver, plain(0), p, most, near < 0, axes, gaps, row)
+        row[1] = lower  # of several sub-pairs the row is the nearest, but the bound must hold for all of them
+        if sub != FAR and not lower > most:
+            pair[near] = p
+            near += 1
+    return near
+
+
+@entry
+def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, out: Near) -> None:
+    """Write the result of `near_of_one` with its gradients, and with the Jacobians of ``every`` row."""
+    layout, frames = task.layout, task.frames
+    for n in range(pair.shape[0]):
+        row, p = rows[n], pair[n]
+        for k in range(3):
+            out.numbers[k, n] = row[k]
+            for j in range(3):
+                out.vectors[k, n, j] = row[3 + 3 * k + j]
+        a, b = layout.link[layout.pairs[p, 0]], layout.link[layout.pairs[p, 1]]
+        motions = out.moved[n if every else 0]
+        gradient_at(task.chain, q, frames.links, a, b, row, frames.matrix, motions, out.gradient[n])
+
+
 # distances of pairs with bodies ---------------------------------------------------------------------------------------
 
 
@@ -489,9 +543,10 @@ def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int
 def nearest_or_contact(
     pair: PosedPair, most: float, margin: float, share: float, first: int, w: TreeScratch
 ) -> tuple[int, NearestParts]:
-    """Return APART if a body and its guest are proven apart, and their nearest parts as `nearest_parts` does.
+    """Return the verdict for a body and another slot, and their nearest parts as `nearest_parts` does.
 
-    MEET and HELD are certain. DOUBT is left to the exact functions of two shapes.
+    APART is proven. MEET (the surfaces intersect) and HELD (one is inside the other) are certain. DOUBT is left to the
+    functions of two shapes.
     """
     w.last[0] = -1
     gap = nearest_parts(pair, most, margin, share, first, w)
@@ -516,7 +571,7 @@ class Search(NamedTuple):
 
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
-    """Write the distance of a placed pair up to a limit, and its verdict."""
+    """Write the distance of a placed pair up to a limit, and the verdict of `nearest_or_contact`."""
     pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
     search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
     if search.answer[k, n] != APART:
@@ -533,7 +588,7 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
 
 @kernel
 def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
-    """Write the distances of placed pairs, nearest bound first; a pair beyond the best gets its bound only."""
+    """Write the distances of placed pairs, least bound first; for pairs beyond the best only the bound is written."""
     count, bounds = selected.shape[0], search.bounds
     for n in range(count):
         bounds[n] = free_of_body(frames, bodies, selected[n], 0.0, min(search.best[k], 1e50))
@@ -554,9 +609,9 @@ def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, s
 
 @entry
 def gaps_many(task: Task, q: Array2, bodies: Bodies, selected: Ints1, search: Search) -> None:
-    """Write the distance of each selected row at each configuration, and its verdict.
+    """Write the distance and the verdict of each selected pair at each configuration.
 
-    The verdict is that of `nearest_or_contact`. A pair farther apart than its ``most``, or than ``best`` of the
+    `nearest_or_contact` defines the verdict. A pair farther apart than its ``most``, or than ``best`` of the
     configuration, needs a lower bound only.
     """
     layout, frames = task.layout, task.frames
@@ -579,10 +634,10 @@ def gap_bounds(
     layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int, most: float, margin: float, share: float,
     first: int,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Return bounds of the distance of a pair up to ``most``, the lower at least `share_of` it; 0 for a collision.
+    """Return a lower and an upper bound of the distance of a pair up to ``most``, and the nearest part of the body.
 
-    The third value is the nearest part of the body, which may be ``first`` in the next call. Row 1 of the scratch's
-    ``out`` has the nearest points in the world.
+    The lower bound is at least `share_of` the upper, and 0 for a collision. The part may be ``first`` in the next call.
+    Row 1 of the scratch's ``out`` has the nearest points in the world.
     """
     pair, w = placed_pair(layout, frames, bodies, n, now), bodies.scratch
     verdict, gap = nearest_or_contact(pair, most, margin, share, first, w)

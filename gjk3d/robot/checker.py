@@ -1,24 +1,34 @@
 """The checker: configurations and motions of a robot, checked against itself, obstacles, and attached objects.
 
-`planning_scene` has the surroundings, and this file the queries. They are computed in `queries`, `results`, `motions`
-and `timed`.
+`planning_scene` has the surroundings, and this file the methods of queries. `queries`, `results`, `motions` and `timed`
+compute the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
+from gjk3d.bodies.contact_reduction import FEW_POINTS
 from gjk3d.convex.checks import check_depth, check_limits, check_margin, check_workers
-from gjk3d.query.contact import FEW_POINTS
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.cell_kernels import FREE
-from gjk3d.robot.motions import ManyMotions, MotionCheck, OneMotion, PathCheck, motion_free, path_free
+from gjk3d.robot.general_pairs import Depth
+from gjk3d.robot.motions import (
+    ManyMotions,
+    MotionCheck,
+    OneMotion,
+    PathCheck,
+    ends_of,
+    motion_free,
+    path_free,
+    steps_of,
+)
 from gjk3d.robot.outside import outside
 from gjk3d.robot.planning_scene import PlanningScene
 from gjk3d.robot.results import (
@@ -36,9 +46,14 @@ from gjk3d.shapes.arguments import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Number, Row, Rows, RowsLike, Unclear, VectorLike
 
 if TYPE_CHECKING:  # loaded at their first use: most programs check configurations and motions only
+    from gjk3d.robot.planner import Plan
+    from gjk3d.robot.roadmap import Roadmap
     from gjk3d.robot.safety import Programme, SafetyReport
     from gjk3d.robot.swept import SweptVolume
     from gjk3d.robot.timed import Moving, TimedQuery, TrajectoryCheck, TrajectoryClearance
+
+
+Links = Collection[str] | None
 
 
 class Checker(PlanningScene):
@@ -50,7 +65,7 @@ class Checker(PlanningScene):
     Parameters
     ----------
     robot : Robot
-        Its checked pairs of links follow `Robot.allowed` at the time of a query.
+        A query uses the robot's `Robot.allowed` as it is at that time.
     surroundings : mapping of shapes or (shape, (4, 4) pose), or Scene, optional
         Obstacles by name, or a `gjk3d.Scene` whose objects are copied at their present poses. Later changes of the
         Scene are ignored, and so are its groups. Meshes, clouds and other bodies are tested after the convex shapes
@@ -97,12 +112,12 @@ class Checker(PlanningScene):
     __slots__ = ()
 
     @overload
-    def free(self, q: Unclear, *, workers: int = 1, device: Device = "cpu") -> Any: ...
+    def free(self, q: Unclear, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> Any: ...
     @overload
-    def free(self, q: Row, *, workers: int = 1, device: Device = "cpu") -> bool: ...  # type: ignore[overload-overlap]
+    def free(self, q: Row, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> bool: ...  # type: ignore[overload-overlap]
     @overload
-    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
-    def free(self, q: Rows, *, workers: int = 1, device: Device = "cpu") -> Any:
+    def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
+    def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> Any:
         """Return whether no pair of the robot, its attached objects and its surroundings is closer than its margin.
 
         Limits of joints are not checked, see `Robot.within_limits`.
@@ -111,6 +126,8 @@ class Checker(PlanningScene):
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
+        links : collection of str, optional
+            Names of links and objects. Only pairs with one of them are checked. The default is all pairs.
         workers : int
             Threads for a stack.
         device : {"cpu", "cuda"}
@@ -125,7 +142,7 @@ class Checker(PlanningScene):
         Raises
         ------
         RobotError
-            q is not a configuration or a stack of them.
+            q is not a configuration or a stack of them, or a name in ``links`` is unknown.
         ShapeError
             ``workers`` is not a number of threads.
         DeviceUnavailableError
@@ -134,10 +151,12 @@ class Checker(PlanningScene):
         # One plain configuration on one thread: the kernel is called directly. Its record lets the builtin skip even
         # this method at the next call, see `gjk3d.robot.single`.
         settings, cell = self._state()
+        cell = self._with_links(cell, links)
         if type(workers) is int and workers == 1 and device == "cpu":
             pair = queries.quick(cell, q)
             if pair == FREE or pair >= 0:
-                self._quick = single.prepared(settings, cell)
+                if links is None:
+                    self._quick = single.prepared(settings, cell)
                 return pair == FREE
         rows, stacked = self.robot.configurations(q)
         free: NDArray[np.bool_] = queries.hits(cell, rows, workers, device) == FREE
@@ -169,7 +188,7 @@ class Checker(PlanningScene):
         margin : float, optional
             Margin of pairs without their own. The default is the margin of the checker.
         limits : bool
-            Whether limits of joints are checked. A turn without limits is not wrapped.
+            Whether limits of joints are checked. Angles are compared as given: an angle is not reduced by full turns.
         tolerance : float
             How far beyond a limit a value may be.
         workers : int
@@ -203,13 +222,13 @@ class Checker(PlanningScene):
         return valid(cell, q, limits, tolerance, workers)
 
     @overload
-    def hit(self, q: Unclear, *, workers: int = 1) -> Any: ...
+    def hit(self, q: Unclear, *, links: Links = None, workers: int = 1) -> Any: ...
     @overload
-    def hit(self, q: Row, *, workers: int = 1) -> PairName: ...  # type: ignore[overload-overlap]
+    def hit(self, q: Row, *, links: Links = None, workers: int = 1) -> PairName: ...  # type: ignore[overload-overlap]
     @overload
-    def hit(self, q: Rows, *, workers: int = 1) -> list[PairName]: ...
-    def hit(self, q: Rows, *, workers: int = 1) -> Any:
-        """Return a pair that is too close.
+    def hit(self, q: Rows, *, links: Links = None, workers: int = 1) -> list[PairName]: ...
+    def hit(self, q: Rows, *, links: Links = None, workers: int = 1) -> Any:
+        """Return a pair that is closer than its margin, or None.
 
         If several pairs are too close, earlier queries decide which one is returned. `collisions` returns all of them.
 
@@ -217,18 +236,20 @@ class Checker(PlanningScene):
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
+        links : collection of str, optional
+            As in `free`.
         workers : int
             Threads for a stack.
 
         Returns
         -------
         (str, str) or None, or list of such
-            Two names, an obstacle second. None for a free configuration.
+            Two names. The second is the obstacle if there is one. None for a free configuration.
 
         Raises
         ------
         RobotError
-            q is not a configuration or a stack of them.
+            q is not a configuration or a stack of them, or a name in ``links`` is unknown.
         ShapeError
             ``workers`` is not a number of threads.
 
@@ -237,10 +258,10 @@ class Checker(PlanningScene):
         >>> import gjk3d as gk
         >>> checker = gk.robot.Checker(gk.robot.Robot.example())
         >>> checker.add("floor", gk.Halfspace((0, 0, 1), -0.05), touching=["post", "beam"])
-        >>> checker.hit([0.0, 0.0])
-        ('hand', 'floor')
+        >>> checker.hit([0.0, 0.0]), checker.hit([0.0, 0.0], links=["beam", "post"])
+        (('hand', 'floor'), None)
         """
-        cell = self._cell()
+        cell = self._with_links(self._cell(), links)
         if type(workers) is int and workers == 1:
             pair = queries.quick(cell, q)
             if pair == FREE or pair >= 0:
@@ -250,22 +271,33 @@ class Checker(PlanningScene):
         return names if stacked else names[0]
 
     @overload
-    def clearance(self, q: Unclear, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]: ...
+    def clearance(
+        self, q: Unclear, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
+    ) -> RobotClearance[Any, Any]: ...
     @overload
-    def clearance(self, q: Row, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[float, PairName]: ...  # type: ignore[overload-overlap]
+    def clearance(  # type: ignore[overload-overlap]
+        self, q: Row, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
+    ) -> RobotClearance[float, PairName]: ...
     @overload
     def clearance(
-        self, q: Rows, *, max_distance: float = inf, workers: int = 1
+        self, q: Rows, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
     ) -> RobotClearance[Array, list[PairName]]: ...
-    def clearance(self, q: Rows, *, max_distance: float = inf, workers: int = 1) -> RobotClearance[Any, Any]:
-        """Return the least signed distance of all checked pairs, and its pair.
+    def clearance(
+        self, q: Rows, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
+    ) -> RobotClearance[Any, Any]:
+        """Return the least signed distance of all checked pairs, and the pair that has it.
 
         Parameters
         ----------
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
+        links : collection of str, optional
+            As in `free`.
         max_distance : float
             The limit of the search. Beyond it the distance is infinite.
+        depth : {"tight", "fast"}
+            As in `gjk3d.signed_distance`, for overlaps with meshes and other non-convex bodies. "fast" takes a tenth of
+            the time or less, and its bounds of the depth are wider.
         workers : int
             Threads for a stack.
 
@@ -277,17 +309,18 @@ class Checker(PlanningScene):
         Raises
         ------
         RobotError
-            q is not a configuration or a stack of them.
+            q is not a configuration or a stack of them, or a name in ``links`` is unknown.
         ShapeError
-            ``workers`` is not a number of threads.
+            ``workers`` is not a number of threads, or ``depth`` is neither "fast" nor "tight".
         """
         check_workers(workers)
-        cell = self._cell()
+        check_depth(depth)
+        cell = self._with_links(self._cell(), links)
         nearest = queries.nearest_of_one(cell, q, max_distance) if workers == 1 else None
         if nearest is None:
             check_limits(max_distance, None)
             rows, stacked = self.robot.configurations(q)
-            out, which = queries.nearest(cell, rows, float(max_distance), workers)
+            out, which = queries.nearest(cell, rows, float(max_distance), workers, depth)
             if stacked:
                 pairs = [None if p < 0 else cell.names[p] for p in which[:, 0].tolist()]
                 return RobotClearance(out[:, 0], out[:, 1], out[:, 2], out[:, 3:6], out[:, 6:9], out[:, 9:12], pairs)
@@ -304,7 +337,7 @@ class Checker(PlanningScene):
     @overload
     def collisions(self, q: Rows) -> list[list[RobotCollision]]: ...
     def collisions(self, q: Rows) -> Any:
-        """Return every pair of links and objects that is too close.
+        """Return every pair of links and objects that is closer than its margin.
 
         Parameters
         ----------
@@ -349,7 +382,8 @@ class Checker(PlanningScene):
         within : float
             Pairs up to this distance apart are included, at least 0. Margins are ignored.
         max_points : int or None
-            Most points of two shapes, as in `gjk3d.contact`. Meshes and other bodies have one point.
+            Greatest number of points for two shapes, as in `gjk3d.contact`. Pairs with meshes and other bodies have one
+            point.
 
         Returns
         -------
@@ -374,12 +408,12 @@ class Checker(PlanningScene):
         contacts = results.contacts(self._cell(), rows, within, max_points)
         return contacts if stacked else contacts[0]
 
-    def gradient(self, q: Rows, *, depth: Literal["tight", "fast"] = "fast") -> Array:
+    def gradient(self, q: Rows, *, depth: Depth = "fast") -> Array:
         """Return the gradient of the clearance, or zero if no pair is checked.
 
-        It is the normal times the velocity of the second point relative to the first. If several pairs tie, it is that
-        of one of them. In overlap with a non-convex body it belongs to the separating translation that was found, so it
-        may jump.
+        The gradient is the normal times the velocity of the second point relative to the first. If several pairs tie,
+        the gradient of one of them is returned. In overlap with a non-convex body the gradient belongs to the
+        separating translation that was found, so it may jump.
 
         Parameters
         ----------
@@ -418,7 +452,7 @@ class Checker(PlanningScene):
         return gradients if stacked else gradients[0]
 
     def distances(
-        self, q: Rows, within: float = inf, *, jacobians: bool = False, depth: Literal["tight", "fast"] = "fast"
+        self, q: Rows, within: float = inf, *, jacobians: bool = False, depth: Depth = "fast"
     ) -> RobotDistances:
         """Return distances, nearest points and gradients of every pair within a distance.
 
@@ -440,7 +474,7 @@ class Checker(PlanningScene):
         Returns
         -------
         RobotDistances
-            A row for each near pair, in the order of configurations and pairs. Its ``penalty`` is a cost.
+            A row for each near pair, in the order of configurations and pairs. Its method ``penalty`` returns a cost.
 
         Raises
         ------
@@ -453,7 +487,7 @@ class Checker(PlanningScene):
         -----
         The gradient is the normal times the velocity of the second point relative to the first. If several nearest
         points tie, it belongs to one of them. In overlap with a non-convex body it belongs to the separating
-        translation that was found. The depth of that row is an upper bound of the least translation, so it may jump.
+        translation that was found. The depth in that row is an upper bound of the least translation, so both may jump.
 
         Examples
         --------
@@ -466,8 +500,7 @@ class Checker(PlanningScene):
         [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
         """
         check_depth(depth)
-        rows, _ = self.robot.configurations(q)
-        return distances(self._cell(), rows, within, jacobians=jacobians, depth=depth)
+        return distances(self._cell(), q, within, jacobians=jacobians, depth=depth)
 
     @overload
     def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...
@@ -565,7 +598,8 @@ class Checker(PlanningScene):
         Returns
         -------
         MotionCheck
-            Free or not, the parameters before and at the first collision, and its pair, for one motion or n.
+            Free or not, the parameters before and at the first collision, and the pair that collides, for one motion or
+            n.
 
         Raises
         ------
@@ -590,6 +624,296 @@ class Checker(PlanningScene):
         (False, <MotionStatus.HIT: 1>, 'pole', 0.4734)
         """
         return motion_free(self._cell(), q0, q1, certify, resolution, tolerance, workers)
+
+    def edges_free(
+        self,
+        q0: Rows,
+        q1: Rows,
+        *,
+        certify: bool = False,
+        resolution: Number | VectorLike = 0.05,
+        workers: int = 1,
+    ) -> NDArray[np.bool_]:
+        """Return which straight lines in joint space are free, without the place of a collision.
+
+        This is several times faster than `motion_free`, because samples are tested in the order that finds a collision
+        first, and only edges whose samples are free are proven.
+
+        Parameters
+        ----------
+        q0, q1 : (n, dof) or (dof,) float
+            Ends of the edges. One configuration and n configurations give n edges.
+        certify : bool
+        resolution : float or (dof,) float
+        workers : int
+            As in `motion_free`.
+
+        Returns
+        -------
+        (n,) bool
+            Free at all samples; certified: proven free.
+
+        Raises
+        ------
+        RobotError
+            As in `motion_free`.
+        ShapeError
+            ``workers`` is not a number of threads.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.0
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+        >>> checker.edges_free([0.0, 0.0], [[0.2, 0.0], [3.0, 0.0]], certify=True).tolist()
+        [True, False]
+        """
+        from gjk3d.robot.planner import edges_free
+
+        check_workers(workers)
+        cell = self._cell()
+        first, second, _ = ends_of(cell.robot, q0, q1)
+        return edges_free(cell, first, second, steps_of(cell.robot, resolution), certify=certify, workers=workers)
+
+    def plan(
+        self,
+        start: Row,
+        goals: Rows,
+        *,
+        joints: str | Sequence[str] | None = None,
+        lower: Row | None = None,
+        upper: Row | None = None,
+        seconds: float = 5.0,
+        seed: int = 0,
+        margin: float = 0.0,
+        touching: Collection[tuple[str, str]] = (),
+        certify: bool = True,
+        range: float = 1.0,
+        resolution: Number | VectorLike = 0.05,
+        progress: Callable[[float, int], object] | None = None,
+    ) -> Plan:
+        """Return a short path from a configuration to one of some goals, proven free also between samples.
+
+        RRT-Connect searches a path, which is shortened and smoothed. Then its edges are proven. An edge without a proof
+        is replaced by a detour with proven edges. If there is none, the search is repeated with proven edges only.
+
+        Parameters
+        ----------
+        start : (dof,) float
+        goals : (dof,) or (g, dof) float
+            Radians, and the robot's unit of length. Goals that are not free are left out.
+        joints : str or sequence of str, optional
+            The joints that move: a group of the SRDF (`Robot.groups`), or names. The default is all joints. The others
+            keep their values in ``start``. Joints that mimic another one follow it.
+        lower, upper : (moved,) float, optional
+            Bounds of the joints that move. The default is the robot's limits, extended to the start and the goals.
+            Turning joints without limits wrap: they turn the shorter way. Other joints without limits need bounds, such
+            as translations, and a joint that another one mimics with a factor that is not an integer.
+        seconds : float
+            Time limit. A path that is not proven in the time is UNPROVEN.
+        seed : int
+            The same seed returns the same path on one machine, unless the time runs out.
+        margin : float
+            Distance that is added to the margins of all pairs.
+        touching : collection of (str, str)
+            Pairs of links and objects that touch at the start or at a goal, such as a cup and its table. On the way
+            they come no nearer than at these ends, up to 1e-6. A link or object in a pair has to be convex, or
+            several convex shapes.
+        certify : bool
+            False returns the path without a proof, with the status UNPROVEN.
+        range : float
+            Length of the longest edge of the search.
+        resolution : float or (dof,) float
+            As in `motion_free`.
+        progress : callable, optional
+            Called with the seconds so far and the number of configurations, several times a second.
+
+        Returns
+        -------
+        Plan
+            The path, its status, the index of the goal that was reached, and the proof.
+
+        Raises
+        ------
+        RobotError
+            The start or every goal is not free (the message names the pair), a configuration does not fit the robot,
+            a joint is unknown, or bounds are missing.
+        UnsupportedPair
+            The kernels cannot test a pair, such as one with a support mapping that was written in Python, or a pair of
+            ``touching`` with a mesh.
+
+        Notes
+        -----
+        Kuffner and LaValle, RRT-Connect, 2000. Several threads may plan with one checker. Ctrl-C ends a search at once.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.5
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+        >>> plan = checker.plan([0.0, 0.0], [3.0, 0.0])
+        >>> plan.status, checker.path_free(plan.path, certify=True).free
+        (<PlanStatus.PROVEN: 0>, True)
+        """
+        from gjk3d.robot import planner
+
+        request = planner.Request(
+            joints, lower, upper, seconds, seed, margin, touching, certify, range, resolution, progress
+        )
+        return planner.plan(self._cell(), start, goals, request)
+
+    def roadmap(
+        self,
+        samples: int = 1000,
+        *,
+        seed: int = 0,
+        joints: str | Sequence[str] | None = None,
+        rest: Row | None = None,
+        lower: Row | None = None,
+        upper: Row | None = None,
+        range: float = 1.0,
+        resolution: Number | VectorLike = 0.05,
+        workers: int = 1,
+    ) -> Roadmap:
+        """Return a roadmap, a graph of configurations and edges, for many plans in one cell.
+
+        Parameters
+        ----------
+        samples : int
+            Number of configurations, drawn uniformly within the bounds. Each is joined with its nearest neighbours.
+        seed : int
+            The same seed gives the same roadmap and paths.
+        joints : str or sequence of str, optional
+        rest : (dof,) float, optional
+            The joints that move, as in `plan`, and the values of the others, 0 by default.
+        lower, upper : (moved,) float, optional
+        range : float
+        resolution : float or (dof,) float
+            As in `plan`.
+        workers : int
+            Threads for the edges.
+
+        Returns
+        -------
+        Roadmap
+            Its method ``plan`` returns plans, and ``update`` tests all edges again after a change of the checker.
+
+        Raises
+        ------
+        RobotError
+            ``samples`` is not an integer of at least 2, a joint is unknown, or bounds are missing.
+        ShapeError
+            ``workers`` is not a number of threads.
+
+        Notes
+        -----
+        Kavraki, Svestka, Latombe and Overmars, Probabilistic roadmaps, 1996.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.5
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+        >>> roadmap = checker.roadmap(samples=200, seed=1)
+        >>> roadmap.plan([0.0, 0.0], [3.0, 0.0]).status
+        <PlanStatus.PROVEN: 0>
+        """
+        from gjk3d.robot.planner import Request
+        from gjk3d.robot.roadmap import Roadmap
+
+        request = Request(joints, lower, upper, seed=seed, range=range, resolution=resolution)
+        return Roadmap(self, samples, rest, request, workers)
+
+    def prove(
+        self,
+        path: Rows,
+        *,
+        joints: str | Sequence[str] | None = None,
+        lower: Row | None = None,
+        upper: Row | None = None,
+        seconds: float = 5.0,
+    ) -> Plan:
+        """Return a path that is proven free: the given path, with detours in place of its unproven edges.
+
+        Parameters
+        ----------
+        path : (m, dof) float
+            Waypoints with straight lines between them, at least one.
+        joints : str or sequence of str, optional
+        lower, upper : (moved,) float, optional
+        seconds : float
+            The joints that detours may move, their bounds, and the time for detours, as in `plan`.
+
+        Returns
+        -------
+        Plan
+            The path with its detours, or the given path with the status UNPROVEN. ``proof`` has the clearance, the
+            number of detours, or the pair that prevents the proof.
+
+        Raises
+        ------
+        RobotError
+            The path is not an array of waypoints, a joint is unknown, or bounds are missing.
+        UnsupportedPair
+            The kernels cannot test a pair.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> plan = gk.robot.Checker(gk.robot.Robot.example()).prove([[0.0, 0.0], [1.0, 1.0]])
+        >>> plan.status, plan.proof.repaired, plan.proof.clearance > 0.1
+        (<PlanStatus.PROVEN: 0>, 0, True)
+        """
+        from gjk3d.robot import planner
+
+        return planner.prove(self._cell(), path, planner.Request(joints, lower, upper, seconds))
+
+    def free_region(self, q: Rows, *, weights: Row | None = None, margin: float = 0.0) -> Array:
+        """Return half widths of a box of configurations around q that is proven free.
+
+        All configurations with ``|q' - q| <= half widths`` are free. Such boxes are the start of convex regions for
+        planners, and a step that needs no check.
+
+        Parameters
+        ----------
+        q : (dof,) or (n, dof) float
+        weights : (dof,) float, optional
+            Half widths in proportion to each other, above 0. The default is 1 for each number of q. Then each number
+            alone grows as far as it can.
+        margin : float
+            Distance that is added to the margins of all pairs.
+
+        Returns
+        -------
+        (dof,) or (n, dof) float
+            Radians, and the robot's unit of length, in which they are at most 1. They are 0 if q is not free, and
+            infinite for a joint that moves no checked pair.
+
+        Raises
+        ------
+        RobotError
+            q is not a configuration or a stack of them, or a weight is not above 0.
+
+        Notes
+        -----
+        The half widths follow from one distance for each pair and from bounds of its motion (Quinlan 1994). Pairs of
+        overlapping bodies with a negative margin count as not free.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> half = checker.free_region([0.0, 0.0])
+        >>> bool((half > 0.05).all()), checker.free_region([0.0, 0.0], margin=0.5).tolist()
+        (True, [0.0, 0.0])
+        """
+        from gjk3d.robot.free_region import free_region
+
+        check_margin(margin)
+        rows, stacked = self.robot.configurations(q)
+        half = free_region(self._cell(), rows, weights, float(margin))
+        return half if stacked else half[0]
 
     def path_free(
         self,
@@ -649,11 +973,13 @@ class Checker(PlanningScene):
 
         Parameters
         ----------
-        trajectory : Trajectory, or spline of scipy
-            See `Trajectory`.
-        moving : mapping of str to Motion, or to (Motion, (float, float)), optional
+        trajectory : Trajectory, or spline of scipy, or mapping of str to these
+            See `Trajectory`. A mapping has a trajectory for each part of a robot of `Robot.join`. A part rests before
+            its first time and after its last.
+        moving : mapping of str to Motion, or to (Motion, (float, float)), or to ((n, 4, 4) poses, (n,) times), optional
             Motions of obstacles by name, which replace their poses. A motion lasts from the first time of the
             trajectory to its last, or between the two given times. Before and after, it continues at the same rate.
+            A route of poses and their times goes from pose to pose by `Motion.between`, and rests before and after.
             Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
         certify : bool
             False checks samples. True also proves the motion between them, so a result "free" is certain.
@@ -668,7 +994,7 @@ class Checker(PlanningScene):
         Returns
         -------
         TrajectoryCheck
-            Free or not, the times before and at the first collision, and its pair.
+            Free or not, the times before and at the first collision, and the pair that collides.
 
         Raises
         ------
@@ -708,12 +1034,12 @@ class Checker(PlanningScene):
 
         Parameters
         ----------
-        trajectory : Trajectory, or spline of scipy
+        trajectory : Trajectory, or spline of scipy, or mapping
         moving : mapping, optional
         resolution : float or (dof,) float
             As in `trajectory_free`.
         tolerance : float
-            Distance of the bounds, in the robot's unit, if the proof succeeds. The bounds hold in any case.
+            Difference of the two bounds, in the robot's unit, if the proof succeeds. The bounds hold in any case.
         workers : int
             Threads.
 
@@ -745,8 +1071,8 @@ class Checker(PlanningScene):
 
         Parameters
         ----------
-        trajectory : Trajectory, or spline of scipy
-            See `Trajectory`.
+        trajectory : Trajectory, or spline of scipy, or mapping
+            As in `trajectory_free`.
         excess : float
             How far pieces may reach beyond the swept volume, in the robot's unit. The polytope around a curved shape
             and the hull of a non-convex body add to it, and are included in the ``excess`` of the result.
@@ -785,12 +1111,12 @@ class Checker(PlanningScene):
         tolerance: float = 1e-4,
         workers: int = 1,
     ) -> SafetyReport:
-        """Return the pairs that come closer than their margins in a programme of motions. The list is proven complete.
+        """Return the pairs that are not proven to keep their margins in a programme of motions.
 
         Parameters
         ----------
         programme : mapping of str to a motion
-            A trajectory, a spline of scipy, or (m, dof) waypoints one second apart. A tuple of one of these and
+            A trajectory as in `trajectory_free`, or (m, dof) waypoints one second apart. A tuple of one of these and
             ``moving``, as in `trajectory_free`, is also accepted.
         resolution : float or (dof,) float
         tolerance : float
@@ -800,7 +1126,8 @@ class Checker(PlanningScene):
         Returns
         -------
         SafetyReport
-            True if every margin is kept. It can be written as a table, a JSON document, or a page.
+            True if every margin is proven to be kept. All pairs that are not in ``rows`` are proven. The report can be
+            written as a table, a JSON document, or a page.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Robots made from robots: several robots under a common root, locked joints, other shapes, scaled links.
 
-The result is the description of a tree, like that of a file, with its shapes and allowed pairs. All other code
-therefore treats several robots as one.
+The result has the same form as a robot from a file: one tree, with shapes and allowed pairs. All other code therefore
+treats several robots as one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gjk3d.robot.urdf import Description, Joint, Link
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number
-from gjk3d.wording import kind_of
+from gjk3d.wording import expected_names, kind_of
 
 if TYPE_CHECKING:
     from gjk3d.robot.model import Robot
@@ -91,7 +91,7 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             raise RobotError(f"part {part!r} is {kind_of(robot)}, expected a Robot")
     for what, entries in (("on", on), ("joints", joints)):
         if unknown := [name for name in entries if name not in parts]:
-            raise RobotError(f"{what} names {unknown[0]!r}, which is not a part. Parts are {', '.join(parts)}")
+            raise RobotError(f"{what} names {unknown[0]!r}, which is not a part, {expected_names(unknown[0], parts)}")
     for part, kind in joints.items():
         if not isinstance(kind, str) or kind not in _HOLDS:
             raise RobotError(f"joints: {part!r} has {kind!r}, expected one of {', '.join(map(repr, _HOLDS))}")
@@ -104,7 +104,7 @@ def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
             chain.append(base)
             base = on[base].partition("/")[0]
             if base in chain:
-                raise RobotError(f"on: {' is attached to '.join(map(repr, [*chain, base]))}, a loop. Remove one")
+                raise RobotError(f"on: {' -> '.join(map(repr, [*chain, base]))} is a loop of parts. Remove one of them")
 
 
 def _prefixed(joint: Joint, part: str) -> Joint:
@@ -139,7 +139,7 @@ def _numbered(
 
 
 def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
-    """Return the joints of a robot. The named joints, and those that mimic them, are fixed at q."""
+    """Return the joints of a robot, with the named joints, and the joints that mimic them, fixed at q."""
     locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
     joints = []
@@ -162,7 +162,7 @@ Shapes = Any  #: a shape or mesh, a tuple (shape, pose), or a list of these
 
 
 def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the shapes of a robot with those of one link replaced."""
+    """Return the bodies and geometries of a robot, with the shapes of one link replaced."""
     if mode not in MESH_MODES:
         raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]
@@ -200,7 +200,7 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
     Parameters
     ----------
     robot : Robot
-        It does not change. Its allowed pairs are copied.
+        This robot does not change. Its allowed pairs are copied.
     factors : mapping of str to float
         Scale factor of each link, above 0.
 

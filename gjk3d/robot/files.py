@@ -24,7 +24,7 @@ class _Doctype(Exception):
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """A builder that refuses a DOCTYPE, whose entities can grow without bound or read other files."""
+    """A builder of XML that refuses a DOCTYPE, because its entities can grow without bound or read other files."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise _Doctype
@@ -38,7 +38,7 @@ _XACRO = ("{http://www.ros.org/wiki/xacro}", "{http://ros.org/wiki/xacro}")
 def read_root(
     source: str | os.PathLike[str], tags: Sequence[str] = ("robot",), arguments: Mapping[str, str] | None = None
 ) -> tuple[Path, Element]:
-    """Return the file and the root element, which must have one of the tags.
+    """Return the file's path and its root element, which must have one of the tags.
 
     A string that begins with < is the text itself. The package xacro expands a xacro with the arguments.
     """
@@ -62,13 +62,15 @@ def read_root(
 
 def _bytes_of(file: Path) -> bytes:
     if os.path.isdir(file):
-        raise FileError(f"{file} is a folder, expected a file")
+        raise FileError(f"{file} is a folder, expected a file. Name a file in it")
     if os.path.exists(file) and not os.path.isfile(file):
         raise FileError(f"{file} is a device or a pipe, expected a file. Save its content to a file first")
     if not os.path.isfile(file):
-        raise FileError(f"no such file: {cut(file)} (looked for {cut(file.absolute())})")
+        raise FileError(f"the file {cut(file)} ({cut(file.absolute())}) does not exist. Correct the path")
     if file.stat().st_size > MAX_BYTES:
-        raise ParseError(f"{file} has {file.stat().st_size} bytes, expected at most {MAX_BYTES}")
+        raise ParseError(
+            f"{file} has {file.stat().st_size} bytes, expected at most {MAX_BYTES}. Move its meshes to their own files"
+        )
     return file.read_bytes()
 
 
@@ -80,20 +82,20 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
     except _Doctype:
         raise ParseError(f"{file} has a DOCTYPE, which is refused because its entities are unsafe. Remove it") from None
     except (ElementTree.ParseError, LookupError, ValueError) as reason:
-        raise ParseError(f"{file} is not well-formed XML: {reason}") from None
+        raise ParseError(f"{file} is not well-formed XML: {reason}. Correct this line") from None
     # level by level without recursion, since deep elements could overflow the stack
     depth, level = 1, [*root]
     while level:
         depth, level = depth + 1, [below for element in level for below in element]
         if depth > MAX_DEPTH:
-            raise ParseError(f"{file} has more than {MAX_DEPTH} nested elements, expected at most {MAX_DEPTH}")
+            raise ParseError(f"{file} is too deep, expected at most {MAX_DEPTH} nested elements. Export the file again")
     if root.tag not in tags:
         raise ParseError(f"{file} has the root <{root.tag}>, expected {' or '.join(f'<{tag}>' for tag in tags)}")
     return root
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro. They record which are read, since xacro ignores unknown names silently."""
+    """The arguments of a xacro, which record the names that xacro reads, since xacro ignores unknown names silently."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})
@@ -113,10 +115,8 @@ def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
     try:
         import xacro
     except ImportError:
-        raise ParseError(
-            f"{file} is a xacro, which the package xacro expands. Run pip install xacro, or expand it with "
-            f"`xacro {file.name} > robot.urdf`"
-        ) from None
+        other = "" if file is TEXT else f", or expand it with `xacro {file} > robot.urdf`"
+        raise ParseError(f"{file} is a xacro, which the package xacro expands. Run pip install xacro{other}") from None
     mappings = _Arguments(arguments)
     try:
         if file is TEXT:
@@ -149,30 +149,32 @@ class Place:
         self.where = where
 
     def children(self, tag: str) -> Iterator[Place]:
-        """Yield the children of a tag, by name where they have one."""
+        """Yield the children with a tag, named by their attribute "name" if they have it."""
         for count, child in enumerate(self.element.findall(tag)):
             name = child.get("name")
             yield Place(child, f"{self.where}, {tag} {name!r}" if name else f"{self.where}, {tag} [{count}]")
 
     def child(self, tag: str) -> Place | None:
-        """Return the only child of a tag, or None."""
+        """Return the only child with a tag, or None."""
         children = self.element.findall(tag)
         if len(children) > 1:
-            raise ParseError(f"{self.where} has {len(children)} <{tag}>, expected one")
+            raise ParseError(f"{self.where} has {len(children)} <{tag}>, expected one. Remove the others")
         return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
-        """Return the only child of a tag; `ParseError` if it is missing."""
+        """Return the only child with a tag; `ParseError` if it is missing."""
         child = self.child(tag)
         if child is None:
-            raise ParseError(f"{self.where} has no <{tag}>")
+            raise ParseError(f"{self.where} lacks its <{tag}>. Add this element, or export the file again")
         return child
 
     def text(self, attribute: str) -> str:
         """Return a required attribute, which must not be empty."""
         value = self.element.get(attribute)
         if value is None or not value.strip():
-            raise ParseError(f"{self.where} has no {attribute}=")
+            raise ParseError(
+                f"{self.where} has {attribute}={value!r}, expected a value. Write it, or export the file again"
+            )
         return value.strip()
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -190,7 +192,7 @@ class Place:
             raise ParseError(f"{self.where}: {attribute}={raw!r}, expected {expected}")
         for value in values:
             if not isfinite(value):
-                raise ParseError(f"{self.where}: {attribute}={raw!r} is not finite")
+                raise ParseError(f"{self.where}: {attribute}={raw!r}, expected finite numbers")
         return values
 
     def number(self, attribute: str, default: float | None = None) -> float:
@@ -216,7 +218,7 @@ def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str
             tried.append(path)
     names = "".join(f"\n  {cut(path)}" for path in tried)
     raise FileError(
-        f"{where}: the mesh {cut(filename)} was not found. Searched{names}\nPass package_dirs=[...] (--package-dir on "
+        f"{where}: the mesh {cut(filename)} was not found. Searched:{names}\nPass package_dirs=[...] (--package-dir on "
         "the command line) with the folder of the package, or the folder that contains it"
     )
 

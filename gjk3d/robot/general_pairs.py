@@ -1,9 +1,9 @@
 """Pairs that are not convex: those with meshes and other bodies, and with user-defined supports.
 
-`gjk3d.robot.cell_kernels` tests pairs with bodies. What it leaves undecided, and all other pairs, is done here. Each
-shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough apart, the pair is
-decided. Other pairs go to the functions of two shapes, all configurations of a pair at once.
-Configurations are (n, dof) rows, checked. Pairs are numbers after those of convex pairs, see `gjk3d.robot.cell.Cell`.
+`gjk3d.robot.cell_kernels` tests pairs with bodies. This file decides the pairs that it leaves undecided, and all other
+pairs. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If the outlines are far enough apart, the
+pair is decided. Other pairs go to the functions of two shapes, all configurations of a pair at once. Configurations are
+checked rows (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`, after the convex pairs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
 def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
     """Write for each configuration and pair whether the outlines are proven farther apart than the margin.
 
-    Returns whether all of them are.
+    Returns whether all outlines are.
     """
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
@@ -67,7 +67,7 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
     """Write a lower bound of the signed distance for each configuration and pair, `TOUCHING` if its outlines touch.
 
-    The first bound that is greater than ``most`` of the pair is written.
+    Balls, capsules and GJK are tried in turn. The first bound that is greater than the ``most`` of the pair is written.
     """
     chain, layout, frames, solver, axes, _ = task
     pairs, balls, rows, floats, starts = layout.pairs, frames.balls, frames.rows, layout.floats, layout.starts
@@ -99,7 +99,7 @@ def _layout_of(cell: Cell, numbers: Ints) -> Layout:
 
 
 def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
-    """Return which outlines of some pairs may be within their margins, (n, pairs)."""
+    """Return for each configuration which of some pairs have outlines that may be within the margin, (n, pairs)."""
     far = np.empty((len(rows), len(numbers)), dtype=bool)
     _far_many(cell.task(_layout_of(cell, numbers)), rows, margins, far)
     return ~far
@@ -129,11 +129,17 @@ def hit_of_one(cell: Cell, q: Array) -> int:
 
 
 def _body_gaps(
-    cell: Cell, rows: Array, some: Ints, most: Array, best: Array | None = None, depth: Depth = "tight"
+    cell: Cell,
+    rows: Array,
+    some: Ints,
+    most: Array,
+    best: Array | None = None,
+    depth: Depth = "tight",
+    workers: int = 1,
 ) -> Array:
     """Return the signed distance of some pairs with bodies up to their ``most``, as rows of `solve`, (n, pairs, 12).
 
-    With a ``best`` of each configuration, only pairs that are nearer than it and than all others are solved exactly.
+    With a ``best`` distance of each configuration, only pairs that lower it are solved exactly.
     """
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
@@ -144,7 +150,7 @@ def _body_gaps(
     gaps_many(cell.task(), rows, cell.bodies(cell.memory), some - first, search)
     for s in np.flatnonzero((verdicts != APART).any(axis=0)).tolist():
         at = np.flatnonzero(verdicts[:, s] != APART)
-        out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0), depth))
+        out[at, s] = _rows_of(signed_distances(cell, rows[at], int(some[s]), max(float(most[s]), 0.0), depth, workers))
     return out
 
 
@@ -152,7 +158,7 @@ def _body_gaps(
 
 
 def _spans(pairs: int, count: int) -> Iterator[slice]:
-    """Yield slices of configurations whose pairs fit into memory at once; none if there are no pairs."""
+    """Yield slices of configurations whose pairs fit into memory at once; no slice if there are no pairs."""
     size = max(1, _AT_ONCE // max(pairs, 1))
     for start in range(0, count if pairs else 0, size):
         yield slice(start, min(start + size, count))
@@ -211,8 +217,8 @@ def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Dept
 def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | None = None) -> tuple[Array, Array]:
     """Return bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
 
-    A pair that is proven farther apart than ``most``, one number or one for each pair, has a lower bound greater than
-    that and an infinite upper bound.
+    ``most`` is one number, or one for each pair. A pair that is proven farther apart has a lower bound greater than
+    ``most`` and an infinite upper bound.
     """
     numbers = np.arange(len(cell.layout.pairs), len(cell.slots)) if selected is None else selected
     limits = np.array(np.broadcast_to(np.asarray(most, dtype=np.float64), len(numbers)))
@@ -223,13 +229,13 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
     return lower, upper
 
 
-def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth = "tight") -> None:
+def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
     """Replace rows of `gjk3d.robot.cell_kernels.clearance_many` if a general pair is nearer, within ``most``."""
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
-        _nearest(cell, rows[span], most, out[span], which[span], depth)
+        _nearest(cell, rows[span], most, out[span], which[span], depth, workers)
 
 
-def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth) -> None:
+def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
@@ -244,7 +250,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     fallback = np.arange(cell.measured, len(cell.slots))
     # pairs with bodies first: they are fast, and each makes the limit smaller for the fallback pairs
     if len(compiled):
-        candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best, depth)
+        candidates = _body_gaps(cell, rows, compiled, np.full(len(compiled), inf), best, depth, workers)
         k = candidates[:, :, 0].argmin(axis=1)
         every = np.arange(len(rows))
         row = candidates[every, k]
@@ -256,7 +262,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     for s in np.argsort(lower.min(axis=0, initial=inf), kind="stable").tolist():
         at, p = np.flatnonzero(lower[:, s] <= best), int(fallback[s])
         if len(at):
-            gaps = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0), depth)
+            gaps = signed_distances(cell, rows[at], p, max(float(best[at].max()), 0.0), depth, workers)
             better(at, _rows_of(gaps), np.full(len(at), p))
     out[:, 1] = np.where(np.isinf(out[:, 0]), inf, np.minimum(least, out[:, 0]))
 
@@ -270,12 +276,16 @@ def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") ->
         yield span.start + k, first + s, out[k, s]
 
 
-def signed_distances(cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight") -> Distance:
+def signed_distances(
+    cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight", workers: int = 1
+) -> Distance:
     """Return the signed distance of a pair, a row for each configuration, or a single result for one."""
     pose_a, pose_b = poses_of(cell, rows, p)
     if len(rows) == 1:  # the prepared single query has the same bits and less overhead
         pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
-    return two_shapes.signed_distance(*shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most)
+    return two_shapes.signed_distance(
+        *shapes_of(cell, p), pose_a, pose_b, depth=depth, max_distance=most, workers=workers
+    )
 
 
 def _rows_of(distance: Distance) -> Array:

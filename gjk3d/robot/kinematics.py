@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the images of x and y under the smallest rotation that takes z to n. For n = -z they are x and -y."""
+    """Return the axes x and y rotated by the smallest rotation from z to n. For n = -z they are x and -y."""
     if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
@@ -160,7 +160,7 @@ def many_link_poses(
 
 @kernel
 def along(q0: Array, q1: Array, t: float, q: Array) -> None:
-    """Write the configuration at t of the line from q0 at 0 to q1 at 1 into q. Both ends are exact."""
+    """Write the configuration at t on the line from q0 (t = 0) to q1 (t = 1) into q. Both ends are exact."""
     for j in range(q.shape[0]):
         q[j] = (1.0 - t) * q0[j] + t * q1[j]
 
@@ -183,10 +183,19 @@ def _add(out: Array, column: int, factor: float, v: Vec3) -> None:
 
 
 @kernel
-def _turning_rate(w: Vec3, k: int) -> Vec3:
-    """Return the angular velocity of the rotation by the vector w when its k-th number grows by 1 a second.
+def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> None:
+    """Add the velocity of a point on an arm about an axis, and the angular velocity if ``out`` has six rows."""
+    _add(out, column, factor, cross(axis, arm))
+    if out.shape[0] == 6:
+        _add(out[3:], column, factor, axis)
 
-    Column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (Chirikjian 2012, left Jacobian of SO(3)).
+
+@kernel
+def _turning_rate(w: Vec3, k: int) -> Vec3:
+    """Return the angular velocity of the rotation by the vector w when number k of w grows by 1 a second.
+
+    It is column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (left Jacobian of SO(3), Chirikjian
+    2012).
     """
     t = sqrt(dot(w, w))
     if t < 1e-2:  # a series, since the closed forms cancel. Its next terms are below 1e-16 of the sums.
@@ -207,7 +216,8 @@ def _turning_rate(w: Vec3, k: int) -> Vec3:
 def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3, scratch: Array, out: Array) -> None:
     """Add the derivative of a point of a link with respect to q to out (3, dof), in world axes.
 
-    The point is in world coordinates. ``poses`` (links, 4, 4) are those at ``q``. Scratch is (4, 4).
+    With six rows, ``out`` also gets the angular velocities of the link. The point is in world coordinates. ``poses``
+    (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
     """
     axis, parent = chain.axis, chain.parent
     i = link
@@ -220,7 +230,7 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
             along = rotated(pose, (axis[i, 0], axis[i, 1], axis[i, 2]))
             arm = (point[0] - pose[0, 3], point[1] - pose[1, 3], point[2] - pose[2, 3])
             if what == 1:
-                _add(out, column, rate, cross(along, arm))
+                _add_turn(out, column, rate, along, arm)
             elif what == 2:
                 _add(out, column, rate, along)
             else:
@@ -232,12 +242,12 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
                     u, v = plane_axes((axis[i, 0], axis[i, 1], axis[i, 2]))
                     _add(out, column, 1.0, rotated(base, u))
                     _add(out, column + 1, 1.0, rotated(base, v))
-                    _add(out, column + 2, 1.0, cross(along, arm))
+                    _add_turn(out, column + 2, 1.0, along, arm)
                 else:
                     w = (q[column + 3], q[column + 4], q[column + 5])
                     for k in range(3):
                         _add(out, column + k, 1.0, (base[0, k], base[1, k], base[2, k]))
-                        _add(out, column + 3 + k, 1.0, cross(rotated(base, _turning_rate(w, k)), arm))
+                        _add_turn(out, column + 3 + k, 1.0, rotated(base, _turning_rate(w, k)), arm)
         i = parent[i]
 
 
@@ -245,7 +255,7 @@ def _point_jacobian(chain: Chain, q: Array, poses: Array, link: int, point: Vec3
 def many_point_jacobians(
     chain: Chain, q: Array2, link: int, points: Array2, scratch: Array2, poses: Array3, out: Array3,
 ) -> None:  # fmt: skip
-    """Write the Jacobians of points (n, 3) in the frame of a link at n configurations into (n, 3, dof)."""
+    """Write the Jacobians of points (n, 3) in the frame of a link at n configurations into (n, 3 or 6, dof)."""
     for k in range(q.shape[0]):
         link_poses(chain, q[k], scratch, poses)
         out[k, :, :] = 0.0
@@ -255,6 +265,39 @@ def many_point_jacobians(
         _point_jacobian(chain, q[k], poses, link, p, scratch, out[k])
 
 
+@kernel
+def gradient_at(
+    chain: Chain, q: Array, poses: Array, link_a: int, link_b: int, answer: Array, scratch: Array, motions: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Write the gradient of a distance (dof,), and the Jacobians of the two points, (2, 3, dof).
+
+    ``answer`` is a row of `solve`. The links of its points are negative for a point of the world. ``poses``
+    (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
+    """
+    # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
+    # theorem). They are therefore treated as fixed to their links.
+    out[:] = 0.0
+    motions[:, :, :] = 0.0
+    for side in range(2):
+        link = link_a if side == 0 else link_b
+        if link < 0:
+            continue
+        m, c = poses[link], 6 + 3 * side
+        x, y, z = answer[c] - m[0, 3], answer[c + 1] - m[1, 3], answer[c + 2] - m[2, 3]
+        # into the frame of the link and back, so that the bits are those of `many_point_jacobians`
+        p = rotated(m, (
+            m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
+            m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
+        ))  # fmt: skip
+        p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
+        _point_jacobian(chain, q, poses, link, p, scratch, motions[side])
+        sign = -1.0 if side == 0 else 1.0
+        for j in range(q.shape[0]):
+            rate = answer[3] * motions[side, 0, j] + answer[4] * motions[side, 1, j]
+            out[j] += sign * (rate + answer[5] * motions[side, 2, j])
+
+
 @entry
 def distance_gradients(
     chain: Chain, q: Array2, of: Ints1, links: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
@@ -262,36 +305,14 @@ def distance_gradients(
 ) -> None:  # fmt: skip
     """Write the gradients of distances into ``out`` (rows, dof): the normal times the Jacobians of the two points.
 
-    ``answers`` are rows of `solve`, each at its configuration ``of``. Sorted configurations are fastest. ``links``
-    (rows, 2) are the links of the two points, negative for a point of the world. With ``every`` the Jacobians are
-    written to ``moved`` (rows, 2, 3, dof). Otherwise ``moved`` is scratch (1, 2, 3, dof).
+    ``answers`` are rows of `solve`. ``of`` has the configuration of each row; sorted configurations are fastest.
+    ``links`` (rows, 2) are the links of the two points, negative for a point of the world. With ``every`` the Jacobians
+    are written to ``moved`` (rows, 2, 3, dof). Otherwise ``moved`` is scratch (1, 2, 3, dof).
     """
-    # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
-    # theorem). They are therefore treated as fixed to their links.
     at = -1
     for k in range(links.shape[0]):
-        out[k, :] = 0.0
-        motions = moved[k if every else 0]
-        motions[:, :, :] = 0.0
-        if links[k, 0] < 0 and links[k, 1] < 0:
-            continue
-        if of[k] != at:
+        a, b = links[k, 0], links[k, 1]
+        if of[k] != at and (a >= 0 or b >= 0):
             at = of[k]
             link_poses(chain, q[at], scratch, poses)
-        for side in range(2):
-            link = links[k, side]
-            if link < 0:
-                continue
-            m, c = poses[link], 6 + 3 * side
-            x, y, z = answers[k, c] - m[0, 3], answers[k, c + 1] - m[1, 3], answers[k, c + 2] - m[2, 3]
-            # into the frame of the link and back, so that the bits are those of `many_point_jacobians`
-            p = rotated(m, (
-                m[0, 0] * x + m[1, 0] * y + m[2, 0] * z, m[0, 1] * x + m[1, 1] * y + m[2, 1] * z,
-                m[0, 2] * x + m[1, 2] * y + m[2, 2] * z,
-            ))  # fmt: skip
-            p = (p[0] + m[0, 3], p[1] + m[1, 3], p[2] + m[2, 3])
-            _point_jacobian(chain, q[at], poses, link, p, scratch, motions[side])
-            sign = -1.0 if side == 0 else 1.0
-            for j in range(q.shape[1]):
-                rate = answers[k, 3] * motions[side, 0, j] + answers[k, 4] * motions[side, 1, j]
-                out[k, j] += sign * (rate + answers[k, 5] * motions[side, 2, j])
+        gradient_at(chain, q[of[k]], poses, a, b, answers[k], scratch, moved[k if every else 0], out[k])

@@ -11,6 +11,7 @@ from gjk3d.convex.checks import check_margin
 from gjk3d.errors import RobotError
 from gjk3d.robot.obstacles import WORLD
 from gjk3d.typing import Array, Bools
+from gjk3d.wording import expected_names
 
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
@@ -29,7 +30,7 @@ class Rule(NamedTuple):
 
 
 def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
-    """Return the margin of each pair: that of the last rule for it, or else ``margin``."""
+    """Return the margin of each pair: the margin of the last rule for the pair, or else ``margin``."""
     margins = np.full(len(cell.slots), margin)
     for rule in rules:
         margins[pairs_of(cell, rule.a, rule.b)] = rule.margin
@@ -37,7 +38,7 @@ def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
 
 
 def pairs_of(cell: Cell, a: str, b: str | None) -> Bools:
-    """Return which pairs are of two names, or of one name and any other."""
+    """Return which pairs belong to the names a and b, or to a and any other name."""
     owner = cell.owner[cell.slots]
     is_a = owner == cell.owners.index(a)
     if b is not None:
@@ -106,7 +107,7 @@ class Margins:
         Parameters
         ----------
         name : str
-            Of a link or an attached object.
+            Name of a link or an attached object.
         padding : float
             In the robot's unit.
 
@@ -128,8 +129,12 @@ class Margins:
         False
         """
         check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
-        if not isinstance(name, str) or (name not in self.robot.links and name not in self.attached):
-            raise RobotError(f"set_padding: {name!r:.80} is not a link or attached object. Use set_margin for others")
+        names = *self.robot.links, *self.attached
+        if not isinstance(name, str) or name not in names:
+            raise RobotError(
+                f"set_padding: {name!r:.80} is not a link or attached object (set_margin is for others), "
+                f"{expected_names(name, names)}"
+            )
         self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
 
     @property

@@ -15,7 +15,7 @@ from gjk3d.errors import RobotError
 from gjk3d.robot.kinematics import FIXED, Chain, many_link_poses, many_point_jacobians
 from gjk3d.robot.urdf import Description, Joint, tree_of
 from gjk3d.typing import Array, Ints, Number, Row, Rows, Unclear
-from gjk3d.wording import count, kind_of, nearest
+from gjk3d.wording import count, expected_names, kind_of
 
 _FLOAT = np.dtype(np.float64)
 
@@ -80,7 +80,7 @@ class Mechanism:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that have numbers in q, in their order."""
+        """Names of the joints that have numbers in q, in the order of q."""
         return tuple(self.columns)
 
     def link_number(self, link: str | int) -> int:
@@ -89,7 +89,7 @@ class Mechanism:
         Parameters
         ----------
         link : str or int
-            Its name or its number.
+            Name or number of the link.
 
         Returns
         -------
@@ -102,8 +102,7 @@ class Mechanism:
         """
         if isinstance(link, str):
             if link not in self.links:
-                hint = f"{nearest(link, self.links)} Its links are {listed(self.links)}."
-                raise RobotError(f"robot {self.name!r} has no link {link!r}.{hint}")
+                raise RobotError(f"robot {self.name!r} has no link {link!r}, {expected_names(link, self.links)}")
             return self.links.index(link)
         try:
             number = index(link)
@@ -137,8 +136,8 @@ class Mechanism:
             raise RobotError(f"values are {kind_of(values)}, expected a mapping of names of joints to their numbers")
         for name, value in values.items():
             if name not in self.columns:
-                hint = f"{nearest(name, self.columns)} Its joints are {listed(self.joint_names)}."
-                raise RobotError(f"robot {self.name!r} has no joint {name!r} with numbers in q.{hint}")
+                known = expected_names(name, self.columns)
+                raise RobotError(f"robot {self.name!r} has no joint {name!r} with numbers in q, {known}")
             try:
                 numbers = np.asarray(value, dtype=np.float64).ravel()
             except (TypeError, ValueError, OverflowError):
@@ -158,14 +157,14 @@ class Mechanism:
         q : (dof,) or (n, dof) float
             Radians, and the robot's unit of length.
         name : str
-            Its name in error messages.
+            Name of the argument in error messages.
 
         Returns
         -------
         rows : (n, dof) float
             The configurations, a single one as one row.
         stacked : bool
-            Whether they were a stack.
+            Whether q was a stack of configurations.
 
         Raises
         ------
@@ -265,7 +264,7 @@ class Mechanism:
         many_link_poses(self._chain, rows, np.empty((4, 4)), out)
         return out if stack else out[0]
 
-    def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0)) -> Array:
+    def jacobian(self, q: Rows, link: str | int, point: Row = (0.0, 0.0, 0.0), *, angular: bool = False) -> Array:
         """Return the Jacobian of a point that is fixed to a link, in world axes.
 
         Parameters
@@ -274,17 +273,25 @@ class Mechanism:
         link : str or int
         point : (3,) or (n, 3) float
             In the frame of the link. The default is its origin.
+        angular : bool
+            Whether three rows with the angular velocity of the link follow.
 
         Returns
         -------
-        (3, dof) or (n, 3, dof) float
-            Linear velocity per unit rate of each number of q. A joint that mimics another adds to the column of that
-            joint.
+        (3 or 6, dof) or (n, 3 or 6, dof) float
+            Linear velocity per unit rate of each number of q, then the angular velocity on request. A joint that mimics
+            another adds to the column of that joint.
 
         Raises
         ------
         RobotError
             q is not a configuration or a stack of them, the link does not exist, or the point is not a point.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> gk.robot.Robot.example().jacobian([0.0, 0.0], "hand", angular=True).tolist()[4:]
+        [[0.0, 0.0], [1.0, 1.0]]
         """
         rows, stack = self.configurations(q)
         number = self.link_number(link)
@@ -295,7 +302,7 @@ class Mechanism:
         if offset.shape not in ((3,), (len(rows), 3)) or not np.isfinite(offset).all():
             raise RobotError(f"point is {offset.tolist()!r:.80}, expected (3,) or ({len(rows)}, 3) finite numbers")
         points = np.ascontiguousarray(np.broadcast_to(offset, (len(rows), 3))).copy()
-        out = np.empty((len(rows), 3, self.dof))
+        out = np.empty((len(rows), 6 if angular else 3, self.dof))
         poses = np.empty((len(self.links), 4, 4))
         many_point_jacobians(self._chain, rows, number, points, np.empty((4, 4)), poses, out)
         return out if stack else out[0]

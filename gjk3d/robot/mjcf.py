@@ -32,7 +32,7 @@ _WORDS = {"body": "body", "jnt": "joint", "geom": "geom", "eq": "equality", "key
 
 
 def read_mjcf(file: Path, root: Element, collision: str) -> Description:
-    """Return the description of an MJCF. ``root`` is its content if the file is `TEXT`."""
+    """Return the description of an MJCF file, or of the text that was parsed to ``root`` if the file is `TEXT`."""
     try:
         import mujoco
     except ImportError:
@@ -47,7 +47,7 @@ def read_mjcf(file: Path, root: Element, collision: str) -> Description:
         else:
             binary = process.converted(file, "MJCF", alone=standalone)
     except HeaderError as reason:
-        raise ParseError(f"{file}: {reason}") from None
+        raise ParseError(f"{file}{' ' if str(reason).startswith('is ') else ': '}{reason}") from None
     model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
     return _Reader(mujoco, model, file).description(root.get("model", ""), collision == "visual")
 
@@ -119,7 +119,7 @@ class _Reader:
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return which geoms can collide with another one."""
+        """Return which geoms can collide with another geom."""
         # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -198,7 +198,7 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the joints that follow others by linear equalities. Other equalities are reported as left out."""
+        """Return the joints that follow another joint by a linear equality. Other equalities are reported as unused."""
         model = self.model
         mimics: dict[int, Mimic] = {}
         lost = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from gjk3d.robot.urdf import Description, Link, checked_collision, described, re
 from gjk3d.shapes.base import Shape
 from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, Row
-from gjk3d.wording import count
+from gjk3d.wording import count, expected_names
 
 if TYPE_CHECKING:
     from gjk3d.robot.spheres import RobotSpheres
@@ -56,7 +56,7 @@ class PairedLinks(Mechanism):
         return list(zip(first, second, repeat("adjacent")))
 
     def _adjacent(self) -> Ints:
-        """Return the adjacent pairs by number, (n, 2)."""
+        """Return the adjacent pairs as numbers of links, (n, 2)."""
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]
@@ -66,7 +66,7 @@ class PairedLinks(Mechanism):
         return ordered
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the links with shapes of each rigid body, and those of the next body towards the root."""
+        """Yield for each rigid body its links with shapes, and those of the next body with shapes towards the root."""
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -83,7 +83,7 @@ class PairedLinks(Mechanism):
         return link if link < 0 else int(self._welded[link])
 
     def all_pairs(self) -> Ints:
-        """Return the pairs of links with shapes that can move against each other, (n, 2)."""
+        """Return the pairs of links with shapes that can move relative to each other, (n, 2)."""
         shaped = np.unique(np.array([geometry.link for geometry in self.geometries], dtype=np.int64))
         first, second = np.triu_indices(len(shaped), 1)
         pairs = np.column_stack([shaped[first], shaped[second]])
@@ -94,7 +94,7 @@ class PairedLinks(Mechanism):
     def pairs(self) -> Ints:
         """Pairs of links that are checked, (n, 2), the lower number first.
 
-        Both links have shapes, may not touch, and can move against each other, so a movable joint is between them.
+        Both links have shapes and can move relative to each other, and the pair is not in ``allowed``.
         """
         return self._pairs_with({})
 
@@ -111,8 +111,8 @@ class PairedLinks(Mechanism):
     def allowed(self) -> AllowedPairs:
         """Pairs of links that are not checked.
 
-        Set it to the result of `allow_by_sampling`, or to pairs of names, (a, b, reason) or (a, b). A `Checker` uses
-        the pairs as they are at the time of a query.
+        This attribute can be set to the result of `allow_by_sampling`, or to pairs of names, (a, b, reason) or (a, b).
+        A `Checker` uses the pairs as they are at the time of a query.
         """
         return self._allowed
 
@@ -120,7 +120,10 @@ class PairedLinks(Mechanism):
     def allowed(self, pairs: AllowedPairs | Iterable[Sequence[str]]) -> None:
         new = pairs if isinstance(pairs, AllowedPairs) else self._pairs_of(pairs)
         if new.links != tuple(self.links):
-            raise RobotError("allowed: the pairs belong to a robot with other links, expected pairs of this robot")
+            raise RobotError(
+                "allowed: the pairs belong to a robot with other links, expected pairs of this robot. Pass pairs of "
+                "names instead"
+            )
         old = getattr(self, "_allowed", None)
         self._allowed = new
         # checkers that use the old pairs use the new pairs from now on
@@ -154,7 +157,7 @@ class Robot(PairedLinks):
     A configuration is a row of ``dof`` numbers. A revolute or continuous joint (radians, not wrapped) and a prismatic
     joint have one number. A planar joint has three: two along its plane, and the turn about its normal. A floating
     joint has six: a translation and a rotation vector. Joints are in the order of the file. Fixed joints and joints
-    that mimic others do not have numbers. Limits can be read and are not enforced.
+    that mimic others do not have numbers. Limits are stored but not enforced.
 
     Attributes
     ----------
@@ -180,7 +183,7 @@ class Robot(PairedLinks):
     rigid : (links,) int
         Links with the same number are joined by fixed joints only.
     allowed : AllowedPairs
-        Pairs of links that are not checked. Checkers use it as it is at the time of a query.
+        Pairs of links that are not checked. Checkers use the pairs as they are at the time of a query.
     states : dict
         Named poses of the SRDF. Each is a dict of joint values by the name of the joint. See `state`.
     groups : dict
@@ -285,7 +288,7 @@ class Robot(PairedLinks):
 
         See also `from_urdf`. A xacro is expanded by the package of that name (``gjk3d[robot]``). It is a program that
         can run for any time, so load only files that you trust. An MJCF is read by MuJoCo (``gjk3d[mjcf]``). Its bodies
-        become links, and its keyframes become named poses. Allowed pairs are those that it excludes, those with
+        become links, and its keyframes become named poses. Allowed pairs are those that the file excludes, those with
         incompatible masks, and `adjacent` ones. The world and bodies welded to it are not adjacent to any body, as in
         MuJoCo. If the masks of any two geoms of two bodies are compatible, all their geoms are checked, which is more
         than MuJoCo does. Geoms without contacts count as visuals. A free joint has a translation and a rotation vector
@@ -308,7 +311,7 @@ class Robot(PairedLinks):
         Raises
         ------
         FileError, ParseError, ShapeError
-            As in `from_urdf`, and if xacro or MuJoCo refuses the file, or if it has a ball joint.
+            As in `from_urdf`, or xacro or MuJoCo refuses the file, or the file has a ball joint.
         ImportError
             MuJoCo is not installed.
 
@@ -367,7 +370,7 @@ class Robot(PairedLinks):
         cls, description: Description, bodies: tuple[Body, ...], geometries: tuple[Geometry, ...], *,
         unwelded: frozenset[str] = frozenset(), worlds: frozenset[str] = frozenset(),
     ) -> Robot:  # fmt: skip
-        """Return a robot without pairs and poses. Raise `ParseError` if the joints do not form a tree."""
+        """Return a robot without allowed pairs and named poses. Raise `ParseError` if the joints do not form a tree."""
         self = cls()
         self._put_together(description)
         self.source, self.parts, self.groups, self._srdf_elements = description.file, {}, {}, ()
@@ -384,7 +387,8 @@ class Robot(PairedLinks):
         """Return a robot made of several robots, which are checked against each other, moved and planned together.
 
         The names of links, joints, groups and poses are prefixed by the name of their part, as in "left/hand". A
-        configuration consists of those of the parts in their order. ``parts`` of the result has the columns of each.
+        configuration consists of the configurations of the parts in their order. ``parts`` of the result has the
+        columns of each part.
         All parts are attached to a link "world", each at its `base`.
 
         Parameters
@@ -393,8 +397,8 @@ class Robot(PairedLinks):
             Robots by names of your choice. A robot may occur several times. `at` sets its pose, and `held` locks
             joints.
         on : mapping of str to str, optional
-            The link that a part is attached to instead of the world, such as "cart/deck", by the name of the part. Its
-            base is then in the frame of that link.
+            The link that a part is attached to instead of the world, such as "cart/deck", by the name of the part. The
+            part's base is then in the frame of that link.
         joints : mapping of str to str, optional
             The joint of a part by its name. "fixed" is the default. "planar" has the numbers x, y and a turn about z,
             as a mobile base on a floor. "floating" has a translation and a rotation vector. The joint has the name of
@@ -403,7 +407,7 @@ class Robot(PairedLinks):
         Returns
         -------
         Robot
-            It allows the allowed pairs of the parts, and adjacent pairs at links that carry another part.
+            Its allowed pairs are those of the parts, and adjacent pairs at links that carry another part.
 
         Raises
         ------
@@ -412,7 +416,7 @@ class Robot(PairedLinks):
 
         Notes
         -----
-        Pairs that never move against each other are not checked, such as two fixed bases or held robots.
+        Pairs that never move relative to each other are not checked, such as two fixed bases or held robots.
 
         Examples
         --------
@@ -452,8 +456,8 @@ class Robot(PairedLinks):
     def example(cls) -> Robot:
         """Return a small robot for examples: an arm of two links in the plane.
 
-        Its links are "post", "beam" (1 m) and "hand" (0.5 m). Its joints are "shoulder" and "elbow". At 0 it points
-        along x.
+        Its links are "post", "beam" (1 m) and "hand" (0.5 m). Its joints are "shoulder" and "elbow". At [0, 0] the arm
+        points along x.
 
         Returns
         -------
@@ -509,8 +513,8 @@ class Robot(PairedLinks):
     def held(self, q: Row, joints: Iterable[str] | None = None) -> Robot:
         """Return the robot with locked joints, whose numbers are removed from q.
 
-        Such a robot can be an obstacle for another robot (`join`), or has fewer joints to plan for. Its links are
-        checked against everything that moves.
+        Such a robot can be an obstacle for another robot (`join`), or has fewer joints to plan for. Its links are still
+        checked against everything that moves relative to them.
 
         Parameters
         ----------
@@ -538,10 +542,11 @@ class Robot(PairedLinks):
         names = tuple(self.columns) if joints is None else names_in(joints, "held: joints")
         for name in names:
             if name not in self.columns:
-                raise RobotError(f"held: {self.name!r} has no joint {name!r} with numbers in q. See its joint_names")
+                known = expected_names(name, self.columns)
+                raise RobotError(f"held: {self.name!r} has no joint {name!r} with numbers in q, {known}")
         rows, stacked = self.configurations(q)
         if stacked:
-            raise RobotError("q is a stack, expected one configuration")
+            raise RobotError("q is a stack, expected one configuration. Pass one row, for example q[0]")
         links = tuple(Link(name, ()) for name in self.links)
         description = Description(self.source, self.name, links, tuple(locked(self, rows[0], names)))
         copy = self._built(description, self.bodies, self.geometries, unwelded=self._unwelded, worlds=self._worlds)
@@ -616,8 +621,8 @@ class Robot(PairedLinks):
         """
         if not isinstance(name, str) or name not in self.states:
             raise RobotError(
-                f"robot {self.name!r} has no pose {name!r}. "
-                + (f"Its poses are {listed(tuple(self.states))}" if self.states else "Poses are read from srdf=...")
+                f"robot {self.name!r} has no pose {name!r}, {expected_names(name, self.states)}"
+                + ("" if self.states else " Load the robot with srdf=, the path of an SRDF with poses.")
             )
         return self.configuration({k: v for k, v in self.states[name].items() if k in self.columns}, start)
 
@@ -636,7 +641,7 @@ class Robot(PairedLinks):
         Path(path).write_text(srdf_text(self.name, self.allowed, self._srdf_elements), encoding="utf-8")
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot as a URDF with its checked shapes. Each hull or mesh becomes an OBJ in a folder next to it.
+        """Write the robot as a URDF with its checked shapes. Each hull or mesh becomes an OBJ next to the URDF.
 
         Joints, limits and mimics are written as they were read. Inertias, visuals, efforts and velocities are not read,
         so they are left out or 0. A capsule becomes a cylinder and two spheres, which is the same volume. A URDF cannot
@@ -661,7 +666,7 @@ class Robot(PairedLinks):
             placed[self.links[body.link]].append((body.shape, body.pose))
         write_urdf(Path(path), self.name, placed, self._in_file_order(), self.base)
 
-    def spheres(self, excess: float) -> RobotSpheres:
+    def spheres(self, excess: float, *, progress: Callable[[float], object] | None = None) -> RobotSpheres:
         """Return spheres that cover each link, for planners that accept only spheres, such as cuRobo and VAMP.
 
         Each point of the shapes of a link is in one of its spheres, and no sphere reaches farther outside the shapes
@@ -670,12 +675,15 @@ class Robot(PairedLinks):
         Parameters
         ----------
         excess : float
-            How far spheres may reach outside, in the robot's unit. Half of it takes four to ten times as many spheres.
+            How far spheres may reach outside, in the robot's unit. Half the excess takes four to ten times as many
+            spheres.
+        progress : callable, optional
+            Called after each link with the progress, from 0 to 1.
 
         Returns
         -------
         RobotSpheres
-            Its ``to_curobo`` and ``to_urdf`` write it to files.
+            Its methods ``to_curobo`` and ``to_urdf`` write files.
 
         Raises
         ------
@@ -691,7 +699,7 @@ class Robot(PairedLinks):
         """
         from gjk3d.robot.spheres import cover
 
-        return cover(self, excess)
+        return cover(self, excess, progress)
 
     def __getattr__(self, name: str) -> Any:
         if name == "chain":

@@ -1,11 +1,11 @@
 """Motion bounds: upper bounds of the relative motion of the shapes of a pair on a line between configurations.
 
 Each joint between two shapes moves them by no more than its slide, or by its turn times the greatest distance of the
-nearer shape from its axis (Schwarzer, Saha, Latombe 2005). This distance over all configurations is the reach of a
-slot. A slot is carried outwards from its link through the whole tree. In the frame of the next link it is swept around
-the axis of a revolute joint, or along that of a prismatic one. A cylinder around the swept set is then carried further.
-So an arm that only its joint limits keep folded counts as stretched. A link that turns about its own length does not
-count as turning about one of its ends.
+nearer shape from the joint's axis (Schwarzer, Saha, Latombe 2005). The reach of a slot is its greatest distance from an
+axis in all configurations. To compute it, the slot is carried outwards from its link through the whole tree. In the
+frame of the next link it is swept around the axis of a revolute joint, or along the axis of a prismatic joint. A
+cylinder around the swept set is then carried further. So an arm that only its joint limits keep folded counts as
+stretched. A link that turns about its long axis does not count as turning about one of its ends.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SET = 12
 
 @kernel
 def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
-    """Return the support value of the set along a unit direction."""
+    """Return the support value along a unit direction of a set: the shape itself if ``exact``, or a cylinder."""
     if exact:
         e = (
             s[0] * d[0] + s[3] * d[1] + s[6] * d[2],
@@ -58,7 +58,7 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the radius and the two ends of the cylinder about an axis through a point that contains the set."""
+    """Return the radius and the two ends of the cylinder about an axis through ``at`` that contains the set."""
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
@@ -102,10 +102,10 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write into ``out`` the set swept by a joint and return its greatest distance from the axis of the joint.
+    """Write into ``out`` the set swept by a joint; return the greatest distance of the set from the joint's axis.
 
-    ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then its
-    half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from it.
+    ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then the
+    half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from the root.
     """
     u, v = plane_axes(a)
     m = (0.0, 0.0, 0.0)  # the middle of the translation. far is the greatest distance from it.
@@ -244,7 +244,7 @@ _MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each e
 
 
 class Arms(NamedTuple):
-    """The joints between the slots of each pair, and the greatest distances of both slots from their axes."""
+    """The joints between the slots of each pair, and the greatest distances of both slots from each joint's axis."""
 
     begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
     steps: Ints1  #: joints, from the first slot of a pair to the second
@@ -264,16 +264,17 @@ class MotionBounds(NamedTuple):
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Call `speeds` from Python."""
+    """Write the bounds of `speeds`, for calls from Python."""
     speeds(chain, curve, loose, joints)
 
 
 @kernel
 def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
-    """Write bounds of the speed of each joint on a curve, and its error at one configuration.
+    """Write bounds of the speed and acceleration of each joint on a curve, and of the error of its position.
 
-    ``joints`` (6, links) has the speeds of turns and slides, their errors, and bounds of their accelerations. ``loose``
-    (dof,) is the error of the curve itself. The columns of a planar or floating joint are combined.
+    The rows of ``joints`` (6, links) are the speeds of turns and of slides, the errors of both, and bounds of both
+    accelerations. ``loose`` (dof,) is the error of the curve itself. The numbers of a planar or floating joint are
+    combined.
     """
     rounding = 5.0 * (curve.shape[0] - 1) * (curve.shape[0] - 1) * _U
     for j in range(chain.kind.shape[0]):
@@ -301,9 +302,10 @@ def speeds(chain: Chain, curve: Array, loose: Array, joints: Array) -> None:
 
 @kernel
 def shares(joints: Array, half: float) -> None:
-    """Write into the last two rows of joints (8, links) the turns and slides in half a part of a line.
+    """Write into the last two rows of joints (8, links) the turns and slides in a share ``half`` of a line.
 
-    Their errors are included, so that `width` needs only these two rows.
+    The share is half of one of the parts that the line is cut into. Errors are included, so that `width` needs only
+    these two rows.
     """
     for j in range(joints.shape[1]):
         joints[6, j] = joints[0, j] * half + joints[2, j]
@@ -312,7 +314,7 @@ def shares(joints: Array, half: float) -> None:
 
 @inlined
 def width(arms: Arms, p: int, joints: Array) -> float:
-    """Return a bound of the motion of pair p in half a part of a line (`shares`), inf for an infinite arm."""
+    """Return a bound of the relative motion of pair p in the share of a line of `shares`, inf for an infinite arm."""
     total = 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
@@ -322,14 +324,14 @@ def width(arms: Arms, p: int, joints: Array) -> float:
 
 @kernel
 def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float, float]:
-    """Return V of pair p, K with its first and with its second slot moving, and the rounding error of V.
+    """Return four values of pair p: V, K if the first slot moves, K if the second slot moves, and the error of V.
 
     `motion_cover` defines V and K. ``joints`` (6, links) is the output of `speeds`.
     """
     total, first, second, before, wrong = 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(arms.begins[p], arms.begins[p + 1]):
         j = arms.steps[k]
-        # either slot may be held fixed, so the smaller arm bounds the motion of the two against each other
+        # either slot may be held fixed, so the smaller arm bounds their relative motion
         x, w, arm = joints[1, j], joints[0, j], min(arms.arms[0, k], arms.arms[1, k])
         if joints[3, j] > 0.0 or joints[2, j] > 0.0:
             wrong += joints[3, j] + joints[2, j] * arm
@@ -361,7 +363,7 @@ def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return the bounds for translations up to ``far`` (`how_far`). The cell caches them."""
+    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches them."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
@@ -373,10 +375,11 @@ def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
 
 
 def how_far(robot: Robot, curves: Array) -> Array:
-    """Return the extents of curves (n, points, dof) in translations without limits, and beyond limits, (n, 2).
+    """Return the greatest absolute values of translations on curves (n, points, dof), as (n, 2).
 
-    Extents are 0 or powers of two, rounded up, so that cached bounds serve many calls. They are computed for each curve
-    alone, so that its result does not depend on the other curves of a call.
+    The columns are those of translations that lack a limit, and of those that are beyond one. They are 0 or rounded up
+    to powers of two, so that cached bounds serve many calls. Each curve has separate values,
+    so that its result does not depend on the other curves of a call.
     """
     far = np.zeros((len(curves), 2))
     how_far_of_curves(robot._chain.kind, robot._chain.source, curves, robot.lower, robot.upper, far)
@@ -387,7 +390,13 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Write the extents of `how_far`, rounded up to powers of two."""
+    """Write the extents of `how_far`, for calls from Python."""
+    extents(kind, source, curves, lower, upper, far)
+
+
+@kernel
+def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array, far: Array) -> None:
+    """Write the extents of `how_far`, rounded up to powers of two, into zeros."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -482,14 +491,16 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
     begins = np.concatenate([[0], np.cumsum(counts)])
     steps, arms = np.empty(begins[-1], dtype=np.int64), np.empty((2, begins[-1]))
     joints_between(above, depth, joint, cell.slots, reach, begins, steps, arms)
-    bits, ends, first = np.vstack([steps, arms.view(np.int64)]), begins.tolist(), dict[bytes, int]()
-    keys = (bits[:, start:stop].tobytes() for start, stop in pairwise(ends))
+    rows = np.column_stack([steps, *arms.view(np.int64)])
+    # slices of bytes cost less than slices of an array, and a new checker waits for them
+    text, ends, first = rows.tobytes(), (rows.strides[0] * begins).tolist(), dict[bytes, int]()
+    keys = (text[start:stop] for start, stop in pairwise(ends))
     like = np.array([first.setdefault(key, p) for p, key in enumerate(keys)], dtype=np.int64)
     return Arms(begins, steps, arms, (chain.kind == FLOATING).astype(np.int64), like)
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return the next moving joint above each joint, the number of these, and the moving joint above each link.
+    """Return for each joint the next moving joint above it and its depth, and for each link the moving joint above it.
 
     Joints have the numbers of their child links. The last entry of each array is that of the world.
     """
@@ -520,7 +531,7 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write the joints between the slots of each pair, up from the first and down to the second, and both arms."""
+    """Write the joints between the slots of each pair, from the first slot to the second, and both slots' arms."""
     for p in range(slots.shape[0]):
         slot_a, slot_b = slots[p, 0], slots[p, 1]
         a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]

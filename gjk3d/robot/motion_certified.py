@@ -1,16 +1,18 @@
-"""Certified lines and curves of configurations: halved until each pair covers all of them.
+"""Certified lines and curves of configurations: halved until the cover of each pair contains each piece.
 
-See `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the line at once,
-with the capsules of `gjk3d.robot.sampled_edges` and the linear bound. That proves most pairs everywhere, and the others
-in most parts.
+The cover is that of `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the
+line at once, with the capsules of `gjk3d.robot.sampled_edges` and the linear bound. That proves most pairs on the whole
+line, and the others in most parts.
 
-Pairs without a kernel are proven by the linear bound alone, left to right. Several configurations of a stretch ahead
-are queried at once. The stretch grows where all of it is proven, and shrinks where it is not. In overlap the depth of
-non-convex bodies is no distance that a motion changes evenly, so nothing is proven there, nor for a negative margin.
+Pairs without a kernel are proven by the linear bound alone, from the start to the end. Several configurations of the
+next stretch are queried at once. The next stretch is longer if the whole stretch is proven, and shorter if not. The
+depth of overlapping non-convex bodies has no bound of its change, so nothing is proven in overlap or for a negative
+margin.
 """
 
 from __future__ import annotations
 
+import time
 from math import inf, nan
 from typing import Any, NamedTuple
 
@@ -23,13 +25,14 @@ from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results
 from gjk3d.robot.cell import Cell, Memory
-from gjk3d.robot.cell_kernels import balls_meet, body_collides
+from gjk3d.robot.cell_kernels import balls_meet, body_collides, is_finite
 from gjk3d.robot.kinematics import Chain, link_poses
 from gjk3d.robot.motion_bounds import (
     Arms,
     MotionBounds,
     bounds_within,
     curve_speeds,
+    extents,
     how_far,
     motion_bounds,
     pair_motion,
@@ -71,7 +74,7 @@ Edges = tuple[Ints1, Array1, Array1, Ints1]  #: of n edges: status, safe, hit or
 
 
 class Pieces(NamedTuple):
-    """A stack of pieces of an edge: the pairs that are open in each, and the interval that is open for each pair."""
+    """A stack of pieces of an edge: the pairs that are not yet proven in each piece, and each pair's open interval."""
 
     ids: Ints2  #: (LEVELS, pairs)
     near: Array3  #: (2, LEVELS, pairs)
@@ -79,7 +82,7 @@ class Pieces(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Pairs of a cell, either the convex ones or those with bodies, and scratch memory for their proof."""
+    """The convex pairs of a cell, or its pairs with bodies, and scratch memory for their proof."""
 
     chain: Chain
     work: Workspace
@@ -96,30 +99,39 @@ class Task(NamedTuple):
 
 
 def task_for(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
-    """Return the task for the convex pairs, or for those with bodies; cached under the lock of the memory."""
+    """Return the task for the convex pairs, or for the pairs with bodies; cached under the lock of the memory."""
     cache: dict[bool, tuple[MotionBounds, Task]] = cell.cache.proofs if memory is cell.memory else {}
-    if of_bodies not in cache or cache[of_bodies][0] is not bounds:
-        cache[of_bodies] = bounds, _new_task(cell, of_bodies, bounds, memory)
-    return cache[of_bodies][1]
+    cached = cache.get(of_bodies)
+    if cached is not None and cached[0] is bounds:
+        return cached[1]
+    convex = len(cell.layout.pairs)
+    first, stop = (convex, cell.measured) if of_bodies else (0, convex)
+    begins, like = bounds.arms.begins[first : stop + 1], bounds.arms.like[first:stop] - first
+    arms = bounds.arms._replace(begins=begins, like=like)
+    if cached is None:
+        task = _new_task(cell, of_bodies, arms, bounds.slack, memory)
+    else:  # the bounds of prismatic joints are those of the motion: its scratch is used again
+        task = cached[1]._replace(arms=arms, slack=bounds.slack)
+    cache[of_bodies] = bounds, task
+    return task
 
 
 def _new_edges(count: int) -> Edges:
     return np.empty(count, dtype=np.int64), np.empty(count), np.empty(count), np.empty(count, dtype=np.int64)
 
 
-def _new_task(cell: Cell, of_bodies: bool, bounds: MotionBounds, memory: Memory) -> Task:
+def _new_task(cell: Cell, of_bodies: bool, arms: Arms, slack: float, memory: Memory) -> Task:
     convex = len(cell.layout.pairs)
     first, stop = (convex, cell.measured) if of_bodies else (0, convex)
     pairs, links = stop - first, len(cell.robot.links)
-    begins, like = bounds.arms.begins[first : stop + 1], bounds.arms.like[first:stop] - first
     bodies = cell.bodies(memory, fresh=True)._replace(pairs=cell.body_pairs[: cell.measured - convex])
     solver = Solver(new_workspace(FIRST_POINTS), *empty_answers(1))
     work = Workspace(
         cell.layout, cell.frames(), solver, memory.axes, np.empty((links, 6)), bodies, of_bodies, np.full(pairs, -1),
     )  # fmt: skip
     return Task(
-        cell.robot._chain, work, bounds.arms._replace(begins=begins, like=like),
-        np.ascontiguousarray(cell.margins[first:stop]), bounds.slack, queries.lanes_of(cell, memory).scratch,
+        cell.robot._chain, work, arms, np.ascontiguousarray(cell.margins[first:stop]), slack,
+        queries.lanes_of(cell, memory).scratch,
         np.empty((2, 4, 4)), np.empty(cell.robot.dof), np.empty((8, links)), np.empty((5, pairs)), np.empty(pairs),
         Pieces(
             np.empty((LEVELS, pairs), dtype=np.int64), np.empty((2, LEVELS, pairs)), np.empty(LEVELS, dtype=np.int64)
@@ -145,7 +157,7 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(task: Task, p: int) -> float:
-    """Return a bound of the motion of a pair in half a part of a line, with the errors of joints."""
+    """Return the bound `width` of the motion of a pair, which is computed once for pairs that are alike."""
     like = task.arms.like[p]
     # pairs are visited in order, so the first of its kind has been computed; a pair with a body may refer to a convex
     # pair
@@ -192,7 +204,7 @@ def _part(lane: int) -> int:
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return the first and the last part in which a pair is open, from the bits of `near_lanes`."""
+    """Return the first and the last part in which a pair is not proven apart, from the bits of `near_lanes`."""
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -203,7 +215,7 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @inlined
 def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return the lanes in whose part of the line a convex pair is not proven apart."""
+    """Return the lanes, as bits, in whose part of the line a convex pair is not proven apart."""
     pairs, wide, margin = task.work.layout.pairs, _width(task, p), task.margins[p]
     a, b, floor = pairs[p, 0], pairs[p, 1], margin + slack + _ROUNDED * (wide + abs(margin))
     # Balls in every second part are tested first and stand for the next parts too: the middle of a part is three half
@@ -215,7 +227,7 @@ def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Do as `_near_parts` for a pair with a body; a negative margin is left to `certified_general`."""
+    """Return the bits of `_near_parts` for a pair with a body; 0 for a negative margin, left to `certified_general`."""
     layout, bodies, margin = task.work.layout, task.work.bodies, task.margins[p]
     if margin < 0.0:
         return 0
@@ -229,7 +241,7 @@ def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
-    """Write the pairs that capsules, free space and the linear bound do not prove, and the open interval of each.
+    """Write the pairs that capsules, free space and the linear bound do not prove, and the interval left for each.
 
     The lanes hold the whole line. Everything between two open parts counts as open.
     """
@@ -254,7 +266,7 @@ def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
 
 @inlined
 def _forget(work: Workspace, pieces: Pieces) -> None:
-    """Clear the cached axes and parts of open pairs: near a contact the result would depend on the edges before."""
+    """Clear the cached axes and parts of open pairs, so that a result does not depend on earlier edges."""
     if work.of_bodies:
         work.last[:] = -1
         return
@@ -278,7 +290,7 @@ def _place_links(task: Task, curve: Array, c: float) -> None:
 
 @kernel
 def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, int]:
-    """Drop the proven pairs of a piece; return the number left, their interval, and the pair that is open first."""
+    """Drop the proven pairs of a piece; return the number left, the ends of their interval, and the first open pair."""
     ids, near = pieces.ids, pieces.near
     m, low, high, first = plain(0), 2.0, -1.0, NOBODY
     for i in range(n):
@@ -296,11 +308,12 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 def _contact(
     task: Task, bound: Bound, p: int, curve: Array, low: float, first: float, tolerance: float, now: int
 ) -> tuple[float, float, int]:
-    """Return the bracket of the first contact of a pair that is within its margin at ``first``: free up to, and hit.
+    """Return the bracket of the first contact of a pair that is within its margin at ``first``, and ``now`` advanced.
 
-    This is Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly
-    before the estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is
-    halved. The third value is the number of the next configuration.
+    The bracket is the parameter up to which the pair is free, and a parameter at which it is within the margin. This is
+    Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly before the
+    estimate is tested, and in the end one slightly after it. If that gains too little, the bracket is halved. ``now``
+    is the number of the next configuration.
     """
     work, of_body = task.work, task.work.of_bodies
     guess, ahead, wide, tries, checked, share = inf, inf, first - low, plain(0), -1.0, 0.0
@@ -334,9 +347,9 @@ def _contact(
 def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int) -> tuple[int, float, float, int]:
     """Return the result for an edge up to a parameter: status, safe, hit or NaN, and the pair.
 
-    The first piece has the intervals that `_sweep` left open. Its middle is tested first, since it covers both sides,
-    then the two ends of the edge for intervals that are open next to them. Pieces are halved from left to right.
-    Nothing after a configuration that collides is tested.
+    The first piece has the intervals that `_sweep` left open. The middle of a piece is tested first, since it covers
+    both sides, then the two ends of the edge if intervals next to them are open. Pieces are halved, the earlier half
+    first. No configuration after one that collides is tested.
     """
     work, bounds, pieces = task.work, task.bounds, task.pieces
     ids, near, counts = pieces.ids, pieces.near, pieces.counts
@@ -407,7 +420,7 @@ def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int)
 def _hit_at_start(task: Task, curve: Array) -> int:
     """Return an open pair with a body that collides at the start of a curve, or `NOBODY`.
 
-    A boolean costs a fraction of the bounds that `_prove` would compute there.
+    This boolean costs a fraction of the bounds that `_prove` would compute at the start.
     """
     work, margins, pieces, q, placed = task.work, task.margins, task.pieces, task.q, False
     layout, frames, bodies = work.layout, work.frames, work.bodies
@@ -426,53 +439,64 @@ def _hit_at_start(task: Task, curve: Array) -> int:
     return NOBODY
 
 
+@kernel
+def prove_curve(
+    task: Task, curve: Array, loose: Array, tolerance: float, until: float, looks: int
+) -> tuple[int, float, float, int]:
+    """Return the result of one curve for the pairs of a task, as `certified_many` writes it."""
+    chain, scratch, q = task.chain, task.scratch, task.q
+    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
+    slack = task.slack * _all_joints(chain, curve, loose, task.joints)
+    _fill(chain, lanes, curve, task.poses, q)
+    _sweep(task, lanes, slack, until)
+    _forget(task.work, task.pieces)
+    who = _hit_at_start(task, curve) if task.work.of_bodies else NOBODY
+    if who != NOBODY:
+        return HIT, 0.0, 0.0, who
+    return _prove(task, curve, until, tolerance, looks)
+
+
 @entry
 def certified_many(
     task: Task, curves: Array3, loose: Array2, tolerance: float, until: Array1, looks: int, start: int, stop: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the result of each edge: proven free, the bracket of its first contact, or the end of the proof.
+    """Write the result of each edge: proven free, the bracket of the first contact, or the end of the proof.
 
-    Edges are curves, see `trajectories`, each with its error ``loose``, and are tested up to the parameter ``until``.
-    The output has status, safe, hit or NaN, and the pair.
+    Edges are curves, see `trajectories`. Each has an error ``loose``, and is tested up to its parameter ``until``. The
+    output has status, safe, hit or NaN, and the pair.
     """
-    chain, scratch, q = task.chain, task.scratch, task.q
     status, safe, hit, which = edges
-    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
     for e in range(start, stop):
-        slack = task.slack * _all_joints(chain, curves[e], loose[e], task.joints)
-        _fill(chain, lanes, curves[e], task.poses, q)
-        _sweep(task, lanes, slack, until[e])
-        _forget(task.work, task.pieces)
-        who = _hit_at_start(task, curves[e]) if task.work.of_bodies else NOBODY
-        if who != NOBODY:
-            status[e], safe[e], hit[e], which[e] = HIT, 0.0, 0.0, who
-            continue
-        status[e], safe[e], hit[e], which[e] = _prove(task, curves[e], until[e], tolerance, looks)
+        status[e], safe[e], hit[e], which[e] = prove_curve(task, curves[e], loose[e], tolerance, until[e], looks)
 
 
-def certified(cell: Cell, curves: Curves, tolerance: float, workers: int) -> Edges:
-    """Return the results of motions along curves; the result of a motion does not depend on the others."""
+def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
+    """Return the results of motions along curves; the result of a motion does not depend on the others.
+
+    After the deadline, a time of `time.perf_counter`, proofs of pairs without a kernel end as unresolved.
+    """
     count, far = len(curves.controls), how_far(cell.robot, curves.controls)
     if not count or (far == far[0]).all():
-        edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers)
+        edges = _certified(cell, curves, motion_bounds(cell, curves.controls), tolerance, workers, deadline)
         return _hits_at_ends(cell, curves.controls, edges)
     # motions of different extents have different bounds: each extent is a call of its own
     edges = _new_edges(count)
     groups, group = np.unique(far, axis=0, return_inverse=True)
     for k, (free, outside) in enumerate(groups.tolist()):
         which = np.flatnonzero(group.ravel() == k)
-        some = _certified(cell, curves.some(which), bounds_within(cell, (free, outside)), tolerance, workers)
+        bounds = bounds_within(cell, (free, outside))
+        some = _certified(cell, curves.some(which), bounds, tolerance, workers, deadline)
         for every, part in zip(edges, some, strict=True):
             every[which] = part
     return _hits_at_ends(cell, curves.controls, edges)
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
-    """Write HIT for edges without a result that have an end that is not free.
+    """Return the edges with HIT for each unresolved edge that has an end that is not free.
 
-    Two shapes that just touch there are proven neither apart nor within their margin, but `Checker.free` is False. A
-    proof can stop long before such an end, for example where a link is laid flat on a table.
+    Two shapes that just touch at an end are proven neither apart nor within their margin, but `Checker.free` is False.
+    A proof can stop long before such an end, for example if a link is laid flat on a table.
     """
     status, safe, hit, pair = edges
     for e in np.flatnonzero(status == OPEN).tolist():
@@ -484,7 +508,9 @@ def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
     return edges
 
 
-def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int) -> Edges:
+def _certified(
+    cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int, deadline: float
+) -> Edges:
     """Return the results for curves that share their motion bounds."""
     count = len(curves.controls)
     edges = _new_edges(count)
@@ -503,39 +529,77 @@ def _certified(cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: floa
     negative = first + np.flatnonzero(cell.margins[first : cell.measured] < 0.0)
     numbers = np.concatenate([np.arange(cell.measured, len(cell.slots)), negative]).astype(np.int64)
     for e in range(count if len(numbers) else 0):
-        result = certified_general(cell, curves, e, float(_until(edges)[e]), tolerance, bounds, numbers)
+        until = float(_until(edges)[e])
+        result = certified_general(cell, curves, e, until, tolerance, bounds, numbers, deadline)
         if result[0] != PROVEN:
             _add(edges, e, *result, tolerance)
     return edges
 
 
+class _Single(NamedTuple):
+    """Memory for the proof of one line."""
+
+    curve: Array3  #: (1, 2, dof)
+    loose: Array1  #: (dof,), zeros
+    far: Array2  #: (1, 2), the extents for which the motion bounds hold
+    present: Array2  #: (1, 2), the extents of the line
+    result: Array1  #: (4,): status, safe, hit or NaN, pair
+
+
+@entry
+def certified_line(
+    task: Task, q0: Array1, q1: Array1, lower: Array1, upper: Array1, tolerance: float, looks: int, single: _Single
+) -> bool:
+    """Write the result of `certified_many` for one line; return False if it is not finite or has other extents."""
+    curve, present, result = single.curve, single.present, single.result
+    for j in range(q0.shape[0]):
+        curve[0, 0, j], curve[0, 1, j] = q0[j], q1[j]
+    present[0, 0], present[0, 1] = 0.0, 0.0
+    extents(task.chain.kind, task.chain.source, curve, lower, upper, present)
+    same = present[0, 0] == single.far[0, 0] and present[0, 1] == single.far[0, 1]
+    if not (same and is_finite(q0) and is_finite(q1)):
+        return False
+    result[0], result[1], result[2], result[3] = prove_curve(task, curve[0], single.loose, tolerance, 1.0, looks)
+    return True
+
+
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return the result for one straight line with little overhead, or None if `certified` has to compute it."""
+    """Return one straight line's result with little overhead, or None if `certified` has to compute it."""
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
     if len(cell.slots) > len(cell.layout.pairs) or not cell.memory.lock.acquire(blocking=False):
         return None
+    robot = cell.robot
     try:
-        controls, edges = np.array([[first, second]]), _new_edges(1)
-        if not np.isfinite(controls).all():
-            return None
-        task = task_for(cell, False, motion_bounds(cell, controls), cell.memory)
-        loose, until = np.zeros((1, len(first))), np.ones(1)
-        certified_many(task, controls, loose, tolerance, until, MOST_LOOKS, 0, 1, edges)
+        args, cached = (first, second, robot.lower, robot.upper, tolerance, MOST_LOOKS), cell.cache.line
+        if cached is None or not certified_line(cached[0], *args, cached[1]):
+            if not (np.isfinite(first).all() and np.isfinite(second).all()):
+                return None
+            cell.cache.line = cached = _prepared(cell, first, second)
+            certified_line(cached[0], *args, cached[1])
+        status, safe, hit, pair = cached[1].result.tolist()
     finally:
         cell.memory.lock.release()
-    if edges[0][0] == OPEN:
-        edges = _hits_at_ends(cell, controls, edges)
-    status, safe, hit, pair = edges
-    return status.item(), safe.item(), hit.item(), pair.item()
+    if status == OPEN:
+        edges: Edges = np.array([OPEN]), np.array([safe]), np.array([hit]), np.array([int(pair)])
+        status, safe, hit, pair = (each.item() for each in _hits_at_ends(cell, np.array([[first, second]]), edges))
+    return int(status), safe, hit, int(pair)
+
+
+def _prepared(cell: Cell, first: Array, second: Array) -> tuple[Task, _Single]:
+    """Return the task for lines of the same extents as a line, and its memory."""
+    curve = np.array([[first, second]])
+    far = how_far(cell.robot, curve)
+    task = task_for(cell, False, motion_bounds(cell, curve), cell.memory)
+    return task, _Single(curve, np.zeros(len(first)), far, np.empty((1, 2)), np.empty(4))
 
 
 def _walk(
     cell: Cell, of_bodies: bool, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of edges for the convex pairs, or for those with bodies."""
+    """Write the results of edges for the convex pairs, or for the pairs with bodies."""
     looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:
@@ -566,13 +630,20 @@ def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, 
 
 
 def certified_general(
-    cell: Cell, curves: Curves, e: int, until: float, tolerance: float, bounds: MotionBounds, numbers: Ints
+    cell: Cell,
+    curves: Curves,
+    e: int,
+    until: float,
+    tolerance: float,
+    bounds: MotionBounds,
+    numbers: Ints,
+    deadline: float,
 ) -> tuple[int, float, float, int]:
     """Return the result of one edge for some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
-    motion, wrong = (_general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
+    motion, wrong = (general_motion(bounds.arms, turn, slide)[numbers] for turn, slide in (joints[:2], joints[2:4]))
     motion = np.maximum(motion * _MORE, 1e-300)
     # the cover (gap - floor) / motion is rounded by a few u of the motion and of the margin
     floor = np.maximum(margins, 0.0) + bounds.slack + wrong + 8.0 * _U * (motion + np.abs(margins))
@@ -586,7 +657,7 @@ def certified_general(
         if first - low <= tolerance:
             return HIT, low, first, who
         looks += 1
-        if looks > MOST_GENERAL_LOOKS:
+        if looks > MOST_GENERAL_LOOKS or time.perf_counter() > deadline:
             break
         end = min(low + step, until, first)
         t = np.linspace(low, end, _AHEAD + 1)
@@ -618,7 +689,7 @@ def certified_general(
     return OPEN, low, first if first <= 1.0 else nan, int(numbers[np.argmin(safe)])
 
 
-def _general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
+def general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
     """Return the linear bound of the motion of each pair."""
     steps, counts = arms.steps, np.diff(arms.begins)
     terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)

@@ -4,30 +4,32 @@ The signed distance of two shapes is the maximum of their separations over all d
 or of its change, also bounds the distance. Two bounds are used. They start from a pair at a parameter c with a lower
 bound d of its distance and a margin m.
 
-*Linear.* Let V be the motion of the two shapes against each other over the whole line. It is a sum over the joints
-between them: the turn of a joint times the greatest distance of the nearer shape from its axis, or its slide. No
-separation changes by more than V, even with the joints moved one at a time, since the reach of `motion_bounds` holds
-for all configurations. So the pair is farther apart than m if |t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
+*Linear.* Let V be a bound of the motion of the two shapes relative to each other over the whole line. It is a sum over
+the joints between them: the turn of a joint times the greatest distance of the nearer shape from its axis, or its
+slide. No separation changes by more than V, even with the joints moved one at a time, since the reach of
+`motion_bounds` is valid for all configurations. So at the parameter t the pair is farther apart than m if
+|t - c| V < d - m (Schwarzer, Saha, Latombe 2005).
 
-*Quadratic.* In the frame of one of the shapes a point of the other is at p + s p' + e with |e| <= K s^2 / 2, where K is
-a bound of |p''|. Along a fixed unit direction n the separation at c + s is then at least
+*Quadratic.* Take the frame of one of the shapes, the fixed shape. A point of the other, moving shape is at p + s p' + e
+at c + s, with |e| <= K s^2 / 2, where K is a bound of |p''|. Along a fixed unit direction n the separation is then at
+least
 
     min over p of n . (p + s p')  -  max over the fixed shape of n . a  -  K s^2 / 2.
 
 This is concave in s, so between two values of s it is no less than the smaller of its two values there. With p' = v + w
-x p the minimum is one support point along n + s n x w. For K, let joint j turn by w_j, let the moving shape be at most
-r_j from its axis, and let W_j be the sum of the turns between the fixed shape and joint j. Then p' is the sum of w_j
-u_j with |u_j| <= r_j. The vector u_j rotates with all joints before j and changes as p moves with the joints from j on.
+x p the minimum is at one support point along n + s n x w. For K, let joint j turn by w_j, let the moving shape be at
+most r_j from the joint's axis, and let W_j be the sum of the turns between the fixed shape and joint j. Then p' is the
+sum of w_j u_j with |u_j| <= r_j. The vector u_j rotates with all joints before j and changes with p from joint j on.
 So |p''| <= sum of w_j r_j (w_j + 2 W_j), and a slide s_j adds 2 s_j W_j. On a curve, w_j and s_j are the maxima over
 all parameters, and |p''| grows by the sum of their rates of change, w_j' r_j and s_j'.
 
 Rounding is subtracted from d. Poses are computed, so they have errors. In a chain of D joints the matrix of a joint has
 an error of 18 u in sine, cosine and products and 4 u in the length of its axis. It is multiplied in twice, 9 u each.
 With the roundings of the translations that is under 64 u S, where S is the greatest distance of any point from the
-origin of the world. One more such step places a shape on its link. Together that is 64 (D + 1) u S for either shape,
-and as much for a velocity of one turn. A number of q on the line has an error of 3 u (|q0| + |q1|), and 2 u more after
-the factor of a mimic, which moves a shape by as much as the joint does. On a curve of degree n the error is n^2 times
-as much, which `on_curve` stays below. V and K are enlarged by 2^-40.
+origin of the world. One more such step places a shape on its link. Together that is 64 (D + 1) u S for either shape.
+The error of a velocity is as large for each radian that the joints turn on the line. A number of q on the line has an
+error of 3 u (|q0| + |q1|), and 2 u more after the factor of a mimic. This error moves a shape as a motion of the joint
+by that amount does. On a curve of degree n the error is at most n^2 times as much. V and K are enlarged by 2^-40.
 """
 
 from __future__ import annotations
@@ -118,7 +120,7 @@ def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
 
 @kernel
 def _root(x: float, rate: float, k: float) -> float:
-    """Return slightly less than the root s > 0 of x + rate s - k s^2 / 2, or 0 if x is not positive."""
+    """Return a lower bound of the root s > 0 of x + rate s - k s^2 / 2, or 0 if x is not positive."""
     if not (x > 0.0 and rate == rate):
         return 0.0
     r = sqrt(rate * rate + 2.0 * k * x)
@@ -133,7 +135,7 @@ def _root(x: float, rate: float, k: float) -> float:
 
 @inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
-    """Return the minimum of d . r over a placed slot, r from its centre."""
+    """Return the minimum of d . r over the points of a placed slot, with r measured from the slot's centre."""
     core = core_of(layout, k)
     e = (
         -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
@@ -146,14 +148,14 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 @inlined
 def _reach(layout: Layout, k: int) -> float:
-    """Return the greatest distance of a slot from its centre; for a half-space, that of its reference point."""
+    """Return the greatest distance of a slot's points from its centre; for a half-space, of its reference point."""
     core = core_of(layout, k)
     return float(core.floats[_RHO] + core.floats[_RADIUS])
 
 
 @inlined
 def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec3]:
-    """Return the angular velocity of a slot in the frame of a fixed one, and the velocity of its centre."""
+    """Return the angular velocity of slot ``moves`` relative to slot ``fixed``, and the velocity of its centre."""
     link, twist, balls = work.layout.link, work.twist, work.frames.balls
     w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for side in range(2):
@@ -169,9 +171,9 @@ def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec
 def _curved(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return how far backward and forward the quadratic bound along the normal of GJK proves two slots apart.
+    """Return how far backward, and how far forward, the quadratic bound along GJK's normal proves two slots apart.
 
-    The third value is an estimate of how far ahead the slots come within the margin at their present velocity,
+    The third value is an estimate of how far ahead the slots come within the margin at their present velocity. It is
     infinite if they separate.
     """
     layout, rows, balls, solved = work.layout, work.frames.rows, work.frames.balls, work.solver.one
@@ -227,9 +229,9 @@ def _curved(
 def _by_capsules(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return how far backward and forward the balls and the capsules of two placed slots prove them apart.
+    """Return how far backward, and how far forward, the balls and capsules of two placed slots prove them apart.
 
-    The third value is the relative tolerance that GJK may use if that is not enough.
+    The third value is the relative tolerance that GJK may use if these are not enough.
     """
     balls, floor, v = work.frames.balls, bound.floor, bound.v
     m, f = (a, b) if bound.first_moves else (b, a)
@@ -254,9 +256,9 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return the greatest speed of a point of the guest in the frame of the body now, and its rounding error.
+    """Return the present greatest speed of a point of the second slot relative to the body, and its rounding error.
 
-    The speed is infinite if K is not that of the guest.
+    The speed is infinite if K belongs to the body as the moving shape.
     """
     layout, frames, pairs = work.layout, work.frames, work.bodies.pairs
     host, guest = pairs[p, 0], pairs[p, 1]
@@ -277,7 +279,7 @@ def _cover_body(
 ) -> tuple[float, float, bool, float]:
     """Return the result of `cover` for a pair with a body.
 
-    The guest may meet the parts of a body along any normal. So the quadratic bound uses |p'| in place of n . p'.
+    The second slot may touch parts of the body along any normal. So the quadratic bound uses |p'| in place of n . p'.
     """
     layout, frames, bodies = work.layout, work.frames, work.bodies
     speed, error = _speed_of_guest(work, bound, p, now)
@@ -300,7 +302,7 @@ def _cover_body(
 
 @kernel
 def _guest_contact(work: Workspace, p: int, gap: float) -> float:
-    """Return how far ahead a guest closes a gap to its body at the velocity of its nearest point, infinite if never."""
+    """Return how far ahead the second slot closes a gap to its body at its nearest point's velocity, or infinity."""
     host, guest = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1]
     balls, near = work.frames.balls, work.bodies.scratch.out[1]
     w, v = _relative_motion(work, host, guest)
@@ -315,11 +317,11 @@ def _guest_contact(work: Workspace, p: int, gap: float) -> float:
 def cover(
     work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Return how far backward and forward a pair is proven apart, and whether it is known to be within the margin.
+    """Return how far backward, and how far forward, a pair is proven apart, whether it is within the margin, a guess.
 
-    The search ends at ``backward`` and ``forward``. Hulls around several bodies may touch while the bodies do not, so
-    contact of hulls decides nothing. The last value is a guess of how far ahead the pair comes within the margin,
-    infinite if it moves apart.
+    The search ends at ``backward`` and ``forward``. The third value is True only if the pair is certainly within the
+    margin. Hulls around several bodies may touch while the bodies do not, so contact of hulls decides nothing. The
+    guess is how far ahead the pair comes within the margin, infinite if it moves apart.
     """
     if work.of_bodies:
         return _cover_body(work, bound, now, p, backward, forward)

@@ -1,8 +1,7 @@
-"""Motions between configurations: straight lines and paths, by samples or certified, and detours around obstacles.
+"""Motions between configurations: straight lines and paths, by samples or certified.
 
-For the proof of a path, an edge is first certified with a margin: half of the clearance of its samples. So one proof
-also gives a lower bound of the clearance. Where an edge cannot be certified, waypoints near it are drawn, farther and
-farther from the collision, until the two edges through one of them are certified.
+For the clearance of a path, an edge is first certified with a larger margin, by half of the clearance at samples. So
+one proof also gives a lower bound of the clearance.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from gjk3d.typing import Array, B, Bools, Ints, N, Number, P, Rows, S, VectorLik
 
 
 class MotionStatus(IntEnum):
-    """The status of a motion: FREE, HIT, or UNRESOLVED if a proof stopped.
+    """The status of a motion: FREE, HIT, or UNRESOLVED if the proof stopped without a result.
 
     Examples
     --------
@@ -62,12 +61,12 @@ class MotionCheck(NamedTuple, Generic[B, S, N, P]):
     status : MotionStatus or (n,) int
         FREE, HIT or UNRESOLVED.
     safe : float or (n,) float
-        Free up to this parameter: the last free sample before the first collision, 1 without a collision, 0 if the
-        first configuration collides. Certified: everything before it is proven free.
+        The parameter of the last free sample before the first collision, 1 without a collision, 0 if the first
+        configuration collides. Certified: the motion is proven free up to this parameter.
     hit : float or (n,) float
         The first parameter that is known to collide, or NaN.
     pair : (str, str) or list of such, or None
-        The pair that collides there, or is too close to decide; an obstacle second.
+        The pair that collides at ``hit``, or is too close to decide. An obstacle is the second name.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class MotionCheck(NamedTuple, Generic[B, S, N, P]):
 
     def __bool__(self: MotionCheck[Any, Any, Any, Any]) -> bool:
         if np.ndim(self.free):
-            raise RobotError(f"{len(self.free)} motions are not one bool: use .free, or .free.all()")
+            raise RobotError(f"the truth value of {len(self.free)} motions is ambiguous. Use .free or .free.all()")
         return bool(self.free)
 
 
@@ -149,18 +148,24 @@ def motion_free(
         if quick is not None:
             return _motion_check(cell, *_sampled_result(*quick))
     check_workers(workers)
-    first, stack0 = cell.robot.configurations(q0, "q0")
-    second, stack1 = cell.robot.configurations(q1, "q1")
-    if stack0 and stack1 and len(first) != len(second):
-        raise RobotError(f"q0 has {len(first)} rows and q1 {len(second)}, expected equal numbers, or one configuration")
-    count = len(first) if stack0 else len(second)
-    first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
+    first, second, stacked = ends_of(cell.robot, q0, q1)
     edges = _check_edges(cell, first, second, certify, steps_of(cell.robot, resolution), tolerance, workers)
-    if stack0 or stack1:
+    if stacked:
         status, safe, hit, pair = edges
         names = [None if p == FREE else cell.names[p] for p in pair.tolist()]
         return MotionCheck(status == MotionStatus.FREE, status, safe, hit, names)
     return _motion_check(cell, *_result_of(edges, 0))
+
+
+def ends_of(robot: Robot, q0: Rows, q1: Rows) -> tuple[Array, Array, bool]:
+    """Return the ends of motions as equally many rows, and whether one of them was a stack."""
+    first, stack0 = robot.configurations(q0, "q0")
+    second, stack1 = robot.configurations(q1, "q1")
+    if stack0 and stack1 and len(first) != len(second):
+        raise RobotError(f"q0 has {len(first)} rows and q1 {len(second)}, expected equal numbers, or one configuration")
+    count = len(first) if stack0 else len(second)
+    first, second = (np.require(np.broadcast_to(q, (count, q.shape[1])), None, ["C", "W"]) for q in (first, second))
+    return first, second, stack0 or stack1
 
 
 def _motion_check(cell: Cell, status: int, safe: float, hit: float, pair: int) -> OneMotion:
@@ -223,7 +228,7 @@ def blocks(count: int, workers: int) -> Iterator[slice]:
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return the result of a path from its first edge that is not free, or from its last edge."""
+    """Return the result of a path, given the result of its first edge that is not free, or of its last edge."""
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -271,7 +276,7 @@ _AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
-    """Return the first pair that collides on each edge, `FREE` for none, and the two samples around the first contact.
+    """Return each edge's first pair that collides, or `FREE`, and the samples before and at the first collision.
 
     No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
     """
@@ -311,28 +316,27 @@ def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints
 
 _STEP = 0.1  #: radians, or lengths, between the samples of the clearance
 _SHARES = (0.5, 0.1, 0.0)  #: shares of the sampled clearance that are certified as a margin, the largest first
-_SPREADS = (0.01, 0.02, 0.04, 0.08, 0.16)  #: standard deviations of waypoints from a hit, relative to the bounds
-_DRAWN = 24  #: waypoints of each spread
 
 
 @compared()
 class PathProof(NamedTuple):
-    """The proof of the last path of `gjk3d.robot.ompl.Planning.plan`.
+    """The proof of a path of `Checker.plan`, `Checker.prove` or `gjk3d.robot.ompl.Planning.plan`.
 
     Attributes
     ----------
     proven : bool
         No configuration of the path comes closer than its margins.
     clearance : float
-        Proven: each pair stays farther apart than its margin plus this along the whole path; -inf without a proof.
+        Proven: each pair stays farther apart than its margin plus this length along the whole path. `Checker.plan` does
+        not compute this length, and returns 0, as `Checker.prove` does if no time is left. It is -inf without a proof.
     repaired : int
-        Number of stretches that were free at samples, had no proof, and were replaced by detours.
+        Number of stretches without a proof that were replaced by detours.
     replanned : bool
         No detours were found, and the path was planned again with certified edges only.
     pair : (str, str) or None
         The pair that prevents the proof of a path.
     seconds : float
-        Process time of proof, repairs and replanning.
+        Process time of the proof and its repairs.
 
     Examples
     --------
@@ -376,9 +380,9 @@ def edges_of(cell: Cell, path: Array, tolerance: float) -> EdgeProofs:
         left = np.flatnonzero(edges.bad)
         if not len(left):
             break
-        wider = _wider(cell, share * clearance)
-        check = _proof(wider, first[left], second[left], tolerance)
-        cell.cache.bounds = wider.cache.bounds
+        with_margin = wider(cell, share * clearance)
+        check = _proof(with_margin, first[left], second[left], tolerance)
+        cell.cache.bounds = with_margin.cache.bounds
         edges.clearance[left[check.free]] = share * clearance
         edges.stops[left] = np.where(np.isnan(check.hit), check.safe, check.hit)
         for k, pair in zip(left.tolist(), check.pair, strict=True):
@@ -400,9 +404,9 @@ def _sampled_clearance(cell: Cell, path: Array) -> float:
     return max(float(least) - float(cell.margins.max()), 0.0)
 
 
-def _wider(cell: Cell, more: float) -> Cell:
-    """Return a cell with larger margins that shares the motion bounds, which do not depend on margins."""
-    if more == 0.0:
+def wider(cell: Cell, more: float | Array) -> Cell:
+    """Return a cell with margins larger by ``more``, which shares the motion bounds of the given cell."""
+    if not np.any(more):
         return cell
     cache = Cache()
     cache.bounds = cell.cache.bounds
@@ -413,25 +417,3 @@ def runs(bad: Bools) -> list[tuple[int, int]]:
     """Return the runs of consecutive bad edges as (first, last + 1)."""
     ends = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in ends.reshape(-1, 2)]
-
-
-def detour(
-    cell: Cell, ends: Array, hit: Array, spread: Array, bounds: tuple[Array, Array], tolerance: float
-) -> Array | None:
-    """Return a waypoint near a hit so that both lines from it to the two ends are proven free, or None.
-
-    ``spread`` (dof,) is the width of the bounds, 0 for joints that do not move.
-    """
-    rng = np.random.default_rng(0)  # a fixed seed: the same path gets the same detour
-    for share in _SPREADS:
-        drawn = np.clip(hit + share * spread * rng.standard_normal((_DRAWN, len(hit))), *bounds)
-        drawn = drawn[queries.hits(cell, drawn, 1) == FREE]
-        # short detours first; lengths are relative to the bounds, as joints have different units
-        size = np.where(spread > 0.0, spread, 1.0)
-        length = sum(np.linalg.norm((drawn - end) / size, axis=1) for end in ends)
-        for waypoint in drawn[np.argsort(length, kind="stable")]:
-            path = np.array([ends[0], waypoint, ends[1]])
-            if _proof(cell, path[:-1], path[1:], tolerance).free.all():
-                chosen: Array = waypoint
-                return chosen
-    return None

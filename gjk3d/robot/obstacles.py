@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh import Mesh, as_mesh
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import is_mapped
 from gjk3d.engine.dispatch import is_collider
@@ -68,6 +68,7 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
     """Return a checked object. The caller checks that its name is unused."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
+    shape = as_mesh(shape)
     if not is_collider(shape):
         raise RobotError(f"{name!r}: {no_shape('it', shape)}")
     shape = in_metres(shape, repr(name))
@@ -97,13 +98,13 @@ def names_in(value: Any, what: str) -> tuple[str, ...]:
         raise RobotError(f"{what} is {kind_of(value)}, expected names in a list")
     names = tuple(value)
     if wrong := [name for name in names if not isinstance(name, str)]:
-        raise RobotError(f"{what} has {kind_of(wrong[0])}, expected names")
+        raise RobotError(f"{what} has {wrong[0]!r:.80}, expected names")
     return names
 
 
 def one_pose(pose: OnePose, name: str) -> Array:
     """Return a copy of a pose as a matrix. A stack is a `RobotError`."""
-    rows, stacked = pose_rows(pose, name)
+    rows, stacked = pose_rows(pose, name, single=True)
     if stacked:
         raise RobotError(f"the {name} is a stack of poses, expected one (4, 4) pose")
     matrix = np.eye(4)
@@ -112,7 +113,7 @@ def one_pose(pose: OnePose, name: str) -> Array:
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
-    """Return the present names, shapes and poses of a mapping or a `gjk3d.Scene`."""
+    """Return the names, shapes and poses of the items of a mapping, or of the objects of a `gjk3d.Scene`."""
     if surroundings is None:
         return []
     if isinstance(surroundings, Mapping):

@@ -10,7 +10,6 @@ import ctypes
 import gc
 import time
 from collections.abc import Callable, Sequence
-from math import inf, pi
 from threading import Lock
 from typing import Any, Literal
 
@@ -20,11 +19,10 @@ from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.checker import Checker
-from gjk3d.robot.kinematics import TURNING
-from gjk3d.robot.motions import PathProof, detour, edges_of, runs, steps_of
-from gjk3d.robot.results import PairName
-from gjk3d.robot.urdf import KINDS
+from gjk3d.robot.motions import PathProof, steps_of
+from gjk3d.robot.planner import joint_space, planner_in, with_clearance
 from gjk3d.typing import Array, Ints, Row
+from gjk3d.wording import nearest
 
 try:
     from ompl import base as ob
@@ -116,16 +114,14 @@ class Planning:
         self.checker, robot = checker, checker.robot
         self.proof: PathProof | None = None
         self._prove, self._tolerance = bool(certify), tolerance
-        for name in joints or ():
-            if name not in robot.columns:
-                raise RobotError(f"robot {robot.name!r} has no joint {name!r} with numbers in q. See its joint_names")
-        names = robot.joint_names if joints is None else tuple(joints)
-        if not names or len(set(names)) < len(names):
-            raise RobotError(f"joints are {names!r}, expected at least one name, each once")
-        columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names])
+        self._joints = joint_space(robot, joints, lower, upper)
+        columns, low, high, _ = self._joints
+        if not (low < high).all():  # OMPL needs room
+            k = int(np.argmin(high - low))
+            name = robot._joint_of(int(columns[k]))
+            raise RobotError(f"joint {name!r}: lower is {low[k]:g} and upper {high[k]:g}, expected lower < upper")
         self.columns: tuple[int, ...] = tuple(columns.tolist())
         self._rest = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0].copy()
-        low, high = self._bounds(lower, upper)
         self.space = ob.RealVectorStateSpace(len(columns))
         bounds = ob.RealVectorBounds(len(columns))
         for k in range(len(columns)):
@@ -154,33 +150,6 @@ class Planning:
     def motions(self) -> int:
         """The number of motions tested so far."""
         return self._queries.motions
-
-    def _bounds(self, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-        robot = self.checker.robot
-        turning = {j.name for j in robot.joints if j is not None and KINDS[j.type] == TURNING}
-        rows = []
-        for what, limits, bound, sign in (("lower", robot.lower, lower, -1.0), ("upper", robot.upper, upper, 1.0)):
-            row = limits[list(self.columns)].copy() if bound is None else np.array(bound, dtype=np.float64)
-            if row.shape != (len(self.columns),):
-                raise RobotError(f"{what} has shape {row.shape}, expected {len(self.columns)} numbers")
-            for k, column in enumerate(self.columns):
-                if not np.isfinite(row[k]):
-                    name = robot._joint_of(column)
-                    if name not in turning:
-                        raise RobotError(
-                            f"joint {name!r} does not have limits to plan within. Set lower= and upper=, "
-                            f"with one number for each of the {len(self.columns)} columns that move"
-                        )
-                    row[k] = sign * pi
-            rows.append(row)
-        low, high = rows
-        if not (low < high).all():
-            k = int(np.argmin(high - low))
-            name = robot._joint_of(self.columns[k])
-            raise RobotError(
-                f"joint {name!r}: lower is {low[k]} and upper {high[k]}, expected lower < upper. Set lower= or upper="
-            )
-        return low, high
 
     def configuration(self, state: Any) -> Array:
         """Return the configuration of the whole robot at a state.
@@ -221,7 +190,7 @@ class Planning:
     def _within(self, q: Row, name: str) -> Array:
         rows, stacked = self.checker.robot.configurations(q, name)
         if stacked:
-            raise RobotError(f"{name} is a stack, expected one configuration")
+            raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
         row: Array = rows[0]
         moved = row[list(self.columns)]
         out = ~((self._low <= moved) & (moved <= self._high))
@@ -239,7 +208,7 @@ class Planning:
         return row
 
     def state_checker(self) -> Callable[[Any], bool]:
-        """Return a function that returns whether a state is free."""
+        """Return OMPL's callback, a function that returns whether a state is free."""
         return self._queries.state_free
 
     def planner(self, kind: str) -> Any:
@@ -267,7 +236,10 @@ class Planning:
             )
         planner_class = getattr(og, kind, None)
         if not (isinstance(planner_class, type) and issubclass(planner_class, ob.Planner)):
-            raise RobotError(f"{kind!r} is not a planner of ompl.geometric. Use RRTConnect, PRM, BITstar, RRTstar ...")
+            raise RobotError(
+                f"{kind!r} is not a planner of ompl.geometric."
+                f"{nearest(kind, {*dir(og)} - {*REFUSED}) or ' Use RRTConnect, PRM or BITstar.'}"
+            )
         return planner_class(self.setup.getSpaceInformation())
 
     def plan(
@@ -282,8 +254,8 @@ class Planning:
         """Return waypoints from start to goal with free straight lines between them, or None at the time limit.
 
         Unless ``certify`` is False the whole path is proven free, also between samples. If a stretch cannot be proven,
-        a detour replaces it, or the rest of the time is used to plan with certified motions only. ``proof`` has the
-        result.
+        a detour replaces it, or the path is planned again with certified motions only, in ``seconds`` together.
+        ``proof`` has the result.
 
         Parameters
         ----------
@@ -312,18 +284,18 @@ class Planning:
                 raise RobotError(f"{name} is not free, because {hit[0]!r} and {hit[1]!r} are too close. Move it")
         self._queries.motions_free(ends[0], ends[0])  # compiles, if necessary, before the time is measured
         self.checker.collisions(ends[0])  # also the functions for undecided pairs
-        self.proof, level, begin = None, util.getLogLevel(), time.perf_counter()
+        self.proof, level = None, util.getLogLevel()
         util.setLogLevel(util.LogLevel.LOG_ERROR)
         try:
             paths = self._solve(ends, planner, seconds, simplify)
             if not paths or not self._prove:
                 return paths[0] if paths else None
-            return self._proven(paths, ends, begin + seconds, simplify)
+            return self._proven(paths, ends, time.perf_counter() + seconds, self._queries.how["resolution"])
         finally:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds, preceded by its shortened form if there is one."""
+        """Return the path that OMPL finds as the last item, after its shortened form if there is one."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -341,50 +313,24 @@ class Planning:
     def _path(self) -> Array:
         return np.array([self.configuration(state) for state in self.setup.getSolutionPath().getStates()])
 
-    def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, simplify: bool) -> Array | None:
-        """Return the first of some paths that can be proven, or a replanned path, and set ``proof``."""
-        begin, how, pair = time.process_time(), self._queries.how, None
-        certify = how["certify"]
-        try:
+    def _proven(self, paths: list[Array], ends: Sequence[Array], until: float, resolution: Any) -> Array | None:
+        """Return the first of ``paths`` that can be proven, or a replanned path, and set ``proof``."""
+        cell, begin, proof = self.checker._cell(), time.process_time(), None
+        with planner_in(cell, self._joints, np.stack(ends), resolution) as planner:
+            planner.until = until
             for replanned in (False, True):
                 if replanned:
-                    how["certify"] = True
-                    left = until - time.perf_counter()
-                    paths = self._solve(ends, "RRTConnect", left, simplify) if left > 0.0 else []
+                    other = planner.path(ends[0], ends[1][None], certify=True)
+                    paths = [] if other is None else [planner.smoothed(other[0], certify=True)]
                 for path in paths:
-                    proven, clearance, repaired, who = self._repaired(path)
-                    pair = pair or who
+                    proven, failed = planner.proven(path)
                     if proven is not None:
-                        spent = time.process_time() - begin
-                        self.proof = PathProof(True, clearance, repaired, replanned, None, spent)
+                        proof = with_clearance(cell, proven, failed)
+                        self.proof = proof._replace(replanned=replanned, seconds=time.process_time() - begin)
                         return proven
-        finally:
-            how["certify"] = certify
-        self.proof = PathProof(False, -inf, 0, False, pair, time.process_time() - begin)
+                    proof = proof or failed
+        self.proof = proof and proof._replace(seconds=time.process_time() - begin)
         return None
-
-    def _repaired(self, path: Array) -> tuple[Array | None, float, int, PairName]:
-        """Return a path with detours for unproven stretches, its clearance and their number, or None and a pair."""
-        cell, pieces = self.checker._cell(), [path[:1]]
-        proof, copied, columns = edges_of(cell, path, self._tolerance), 0, list(self.columns)
-        stretches, spread = runs(proof.bad), np.zeros(path.shape[1])
-        spread[columns] = self._high - self._low
-        bounds = self._rest.copy(), self._rest.copy()
-        bounds[0][columns], bounds[1][columns] = self._low, self._high
-        for first, last in stretches:
-            t = proof.stops[first]
-            at = (1.0 - t) * path[first] + t * path[first + 1]
-            waypoint = detour(cell, path[[first, last]], at, spread, bounds, self._tolerance)
-            if waypoint is None:
-                return None, -inf, 0, proof.pair[first]
-            pieces += [path[copied + 1 : first + 1], waypoint[None]]
-            copied = last - 1
-        repaired = np.concatenate([*pieces, path[copied + 1 :]])
-        if stretches:
-            proof = edges_of(cell, repaired, self._tolerance)
-        if proof.bad.any():  # the cached axes of the prover may decide very close cases differently
-            return None, -inf, 0, proof.pair[int(np.argmax(proof.bad))]
-        return repaired, float(proof.clearance.min()), len(stretches), None
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
@@ -397,7 +343,9 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     def checkMotion(self, first: Any, second: Any, *more: Any) -> bool:
         """Return whether the straight line between two states is free."""
         if more:
-            raise RobotError("the planner needs the last valid state (lastValid) from Python. Use RRTConnect or PRM")
+            raise RobotError(
+                "the planner needs the last valid state (lastValid), which Python cannot set. Use RRTConnect or PRM"
+            )
         return self._motion_free(first, second)
 
 
@@ -449,7 +397,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
 class Numbers:
     """A row that OMPL writes all numbers of a state into, in one call.
 
-    ``StateSpace.serialize`` copies them to an address, which nanobind accepts as a capsule of this name.
+    ``StateSpace.serialize`` copies the numbers to an address, which nanobind accepts as a PyCapsule of a fixed name.
     """
 
     _NAME = b"nb_handle"

@@ -45,7 +45,7 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write the result of slot k for the points that no earlier slot contains."""
+    """Write whether points are within a margin of slot k, for the points that are outside all earlier slots."""
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
     reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
@@ -76,7 +76,7 @@ def points_of_robot(
 ) -> None:  # fmt: skip
     """Write for configurations start to stop whether each point is within a margin of any of the slots.
 
-    ``slots`` (n, 2) has their numbers, and 1 for a slot whose outline is the shape itself.
+    A row of ``slots`` (n, 2) is the number of a slot, and 1 if its outline is the shape itself.
     """
     chain, layout, frames, solver = task.chain, task.layout, task.frames, task.solver
     frames.stamp[:] = -1

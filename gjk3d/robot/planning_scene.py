@@ -21,7 +21,7 @@ from gjk3d.robot.obstacles import WORLD, CollisionObject, collision_object, name
 from gjk3d.robot.results import near
 from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row
-from gjk3d.wording import count, nearest
+from gjk3d.wording import count, expected_names, nearest
 
 if TYPE_CHECKING:
     from gjk3d.robot.timed import Surroundings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Settings(NamedTuple):
-    """The settings of a user, immutable, so that a query in another thread sees one state. A change replaces them."""
+    """The settings of a user. They are immutable and replaced by a change, so each query uses one state."""
 
     objects: dict[str, CollisionObject]
     margin: float
@@ -65,7 +65,9 @@ class PlanningScene(Margins):
         objects = dict(self._settings.objects)
         for pair in touching:
             if len(pair) != 2 or pair[0] not in robot.links or pair[1] not in objects:
-                raise RobotError(f"touching: {tuple(pair)!r} is not a link and an object of the surroundings")
+                raise RobotError(
+                    f"touching: {tuple(pair)!r} is not a pair of a link and an object, in this order. {self._known()}"
+                )
             old = objects[pair[1]]
             objects[pair[1]] = old._replace(touch=old.touch | {pair[0]})
         self._settings = self._settings._replace(objects=objects)
@@ -83,8 +85,8 @@ class PlanningScene(Margins):
         name : str
             Not the name of another object or of a link.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            A half-space is accepted too. Convex shapes are fastest. A mesh with a unit is scaled to metres. A shape
-            without a unit is used unchanged.
+            A half-space, or a mesh of trimesh or pyvista, is accepted too. Convex shapes are fastest. A mesh with a
+            unit is scaled to metres. A shape without a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local. None is the identity.
         touching : iterable of str
@@ -121,8 +123,8 @@ class PlanningScene(Margins):
         name : str
             Not the name of another object or of a link. Without a shape, it is the name of an obstacle.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or None
-            A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh with a unit is scaled
-            to metres.
+            A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh of trimesh or
+            pyvista is accepted too. A mesh with a unit is scaled to metres.
         link : str or int
             The link that it is attached to.
         pose : (4, 4) float, RigidTransform or None
@@ -153,8 +155,9 @@ class PlanningScene(Margins):
         >>> checker.attach("cup", link="hand", q=[0.0, 0.0])
         """
         if link is None:
+            given = repr(name) if shape is None else f"{name!r}, shape"
             raise RobotError(
-                f"attach: the link for {name!r} is missing. Name it, for example attach({name!r}, link='hand')."
+                f"attach: the link for {name!r} is missing. Name it, for example attach({given}, link='hand')."
             )
         number = self.robot.link_number(link)
         if shape is None:
@@ -300,7 +303,7 @@ class PlanningScene(Margins):
     def forbid(self, a: str, b: str) -> None:
         """Check two links or objects against each other from now on, in this checker only.
 
-        This reverses `allow`. Pairs that never move against each other stay unchecked, such as two obstacles.
+        This reverses `allow`. Pairs that never move relative to each other stay unchecked, such as two obstacles.
 
         Parameters
         ----------
@@ -348,10 +351,12 @@ class PlanningScene(Margins):
             raise RobotError(f"{where}{self._unknown(name)}")
 
     def _unknown(self, name: Any) -> str:
-        objects = ", ".join(map(repr, self._settings.objects)) or "none"
-        links = ", ".join(map(repr, self.robot.links))
         hint = nearest(name, (*self.robot.links, *self._settings.objects))
-        return f"{name!r:.80} is neither a link ({links:.300}) nor an object ({objects:.300}).{hint}"
+        return f"{name!r:.80} is neither a link nor an object.{hint or ' ' + self._known()}"
+
+    def _known(self) -> str:
+        objects = ", ".join(map(repr, self._settings.objects)) or "none"
+        return f"Links are {', '.join(map(repr, self.robot.links)):.300}, and objects are {objects:.300}."
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -408,7 +413,7 @@ class PlanningScene(Margins):
     def _object(self, name: str) -> CollisionObject:
         objects = self._settings.objects
         if not isinstance(name, str) or name not in objects:
-            raise RobotError(f"{name!r} is not an object. Objects are {', '.join(map(repr, objects)) or 'none'}")
+            raise RobotError(f"{name!r} is not an object, {expected_names(name, objects)}")
         return objects[name]
 
     def copy(self) -> Self:
@@ -417,7 +422,7 @@ class PlanningScene(Margins):
         Returns
         -------
         Checker
-            It shares all prepared data with this checker, so it is cheap to make.
+            The copy shares all prepared data with this checker, so it costs little.
         """
         new = object.__new__(type(self))
         settings, cell = self._state()
@@ -439,7 +444,7 @@ class PlanningScene(Margins):
         Returns
         -------
         Checker
-            It has the same obstacles, attached objects, margins, and names that may touch.
+            The new checker has the same obstacles, attached objects, margins, and names that may touch.
 
         Raises
         ------
@@ -472,7 +477,7 @@ class PlanningScene(Margins):
         self.robot.allowed._taken_by([self])
 
     def _pairs_changed(self) -> None:
-        """Make the cell again at the next query, with the changed pairs of the robot."""
+        """Discard the cell, so that the next query makes one with the changed pairs of the robot."""
         # a new dict, since `_base_of` compares by identity
         self._settings = self._settings._replace(links=dict(self._settings.links))
 
@@ -498,6 +503,15 @@ class PlanningScene(Margins):
     def _cell(self) -> Cell:
         """Return the cell of the present state. A query calls this once."""
         return self._state()[1]
+
+    def _with_links(self, cell: Cell, links: Iterable[str] | None) -> Cell:
+        """Return the cell with the pairs of some links and objects only."""
+        if links is None:
+            return cell
+        names = names_in(links, "links")
+        for name in names:
+            self._check_known(name, "links: ")
+        return cell.of_owners(frozenset(names))
 
     def _surroundings(self) -> Surroundings:
         from gjk3d.robot.timed import Surroundings

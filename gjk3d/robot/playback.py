@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def state_of(checker: Checker, q: Row) -> State:
 
 
 class PathFrames(NamedTuple):
-    """Evenly spaced configurations from the first of a path to its last, or to the first that is not free."""
+    """Evenly spaced configurations from the start of a path to its end, or to the first that is not free."""
 
     free: bool
     verdict: str  #: the result as text
@@ -67,7 +68,7 @@ def path_frames(
         There are fewer than two frames, obstacles move along a path without times, or the checker refuses the path.
     """
     check_frames(frames)
-    if isinstance(path, Trajectory) or callable(path):
+    if isinstance(path, (Trajectory, Mapping)) or callable(path):
         return _over_time(checker, path, moving, certify, resolution, int(frames))
     if moving:
         raise RobotError("moving needs times, but waypoints are given. Pass gjk3d.robot.Trajectory(path, times)")
@@ -127,7 +128,7 @@ def check_frames(frames: Any) -> None:
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return evenly spaced configurations along waypoints, measured by the joint that moves most, and their edges."""
+    """Return configurations along waypoints, evenly spaced by the joint that moves most, and the edge of each."""
     lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     at = np.linspace(0.0, ends[-1], count)

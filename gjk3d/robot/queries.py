@@ -1,6 +1,6 @@
 """Queries on a cell at configurations: which pair collides, all distances, the nearest pair, and gradients.
 
-Configurations are (n, dof) rows, checked. Pairs are numbers, see `gjk3d.robot.cell.Cell`.
+Configurations are checked rows (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from gjk3d.convex.checks import check_device, check_workers
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
+from gjk3d.robot import cell_kernels as kernels
 from gjk3d.robot import general_pairs
 from gjk3d.robot.cell import Cache, Cell, Memory
 from gjk3d.robot.cell_kernels import (
@@ -23,11 +24,13 @@ from gjk3d.robot.cell_kernels import (
     REFUSED,
     UNSURE,
     Bodies,
+    Near,
     clearance_many,
     collide_many,
     every_many,
     hit_of_cell,
     hit_of_one,
+    write_near,
 )
 from gjk3d.robot.cell_kernels import Task as WalkTask
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
@@ -44,7 +47,7 @@ _FEW = 16  #: edges of a path that are tested first: edges after one that collid
 def quick(cell: Cell, q: Any) -> int:
     """Return a pair that collides at one configuration, or `FREE`; any other value means that `hits` has to decide.
 
-    It has little overhead in Python and gives up if another thread uses the memory of the cell.
+    This function has little overhead. It leaves the decision to `hits` if another thread uses the cell's memory.
     """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
@@ -71,7 +74,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cache with an entry and its arguments; the caller holds the lock of the memory."""
+    """Return the cell's cache, with a kernel and its arguments prepared; the caller holds the lock of the memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -86,7 +89,7 @@ def prepared(cell: Cell) -> Cache:
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return the steps of an edge, the first that collides, and its pair; None if `walk_edges` has to decide.
+    """Return an edge's number of steps, the first step that collides, and its pair; None if `walk_edges` has to decide.
 
     No number of q changes by more than ``step`` from one sample to the next.
     """
@@ -98,9 +101,9 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
 
 
 def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int, int] | None:
-    """Return the first edge of a path that collides, and its result as of `edge_of_one`.
+    """Return the first edge of a path that collides, and the three values of `edge_of_one` for this edge.
 
-    The edge is -1 if none collides. The result is None if `walk_edges` has to decide.
+    The edge is -1 if no edge collides. The result is None if `walk_edges` has to decide.
     """
     if not (type(path) is np.ndarray and path.ndim == 2 and path.dtype is _FLOAT and path.flags.carray):
         return None
@@ -123,7 +126,7 @@ def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int
 
 
 def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
-    """Return a pair that collides on an edge (2, dof), `FREE`, or another value as `quick` does.
+    """Return a pair that collides on an edge (2, dof), or `FREE`; for any other value `walk_edges` has to decide.
 
     Samples are no farther apart than ``spacing`` (dof,).
     """
@@ -132,7 +135,7 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
-    """Return the output of `first_hits_of_many` for some edges: steps, the samples that collide, and the pairs."""
+    """Return the steps, colliding samples and pairs of edges from `first_hits_of_many`, or None if it cannot decide."""
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
@@ -183,7 +186,7 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
 def walk_edges(
     cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the steps of each edge, the first that collides, and its pair: see `first_hits_of_many`."""
+    """Return each edge's number of steps, the first sample that collides, and its pair: see `first_hits_of_many`."""
     hits = np.empty((3, len(first)), dtype=np.int64)
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
@@ -245,9 +248,10 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every pair up to its ``most``, its sub-pair, -1 or `FAR`, and a count.
+    """Return the signed distance of every pair, the sub-pair that has it, and the number of pairs that are `close`.
 
-    The count is the number of pairs that are `close`. The rows of pairs that are `FAR` are undefined.
+    The sub-pair is -1 for the pair itself, and `FAR` if the pair is farther apart than its ``most``. The row of such a
+    pair is undefined.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -263,7 +267,7 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
 def nearest(
     cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
 ) -> tuple[Array, Ints]:
-    """Return the nearest pair of each configuration: rows of `solve`, and pairs (n, 2) as of `clearance_many`."""
+    """Return the nearest pair of each configuration: rows of `solve`, and the pairs (n, 2) of `clearance_many`."""
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
 
@@ -274,12 +278,12 @@ def nearest(
     with cell.memory.lent(workers) as memory:
         in_chunks(len(rows), workers, run)
     if len(cell.slots) > len(cell.layout.pairs):
-        general_pairs.nearest(cell, rows, most, out, which, depth)
+        general_pairs.nearest(cell, rows, most, out, which, depth, workers)
     return out, which
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return `nearest` of one configuration, a row and its pair, or None if `nearest` has to compute it."""
+    """Return the row of `solve` and the pair for one configuration, or None if `nearest` has to compute them."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -298,10 +302,37 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     return result, pair
 
 
-def _clearance_task(cell: Cell) -> WalkTask:
-    """Return the task for the present cell; the caller holds the lock of its memory.
+def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints, Near] | None:
+    """Return the pairs of one configuration within a distance, or None if `gjk3d.robot.results.near` has to decide."""
+    row = plain_row(q)
+    if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
+        return None
+    count, dof = len(cell.layout.pairs), len(row)
+    if len(cell.slots) > count or not cell.memory.lock.acquire(blocking=False):
+        return None
+    try:
+        if cell.cache.near is None:
+            task = _clearance_task(cell)._replace(axes=_NOTHING)  # or the last bits would depend on the queries before
+            cell.cache.near = task, np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
+        task, rows, pairs = cell.cache.near
+        near = kernels.near_of_one(task, row, min(within, 1e50), rows, pairs)
+        if near < 0:
+            return None
+        out = Near(
+            np.empty((3, near)), np.empty((3, near, 3)), np.empty((near, dof)),
+            np.empty((near if jacobians else 1, 2, 3, dof)),
+        )  # fmt: skip
+        pair = pairs[:near].copy()
+        write_near(task, row, rows, pair, jacobians, out)
+    finally:
+        cell.memory.lock.release()
+    return pair, out
 
-    After a move the arrays of the cell before are used again: only their layout is replaced.
+
+def _clearance_task(cell: Cell) -> WalkTask:
+    """Return the task of `clearance_many` for the cell; the caller holds the lock of the memory.
+
+    After an object moves, the task of the cell before is used again with another layout.
     """
     cached: WalkTask | None = cell.cache.clearance
     if cached is None:
@@ -320,7 +351,7 @@ def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Return `gradient` of one configuration, or None as `nearest_of_one` does."""
+    """Return the gradient of the clearance at one configuration, or None if `gradient` has to compute it."""
     row = plain_row(q)
     result = None if row is None else nearest_of_one(cell, row)
     if result is None or row is None:
@@ -336,9 +367,9 @@ def gradient_of_one(cell: Cell, q: Any) -> Array | None:
 def gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, pairs: Ints, *, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return the gradients of m distances, (m, dof), each of a pair, or -1, at the configuration ``of`` its row.
+    """Return the gradients of m distances, (m, dof), and with ``every`` the Jacobians of the points, (m, 2, 3, dof).
 
-    With ``every`` the Jacobians of the points are returned too, (m, 2, 3, dof).
+    Distance i is row i of ``answers``. It belongs to the pair ``pairs[i]``, or -1, at the configuration ``of[i]``.
     """
     links = np.full((len(pairs), 2), -1)
     some = pairs >= 0
@@ -349,7 +380,7 @@ def gradients(
 def _gradients(
     cell: Cell, rows: Array, of: Ints, answers: Array, links: Ints, every: bool = False
 ) -> tuple[Array, Array]:
-    """Return `gradients` for points on links, negative for none."""
+    """Return the result of `gradients` for points on ``links``; the number of a link is negative for the world."""
     robot = cell.robot
     total, moved = np.empty((len(of), robot.dof)), np.empty((len(of) if every else 1, 2, 3, robot.dof))
     distance_gradients(

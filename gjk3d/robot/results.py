@@ -21,7 +21,7 @@ from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
-from gjk3d.wording import count, format_bounds, format_gap
+from gjk3d.wording import count, format_gap
 
 PairName = tuple[str, str] | None
 
@@ -41,7 +41,7 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     point_a, point_b : (3,) or (n, 3) float
         The nearest points, in world axes.
     pair : (str, str) or list of such, or None
-        Names of links or objects, an obstacle second.
+        Names of two links or objects. An obstacle is the second name.
 
     Examples
     --------
@@ -85,12 +85,13 @@ class RobotCollision(NamedTuple):
     a, b : str
         Names of links, or of a link and an obstacle, which is second.
     distance, lower, upper : float
-        Signed distance, negative in overlap, and its bounds. If links have several shapes, it is that of the deepest
-        pair of shapes.
+        Signed distance, negative in overlap, and its bounds. If links have several shapes, these are the values of the
+        deepest pair of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
-        Deepest points, in world axes: ``point_b - point_a == distance * normal``.
+        The deepest points, or the nearest points if only the margin is violated, in world coordinates:
+        ``point_b - point_a == distance * normal``.
 
     Examples
     --------
@@ -122,7 +123,8 @@ class RobotCollision(NamedTuple):
         return max(0.0, -self.distance)
 
     def __repr__(self) -> str:
-        return f"<RobotCollision of {self.a!r} and {self.b!r}: signed distance {format_bounds(self.lower, self.upper)}>"
+        apart = "" if self.upper < 0.0 else "distance "
+        return f"<RobotCollision of {self.a!r} and {self.b!r}: {apart}{format_gap(self.lower, self.upper)}>"
 
 
 @compared()
@@ -174,8 +176,7 @@ class RobotContact(NamedTuple):
         return middles
 
     def __repr__(self) -> str:
-        count = len(self.gaps)
-        return f"<RobotContact of {self.a!r} and {self.b!r}: {count} point{'' if count == 1 else 's'}>"
+        return f"<RobotContact of {self.a!r} and {self.b!r}: {count(len(self.gaps), 'point')}>"
 
 
 _AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
@@ -200,7 +201,7 @@ def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
-    """Return the contacts of shapes within a distance, for each configuration, pair by pair."""
+    """Return for each configuration the contacts of all pairs of shapes within a distance."""
     check_patches(within, max_points)
     per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
@@ -229,9 +230,9 @@ def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> 
 def near(
     cell: Cell, rows: Array, most: Array, depth: general_pairs.Depth = "tight"
 ) -> Iterator[tuple[Ints, Ints, Array]]:
-    """Yield configurations, pairs and rows of `solve` for pairs that are not proven farther apart than their ``most``.
+    """Yield blocks (configurations, pairs, rows of `solve`) of pairs not proven farther apart than their ``most``.
 
-    Each block has many pairs. Those of kernels come first.
+    The three arrays of a block have the same length. Pairs that kernels solve come first.
     """
     count = len(cell.layout.pairs)
     size = max(1, _AT_ONCE // max(count, 1))
@@ -245,7 +246,7 @@ def near(
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the pairs of `near` one by one."""
+    """Yield the items of the blocks of `near` one by one."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
@@ -263,10 +264,10 @@ class RobotDistances(NamedTuple):
     configuration : (m,) int
         Configuration of each row.
     pair : (m,) int
-        Index of each row in ``pairs``.
+        Index in ``pairs`` of the pair of each row.
     pairs : tuple of (str, str)
         Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
-        is one of two collision geometries, so the same two links may occur several times.
+        consists of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
         Signed distance, negative in overlap.
     lower, upper : (m,) float
@@ -315,7 +316,7 @@ class RobotDistances(NamedTuple):
         Parameters
         ----------
         margin : float or (pairs,) float
-            At most ``within``. One number, or one for each of ``pairs``.
+            One number, or one for each of ``pairs``, at most ``within``.
 
         Returns
         -------
@@ -363,12 +364,22 @@ class RobotDistances(NamedTuple):
 
     def __repr__(self) -> str:
         return (
-            f"<RobotDistances of {len(self.starts) - 1} configurations: {len(self.pair)} rows, {len(self.pairs)} pairs>"
+            f"<RobotDistances of {count(len(self.starts) - 1, 'configuration')}: {count(len(self.pair), 'row')}, "
+            f"{count(len(self.pairs), 'pair')}>"
         )
 
 
-def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: general_pairs.Depth) -> RobotDistances:
+def distances(cell: Cell, q: Rows, within: Any, *, jacobians: bool, depth: general_pairs.Depth) -> RobotDistances:
     """Return the result of `Checker.distances`."""
+    quick = queries.near_of_one(cell, q, within, jacobians)
+    if quick is not None:
+        pair, ((distance, lower, upper), (normal, point_a, point_b), gradient, moved) = quick
+        jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
+        return RobotDistances(
+            np.array((0, len(pair))), np.zeros(len(pair), dtype=np.int64), pair, cell.names, distance, lower, upper,
+            normal, point_a, point_b, gradient, jacobian_a, jacobian_b, within,
+        )  # fmt: skip
+    rows, _ = cell.robot.configurations(q)
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")
     most = np.full(len(cell.slots), float(within) if within < 1e50 else 1e50)
@@ -390,7 +401,7 @@ def distances(cell: Cell, rows: Array, within: Any, *, jacobians: bool, depth: g
 
 
 class Reason(IntEnum):
-    """The reason why a configuration is invalid: NOT_FINITE, LIMIT or TOO_CLOSE, else VALID.
+    """The reason why a configuration is invalid: NOT_FINITE, LIMIT or TOO_CLOSE. A valid configuration has VALID.
 
     Examples
     --------
@@ -441,7 +452,9 @@ class Validity(NamedTuple, Generic[B, S, P]):
 
     def __bool__(self: Validity[Any, Any, Any]) -> bool:
         if np.ndim(self.valid):
-            raise RobotError(f"{len(self.valid)} configurations are not one bool. Use .valid or .valid.all()")
+            raise RobotError(
+                f"the truth value of {len(self.valid)} configurations is ambiguous. Use .valid or .valid.all()"
+            )
         return bool(self.valid)
 
 

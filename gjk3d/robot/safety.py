@@ -86,7 +86,8 @@ class SafetyRow:
     since : float
         The first time at which the pair is certainly too close, or NaN.
     verdict : {"collision", "too close", "open"}
-        The pair touches, comes closer than its margin, or is too near to the margin to decide.
+        "collision": the pair touches. "too close": it comes closer than its margin. "open": its bounds enclose the
+        margin.
     place : SafetyPlace
         Configuration and points at ``time``.
 
@@ -160,7 +161,7 @@ class SafetyReport:
     ----------
     robot : str
     margin : float
-        The margin of pairs without one from `Checker.set_margin`.
+        The margin of all pairs without a margin from `Checker.set_margin`.
     motions : tuple of SafetyMotion
         In the order of the programme.
     rows : tuple of SafetyRow
@@ -198,7 +199,7 @@ class SafetyReport:
         return not self.rows
 
     def to_text(self) -> str:
-        """Return both tables as text."""
+        """Return the headline and the tables of motions and of pairs as text."""
         first = [motion_cells(item) for item in self.motions]
         parts = [self.headline, _table(MOTION_HEAD, first)]
         if self.rows:
@@ -272,13 +273,13 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
-    """Return the cells of a table for a motion."""
+    """Return the cells of a table's row for a motion."""
     least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
-    """Return the cells of a table for a pair."""
+    """Return the cells of a table's row for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since

@@ -1,14 +1,14 @@
-"""Edges sample by sample, with several configurations at once in SIMD lanes: link poses, and pairs that are apart.
+"""Tests of edges by samples, several configurations at once in SIMD lanes: link poses, and pairs that are apart.
 
 A row holds one number of `LANES` configurations side by side, so that one instruction works on two, four or eight of
-them. The compiler turns the loops over lanes into such instructions if it knows everything else about a row: hence flat
-arrays, constant row offsets, and a number of lanes that is a variable, so that loops are not unrolled.
+them. The compiler vectorises the loops over lanes if arrays are flat and the offsets of rows are constant. The number
+of lanes is a variable, so that loops are not unrolled.
 
 Poses have the bits that `gjk3d.robot.kinematics.link_poses` gives one configuration alone. The test of a pair is
 coarser than the first test of `gjk3d.robot.cell_kernels.pair_collides`, so pairs that are apart here are apart there.
 
-Lanes are filled with samples of one or several edges. Configurations alone are edges of one sample. A pair is tested
-for all lanes together. The lanes where it may be near are then tested one by one.
+Lanes are filled with samples of one or several edges. A single configuration is an edge of one sample. A pair is tested
+for all lanes together. The lanes in which the pair may be near are then tested one by one.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Lanes(NamedTuple):
 
 @kernel
 def _sines(turns: Array, count: int) -> None:
-    """Write the sine and the cosine of a row of angles."""
+    """Write the sines and the cosines of a row of angles."""
     large = 0
     # no branch in this loop, or the compiler does not vectorise it; the rare large angles are redone below
     for k in range(count):
@@ -134,7 +134,7 @@ def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) 
 def _moved_alone(
     chain: Chain, lanes: Lanes, i: int, pose: Array, matrix: Array, m: Array, q: Array, count: int
 ) -> None:
-    """Move link i of each lane alone, with the function for one configuration."""
+    """Write the pose of link i in each lane, one lane at a time, with the function for one configuration."""
     axis, column = (chain.axis[i, 0], chain.axis[i, 1], chain.axis[i, 2]), chain.source[i]
     for k in range(count):
         for j in range(q.shape[0]):
@@ -149,7 +149,7 @@ def _moved_alone(
 
 @kernel
 def _along_axis(axis: Array) -> int:
-    """Return the index of the coordinate axis that a unit vector or its opposite is, or -1."""
+    """Return the index of the coordinate axis that is parallel to a unit vector, or -1."""
     for i in range(3):
         if abs(axis[i]) == 1.0 and axis[(i + 1) % 3] == 0.0 and axis[(i + 2) % 3] == 0.0:
             return i
@@ -158,7 +158,7 @@ def _along_axis(axis: Array) -> int:
 
 @kernel
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
-    """Move link i of all lanes at once; return False if its joint has no vectorised form."""
+    """Write the pose of link i in all lanes at once; return False if its joint has no vectorised form."""
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
     # Nearly all revolute joints turn about a coordinate axis, where the products with 0 and 1 of the general rotation
     # are exact: mixing two columns gives the same bits.
@@ -178,7 +178,10 @@ def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
 
 @kernel
 def link_lanes(chain: Chain, lanes: Lanes, matrix: Array, m: Array, q: Array, count: int) -> None:
-    """Write the poses of links and their greatest distances from the origin; scratch is two (4, 4) and a (dof,)."""
+    """Write the poses of links in all lanes, and each link's greatest distance from the origin.
+
+    ``matrix`` and ``m`` (4, 4) and ``q`` (dof,) are scratch.
+    """
     poses, reach = lanes.poses, lanes.reach
     for i in range(chain.parent.shape[0]):
         p, o = chain.parent[i], chain.origin[i]
@@ -390,7 +393,7 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
 
 @entry
 def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, used: Ints1) -> None:
-    """Write the spots of all slots in pairs, the positions of static ones, and into ``used`` the moving ones."""
+    """Write the spots of all slots in pairs, the positions of static slots, and 1 to ``used`` for each moving slot."""
     none, link = layout.floats[:0], layout.link
     lanes = Lanes(none, none, none, none, spots)
     used[:] = 0
@@ -419,7 +422,7 @@ def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
 
 @kernel
 def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
-    """Return the number of steps of which none changes a number of q by more than ``spacing``; -1 if q is not finite.
+    """Return the number of steps for which no step changes q by more than ``spacing``; -1 if q is not finite.
 
     Two ends that differ take at least one step, so both are sampled however coarse ``spacing`` is. The number is capped
     at `MOST_STEPS` + 1, which `_begin` refuses.
@@ -488,7 +491,7 @@ def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) ->
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the lanes that remain after lane k collides: from ``first`` on, those of its edge are dropped."""
+    """Return the lanes that remain after lane k collides: lanes of the same edge are dropped from ``first`` on."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -500,7 +503,7 @@ def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
 
 @inlined
 def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int, now: int) -> None:
-    """Write the pose of a slot in lane k; it is copied out of the lanes only here, where it is needed."""
+    """Copy the pose of a slot in lane k to ``frames``, for the tests of one configuration."""
     link = layout.link[slot]
     if link >= 0 and frames.stamp[slot] < now:
         pose, m = lanes.poses[POSE * link : POSE * link + POSE], frames.links[link]
@@ -516,7 +519,7 @@ def not_free(
 ) -> int:
     """Return the lanes of ``near`` in which a ball is not proven farther than a margin from a static body.
 
-    The free space around the ball of one lane holds the balls of its neighbours on an edge too, so a few tries settle
+    The free space around the ball in one lane often contains the balls in the next lanes too, so a few tries prove
     most lanes.
     """
     host, guest = bodies.pairs[n, 0], bodies.pairs[n, 1]
@@ -556,7 +559,7 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes are samples of one edge; free space around one says nothing about other edges."""
+    """Return whether most lanes are samples of one edge, so that free space around one ball contains others."""
     same = plain(0)
     for k in range(1, n):
         same += 1 if samples.edge[k] == samples.edge[k - 1] else 0
@@ -574,7 +577,7 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
 
 @inlined
 def _begin(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> tuple[Lanes, Samples]:
-    """Return the scratch memory of lanes and samples; write the number of samples of every edge, or its refusal."""
+    """Return the scratch memory of lanes and samples; write the steps of every edge, and which edges are refused."""
     scratch, ints = task.scratch, task.scratch.ints
     lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
     samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
@@ -589,13 +592,13 @@ def _begin(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> tu
 
 @inlined
 def _first_lanes(any_hit: bool) -> int:
-    """Return the number of lanes to fill first: an edge that collides mostly does so at one of its first samples."""
+    """Return the number of lanes to fill first: most colliding edges collide at one of their first samples."""
     return _TOGETHER if any_hit else LANES
 
 
 @kernel
 def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: bool) -> tuple[int, int]:
-    """Fill the lanes with the next samples and place all slots; return their number, and that rounded up for loops."""
+    """Fill the lanes with samples and place all slots; return the sample count, and this count rounded up for loops."""
     layout, used = task.layout, task.scratch.used
     n = _fill(samples, lanes, most, any_hit, task.q)
     if n == 0:
@@ -611,18 +614,31 @@ def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: 
 
 @entry
 def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
-    """Write for each edge the first of its samples that is not free, and a pair closer than its margin there.
+    """Write each edge's first sample that is not free, and a pair that is closer than its margin at this sample.
 
     Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples. No number of q changes by more than
-    ``spacing`` from one sample to the next. Samples are tested in order from begin[e] on, and none after the first
-    collision. With ``any_hit`` they are tested in another order, see `_next_sample`, and the result is any sample that
-    is not free. If all are free, ``which`` is `FREE` and ``at`` is past the last. ``which`` is `UNSURE` if GJK alone
-    cannot decide, and `REFUSED` if q is not finite or there are too many samples.
+    ``spacing`` from one sample to the next. Samples are tested in order from begin[e] to the first collision. With
+    ``any_hit`` they are tested in the order of `_next_sample`, and the result is any sample that is not free. ``at`` is
+    the number of the sample, ``which`` the pair. If all samples are free, ``which`` is `FREE` and ``at`` is past the
+    last sample. ``which`` is `UNSURE` if GJK alone cannot decide, and `REFUSED` if q is not finite or there are too
+    many samples.
     """
     lanes, samples = _begin(task, edges, start, stop, any_hit)
     n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
     while n != 0:
         _convex_hits(task, lanes, samples, n, count, any_hit)
+        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
+
+
+@kernel
+def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+    """Write the result of `first_hits_of_many` for a cell that may have bodies."""
+    lanes, samples = _begin(task, edges, start, stop, any_hit)
+    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
+    while n != 0:
+        alive = _convex_hits(task, lanes, samples, n, count, any_hit)
+        if alive != 0:
+            _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
         n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
 
 
@@ -632,13 +648,7 @@ def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, sto
 
     It is an entry of its own, so that cells without bodies are compiled without trees where numba compiles.
     """
-    lanes, samples = _begin(task, edges, start, stop, any_hit)
-    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
-    while n != 0:
-        alive = _convex_hits(task, lanes, samples, n, count, any_hit)
-        if alive != 0:
-            _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
-        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
+    walk_cell(task, bodies, edges, start, stop, any_hit)
 
 
 @kernel
@@ -675,7 +685,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int,
 def _body_hits(
     task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool
 ) -> None:
-    """Test the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
+    """Write the hits of the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
     for r in range(bodies.order.shape[0]):

@@ -1,12 +1,14 @@
-"""Allowed pairs from samples: pairs that always collide, pairs that never do, and proofs for the latter.
+"""Allowed pairs from samples: pairs that collide in all samples, pairs that collide in none, and proofs for the latter.
 
-If a joint turns, the distance between a shape on each side changes by no more than the angle times the greatest
-distance of the nearer shape from its axis (Schwarzer, Saha, Latombe 2005). So a box of configurations is free if the
-distance at its middle is greater than the change over its half widths. Boxes are halved until each is free.
+If a joint turns, the distance between a shape above and a shape below the joint changes by no more than the angle times
+the greatest distance of the nearer shape from the joint's axis (Schwarzer, Saha, Latombe 2005). So a box of
+configurations is free if the distance at its middle is greater than the change over its half widths. Boxes are halved
+until each is free.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, pi
 
 import numpy as np
@@ -15,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
+from gjk3d.robot.cell_kernels import FAR
 from gjk3d.robot.kinematics import FLOATING, LENGTHS, NUMBERS, SLIDING, TURNING
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
@@ -24,6 +27,7 @@ from gjk3d.wording import above, count
 
 _AT_ONCE = 256  #: configurations in memory at once
 FREE, HIT, OPEN = range(3)
+_SHARE = 0.3  #: of the samples in the whole work, for the progress
 _ROUNDING = 1e4  #: distance that a proof leaves free, relative to the error of poses
 
 
@@ -36,15 +40,17 @@ def allow_by_sampling(
     default: Row | None = None,
     lower: Row | None = None,
     upper: Row | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> AllowedPairs:
     """Return the pairs of links that need no check, with reasons. The robot does not change.
 
-    A pair is "adjacent" as without an SRDF. It is "default" if it collides at the configuration ``default``, which is
-    free in reality. It is "always" or "never" if it collides in all samples or in none. For a pair with the reason
-    "always" or "never" the opposite occurs, with 95 % confidence, in less than a share of ``1 - 0.05 **
-    (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, as ``evidence`` of the result
-    states. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the result has
-    the pairs that cannot touch within the limits. Pairs that are already allowed for another reason keep it.
+    A pair is "adjacent" if its links share a joint, see `Robot.adjacent`. It is "default" if it collides at the
+    configuration ``default``, which is free in reality. It is "always" or "never" if it collides in all samples or in
+    none. With 95 % confidence, the opposite of "always" or "never" occurs in less than a share of
+    ``1 - 0.05 ** (1 / samples)`` of all configurations (about ``3 / samples``). That is not a proof, as ``evidence`` of
+    the result states. For pairs without a collision a proof is then tried, with more configurations. ``proven`` of the
+    result has the pairs that cannot touch within the limits. A pair that is already allowed for another reason keeps
+    that reason.
 
     Parameters
     ----------
@@ -57,16 +63,18 @@ def allow_by_sampling(
         Greatest number of configurations for the proof of one pair. 0 makes no proofs. Distant pairs with few joints
         between them can be proven.
     default : (dof,) float, optional
-        A configuration that is free in reality. A pair that collides at it has faulty shapes, and is allowed
-        everywhere. Without it, pairs that collide only sometimes stay checked.
+        A configuration that is free in reality. A pair that collides at this configuration has faulty shapes, and is
+        allowed everywhere. Without a default, all pairs that collide in only some samples stay checked.
     lower, upper : (dof,) float, optional
         Limits in place of those of the robot. They are required for prismatic joints without limits between links with
         shapes.
+    progress : callable, optional
+        Called from time to time with the progress, from 0 to 1.
 
     Returns
     -------
     AllowedPairs
-        Set ``robot.allowed`` to it.
+        Assign the result to ``robot.allowed`` to use it.
 
     Raises
     ------
@@ -105,22 +113,29 @@ def allow_by_sampling(
     link_pairs, rng = LinkPairs(robot, pairs), np.random.default_rng(seed)
     collided, free = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
     for start in range(0, samples, _AT_ONCE):
+        if progress is not None:
+            progress(_SHARE * start / samples)
         # a pair with both a collision and a free sample stays checked, so it needs no more samples
         open_ = np.flatnonzero(~(collided & free))
         q = draw(robot, rng, min(_AT_ONCE, samples - start), low, high)
         hits = link_pairs.touch(q, open_)
         collided[open_] |= hits.any(axis=0)
         free[open_] |= ~hits.all(axis=0)
-    for (a, b), hit, miss in zip(pairs.tolist(), collided.tolist(), free.tolist(), strict=True):
+    proofs = Proofs(robot, low, high, pairs[~collided])
+    for k, ((a, b), hit, miss) in enumerate(zip(pairs.tolist(), collided.tolist(), free.tolist(), strict=True)):
+        if progress is not None:
+            progress(_SHARE + (1.0 - _SHARE) * k / len(pairs))
         if hit and miss:
             continue
         names = robot.links[a], robot.links[b]
-        verdict = OPEN if hit or prove < 1 else proof_apart(robot, low, high, (a, b), prove)
+        verdict = OPEN if hit or prove < 1 else proofs.verdict((a, b), prove)
         if verdict == HIT:  # the proof found a collision that the samples missed
             continue
         allowed.allow(*names, "always" if hit else "never")
         if verdict == FREE:
             allowed.proven.append(names)
+    if progress is not None:
+        progress(1.0)
     share = 1.0 - 0.05 ** (1.0 / samples)
     allowed.evidence = (
         f"{samples} configurations drawn uniformly within the limits (seed {seed}). Pairs with the reason always "
@@ -133,7 +148,10 @@ def allow_by_sampling(
 
 
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-    """Return finite limits: the given ones, those of the robot, or half a turn. Unused limits are 0."""
+    """Return finite limits (low, high): the arguments, or else the robot's limits, or -pi and pi for unlimited turns.
+
+    Unused limits are 0.
+    """
     low, high = (
         (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
         for limit, bound, name in ((robot.lower, lower, "lower"), (robot.upper, upper, "upper"))
@@ -141,7 +159,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
     limit_turns(robot, low, high)
     for k, kind in enumerate(robot._chain.kind.tolist()):
         column = int(robot._chain.source[k])
-        # a prismatic joint without limits matters only if it moves two links with shapes against each other
+        # a prismatic joint without limits matters only if it moves two links with shapes relative to each other
         slides = [c for c in range(column, column + LENGTHS[kind]) if not (low[c] > -inf and high[c] < inf)]
         for a, b in pairs.tolist() if slides else ():
             if _below(robot, a, k) != _below(robot, b, k):
@@ -184,7 +202,7 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
 
 
 def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
-    """Return configurations drawn uniformly within limits, and unlimited rotations drawn from all rotations."""
+    """Return configurations drawn uniformly within limits, with floating rotations drawn from all rotations."""
     # rotation vectors drawn uniformly in a cube would not be uniform rotations, so these columns are drawn again
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():
@@ -195,7 +213,7 @@ def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: A
 
 
 class LinkPairs:
-    """A cell of pairs of links (n, 2), allowed or not, for contact queries."""
+    """Contact queries for pairs of links (n, 2), which may be allowed pairs."""
 
     __slots__ = ("_cell", "_count", "_links")
 
@@ -208,7 +226,7 @@ class LinkPairs:
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
     def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
-        """Return which of the selected pairs touch at configurations, (n configurations, pairs)."""
+        """Return for each configuration which of the selected pairs touch, (configurations, pairs)."""
         links = self._links
         answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
         wanted[selected] = True
@@ -219,57 +237,67 @@ class LinkPairs:
         return answer[:, selected]
 
 
-def proof_apart(robot: Robot, low: Array, high: Array, pair: tuple[int, int], most: int) -> int:
-    """Return FREE if two links are proven apart within limits, HIT if they touch at a configuration, or OPEN.
+class Proofs:
+    """Proofs that pairs of links (n, 2) are apart within limits. Hulls replace the shapes of links."""
 
-    At most ``most`` configurations are tested. Hulls replace the shapes of links.
-    """
-    links = np.array([sorted(pair)], dtype=np.int64)
-    cell = build(Base(robot, links, hulls=True))
-    bounds = change_of_distances(cell, low, high)
-    if bounds is None:
-        return OPEN
-    weights, slack = bounds
-    columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
-    weights = weights[:, columns]
-    middle, half = 0.5 * (low + high)[None, columns], 0.5 * (high - low)[None, columns]
-    count = 0
-    while len(middle):
-        count += len(middle)
-        if count > most:
+    __slots__ = ("_bounds", "_cell", "_high", "_low", "_robot", "_slots")
+
+    def __init__(self, robot: Robot, low: Array, high: Array, pairs: Ints) -> None:
+        self._robot, self._low, self._high = robot, low, high
+        self._cell = build(Base(robot, np.sort(pairs.reshape(-1, 2), axis=1), hulls=True))
+        self._slots = np.sort(self._cell.layout.link[self._cell.slots], axis=1)
+        self._bounds = change_of_distances(self._cell, low, high)
+
+    def verdict(self, pair: tuple[int, int], most: int) -> int:
+        """Return FREE if two links are proven apart, HIT if they touch at a configuration, or OPEN.
+
+        At most ``most`` configurations are tested.
+        """
+        kept = (self._slots == sorted(pair)).all(axis=1)
+        weights, slack = self._bounds[0][kept], self._bounds[1]
+        if np.isnan(weights).any():
             return OPEN
-        q = np.tile(0.5 * (low + high), (len(middle), 1))
-        q[:, columns] = middle
-        distance = queries.every(cell, q, np.full(len(cell.slots), 1e50))[0][..., 1]
-        touching = (distance <= 0.0).any(axis=1)
-        if touching.any():
-            return HIT if LinkPairs(robot, links).touch(q[touching]).any() else OPEN
-        left = (distance - slack <= half @ weights.T).any(axis=1)
-        middle, half = middle[left], half[left]
-        if not len(middle):
-            break
-        # each box is halved along the number of q that changes the distance most
-        widest = np.argmax(half * weights.max(axis=0), axis=1)
-        rows = np.arange(len(half))
-        half[rows, widest] *= 0.5
-        step = np.zeros_like(half)
-        step[rows, widest] = half[rows, widest]
-        middle, half = np.concatenate([middle - step, middle + step]), np.concatenate([half, half])
-    return FREE
+        cell = self._cell.of_pairs(kept)
+        columns = np.flatnonzero(weights.max(axis=0, initial=0.0))
+        weights = weights[:, columns]
+        rest = 0.5 * (self._low + self._high)
+        middle, half = rest[None, columns], 0.5 * (self._high - self._low)[None, columns]
+        tested = 0
+        while len(middle):
+            tested += len(middle)
+            if tested > most:
+                return OPEN
+            q = np.tile(rest, (len(middle), 1))
+            q[:, columns] = middle
+            changes = half @ weights.T + slack
+            # a pair that is `FAR` is proven farther apart than the greatest change
+            out, which, _ = queries.every(cell, q, changes.max(axis=0))
+            lower = np.where(which == FAR, inf, out[..., 1])
+            touching = (lower <= 0.0).any(axis=1)
+            if touching.any():
+                return HIT if LinkPairs(self._robot, np.array([pair])).touch(q[touching]).any() else OPEN
+            left = (lower <= changes).any(axis=1)
+            middle, half = middle[left], half[left]
+            # each box is halved along the number of q that changes the distance most
+            widest = np.argmax(half * weights.max(axis=0, initial=0.0), axis=1) if len(half) else []
+            rows = np.arange(len(half))
+            half[rows, widest] *= 0.5
+            step = np.zeros_like(half)
+            step[rows, widest] = half[rows, widest]
+            middle, half = np.concatenate([middle - step, middle + step]), np.concatenate([half, half])
+        return FREE
 
 
-def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, float] | None:
-    """Return bounds of the change of each distance with each number of q, and the error of poses.
+def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, float]:
+    """Return bounds of the change of each pair's distance with each number of q, per unit, and the error of poses.
 
-    The result is None if a joint between the links of a pair is planar or floating.
+    The bounds of a pair are NaN if a joint between its links is planar or floating.
     """
     chain = cell.robot._chain
     bounds = motion_bounds(cell, np.stack([low, high])[None])
     joints = bounds.arms.steps
-    if not np.isin(chain.kind[joints], (TURNING, SLIDING)).all():
-        return None
     of = np.repeat(np.arange(len(cell.slots)), np.diff(bounds.arms.begins))
     weights = np.zeros((len(cell.slots), cell.robot.dof))
-    arms = bounds.arms.arms.min(axis=0)
+    arms = np.where(np.isin(chain.kind[joints], (TURNING, SLIDING)), bounds.arms.arms.min(axis=0), np.nan)
     np.add.at(weights, (of, chain.source[joints]), np.abs(chain.multiplier[joints]) * arms)
     return weights, _ROUNDING * bounds.slack

@@ -1,7 +1,7 @@
 """`Checker.free` of one configuration as a builtin, which passes the numbers directly to the kernel.
 
-It computes the result only if the Python method has prepared it for the present surroundings and no other thread uses
-the cell at the same time. Otherwise it calls the method.
+The builtin computes the result only if the Python method has prepared a record for the present surroundings, and no
+other thread uses the cell at the same time. Otherwise it calls the method.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAI
 
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return the record of the builtin for a cell that `gjk3d.robot.queries.quick` has used: words and references."""
+    """Return the builtin's record, words and references, for a cell that `gjk3d.robot.queries.quick` has used."""
     if cell.cache.free is None or cell.walked < len(cell.slots):
         return None
     if cell.cache.single is None:
@@ -45,7 +45,7 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock and return a result, -1 for an error."""
+    """Release the lock and return ``answer``, or -1 for an error."""
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
@@ -55,7 +55,7 @@ def released(quick: int, answer: int) -> int:
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return True or False for a configuration, 0 if the method has to compute it, -1 for an error."""
+    """Return the address of True or False for a configuration, 0 if the method has to compute it, -1 for an error."""
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
@@ -78,7 +78,7 @@ def free_at(quick: int, numbers: int) -> int:
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return `Checker.free`."""
+    """Return the result of `Checker.free`."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
         quick = py.word(py.word(py.items_of(record)) + py.DATA)
@@ -96,5 +96,5 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `gjk3d.robot.Checker`, and their words."""
+    """Return the builtins of `gjk3d.robot.Checker` by name, each with its words."""
     return {"free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")])}

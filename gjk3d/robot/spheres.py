@@ -1,24 +1,23 @@
 """Spheres that cover the links of a robot, for planners that accept only spheres. Cover and excess are proven.
 
-The box around a link is cut into cubes. Each cube that a body may reach must be covered by a sphere that contains the
-whole ball of the cube. A sphere may have any centre. Its radius r must satisfy r + d <= excess, where d is an upper
-bound of the signed distance of its centre from a body. The distance from a body is 1-Lipschitz, so no point of the
-sphere is farther from the body than r + d. The spheres are chosen greedily: the sphere that covers most of the
-remaining cubes is next (Chvatal 1979). Then each sphere is shrunk to the cubes that it was chosen for.
+The box around a link is cut into cubes. For each cube that may intersect a body, a sphere must contain the ball around
+the cube. The radius r of a sphere must satisfy r + d <= excess, where d is an upper bound of the signed distance of its
+centre from a body. The distance from a body is 1-Lipschitz, so no point of the sphere is farther from the body than
+r + d. The spheres are chosen greedily: the next sphere is the one that covers most of the remaining cubes (Chvatal
+1979). Then each sphere is shrunk to the cubes that it was chosen for.
 """
 
 from __future__ import annotations
 
-import heapq
 import os
-from collections.abc import Mapping
-from math import ceil, sqrt
+from collections.abc import Callable, Mapping
+from math import ceil, pi, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
+from gjk3d._kernels.decorators import entry, kernel, plain
 from gjk3d.convex.checks import is_finite
 from gjk3d.errors import RobotError
 from gjk3d.query.bounding import aabb
@@ -27,8 +26,8 @@ from gjk3d.results import compared
 from gjk3d.robot.urdf import Placed, write_urdf
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import Point
-from gjk3d.typing import Array, Ints
-from gjk3d.wording import above
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
+from gjk3d.wording import above, count
 
 if TYPE_CHECKING:
     from gjk3d.robot.bodies import Body
@@ -90,8 +89,8 @@ class RobotSpheres(NamedTuple):
     excess: float
 
     def __repr__(self) -> str:
-        spheres = sum(len(link.radii) for link in self.links.values())
-        return f"<RobotSpheres of {len(self.links)} links: {spheres} spheres, excess ≤ {above(self.excess, 3)}>"
+        spheres = count(sum(len(link.radii) for link in self.links.values()), "sphere")
+        return f"<RobotSpheres of {count(len(self.links), 'link')}: {spheres}, excess ≤ {above(self.excess, 3)}>"
 
     def to_urdf(self, path: str | os.PathLike[str]) -> None:
         """Write the robot with spheres as its shapes, for tools such as those of VAMP.
@@ -145,7 +144,7 @@ def _float(x: float) -> str:
     return text if "." in text else text.replace("e", ".0e")  # YAML reads 1e-05 as a text
 
 
-def cover(robot: Robot, excess: float) -> RobotSpheres:
+def cover(robot: Robot, excess: float, progress: Callable[[float], object] | None) -> RobotSpheres:
     """Return spheres that cover all links with shapes (`Robot.spheres`)."""
     if not is_finite(excess) or not excess > 0.0:
         raise RobotError(f"excess is {excess!r}, expected a finite length above 0")
@@ -153,6 +152,8 @@ def cover(robot: Robot, excess: float) -> RobotSpheres:
     for k, name in enumerate(robot.links):
         if bodies := [body for body in robot.bodies if body.link == k]:
             links[name] = _covered(bodies, float(excess), name)
+        if progress is not None:
+            progress((k + 1) / len(robot.links))
     return RobotSpheres(robot, links, max((spheres.excess for spheres in links.values()), default=0.0))
 
 
@@ -167,18 +168,20 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
     middles, upper = middles[needed], upper[needed]
     # the ball of a cube is within the excess, since the distance of its middle from a body is at most its radius
     reach = np.maximum(excess - upper, ball)
-    chosen, owners = _greedy(middles, reach - ball)
-    radii = np.empty(len(chosen))
-    for k, (j, owned) in enumerate(zip(chosen, owners, strict=True)):
-        far = float(np.linalg.norm(middles[owned] - middles[j], axis=1).max())
-        radii[k] = far + ball + rounding
+    chosen, owner = _greedy(middles, reach - ball, edge)
+    far = np.zeros(len(chosen))
+    np.maximum.at(far, owner, np.linalg.norm(middles - middles[chosen[owner]], axis=1))
+    radii = far + (ball + rounding)
     # Sum and radii are rounded by a few u, and the bounds of distances hold, so the factor is more than enough.
     outside = float((upper[chosen] + radii).max())
     return LinkSpheres(middles[chosen], radii, max(0.0, outside * (1.0 + _ROUNDING)))
 
 
 def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
-    """Return the middles of cubes that fill the box around all bodies, and their edge, as small as the count allows."""
+    """Return the middles of cubes that fill the box around all bodies, and the cubes' edge length.
+
+    The edge length is as small as the limit of the number of cubes allows.
+    """
     boxes = [aabb(body.shape, body.pose) for body in bodies]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
     sizes = (high - low).tolist()
@@ -198,7 +201,7 @@ def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
 
 
 def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
-    """Return bounds of the signed distance of points from the nearest body."""
+    """Return lower and upper bounds of the signed distance of points from the nearest body."""
     lower, upper = np.full(len(points), np.inf), np.full(len(points), np.inf)
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
@@ -208,42 +211,66 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
     return lower, upper
 
 
-def _greedy(points: Array, reach: Array) -> tuple[list[int], list[Ints]]:
-    """Return points that together reach all points, and the points that each was chosen for."""
-    tree = cKDTree(points)
+@kernel
+def _reached(points: Array, j: int, reach: float, open_: Ints, count: int) -> int:
+    """Return how many of the first ``count`` open points a point reaches."""
+    x, y, z, most, total = points[j, 0], points[j, 1], points[j, 2], reach * reach, 0
+    for n in range(count):
+        i = open_[n]
+        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+        total += 1 if dx * dx + dy * dy + dz * dz <= most else 0
+    return total
+
+
+@entry
+def choose_greedily(
+    points: Array2, reach: Array1, choice: Ints1, gains: Ints1, open_: Ints1, owner: Ints1, chosen: Ints1
+) -> int:
+    """Write points that together reach all points, and for each point the number of the chosen one that it belongs to.
+
+    ``choice`` are candidates, ``gains`` upper bounds of how many points each reaches, ``open_`` the indices of all
+    points. Points that no candidate reaches are candidates in the order of their reach. Returns how many are chosen.
+    """
+    count, made = open_.shape[0], plain(0)
+    while count > 0:
+        best = plain(0)
+        for c in range(1, choice.shape[0]):
+            if gains[c] > gains[best]:
+                best = c
+        j, gain = choice[best], gains[best]
+        if gain > 0:
+            # gains only shrink: a candidate whose present gain is its bound reaches the most
+            gains[best] = _reached(points, j, reach[j], open_, count)
+            if gains[best] < gain:
+                continue
+        else:
+            j = open_[0]
+            for n in range(1, count):
+                if reach[open_[n]] > reach[j]:
+                    j = open_[n]
+        x, y, z, most, left = points[j, 0], points[j, 1], points[j, 2], reach[j] * reach[j], plain(0)
+        for n in range(count):
+            i = open_[n]
+            dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+            if dx * dx + dy * dy + dz * dz <= most:
+                owner[i] = made
+            else:
+                open_[left] = i
+                left += 1
+        count = left
+        chosen[made] = j
+        made += 1
+    return made
+
+
+def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
+    """Return the indices of chosen points that together reach all points, and for each point the number of its own."""
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))
-
-    def reached(j: int) -> Ints:  # at least j itself
-        indices = tree.query_ball_point(points[j], reach[j] * (1.0 - _ROUNDING))
-        return np.array(indices, dtype=np.int64)
-
-    within = {j: reached(j) for j in choice.tolist()}
-    open_ = np.ones(len(points), dtype=bool)
-    heap = [(-len(indices), j) for j, indices in within.items()]
-    heapq.heapify(heap)
-    chosen: list[int] = []
-    owners: list[Ints] = []
-
-    def choose(j: int, indices: Ints) -> None:
-        covered = indices[open_[indices]]
-        open_[covered] = False
-        chosen.append(j)
-        owners.append(covered)
-
-    # Lazy greedy: gains only shrink, so a stale gain is an upper bound, and a point whose present gain is still the
-    # greatest is the best choice.
-    while heap and open_.any():
-        gain, j = heapq.heappop(heap)
-        now = int(open_[within[j]].sum())
-        if now == 0:
-            continue
-        if heap and now < -heap[0][0] and now < -gain:
-            heapq.heappush(heap, (-now, j))
-            continue
-        choose(j, within[j])
-    while open_.any():  # of the points that no candidate reaches, the one with the greatest reach becomes a centre
-        j = int(np.flatnonzero(open_)[np.argmax(reach[open_])])
-        choose(j, reached(j))
-    return chosen, owners
+    # a ball reaches no more cubes than fit into the ball that contains them
+    most = 4.0 / 3.0 * pi * (reach[choice] / edge + sqrt(0.75)) ** 3
+    gains = np.minimum(np.ceil(most), len(points)).astype(np.int64)
+    owner, chosen = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.int64)
+    count = choose_greedily(points, reach * (1.0 - _ROUNDING), choice, gains, np.arange(len(points)), owner, chosen)
+    return chosen[:count], owner

@@ -21,7 +21,7 @@ from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
 from gjk3d.typing import Bools, Ints
-from gjk3d.wording import nearest
+from gjk3d.wording import expected_names
 
 #: reasons that gjk3d gives. An SRDF may have any text.
 REASONS = ("adjacent", "default", "always", "never", "user")
@@ -134,13 +134,13 @@ class AllowedPairs:
         Raises
         ------
         RobotError
-            The link does not exist, or one is named twice.
+            A link does not exist, or both names are the same.
         """
         self._set(*self._pair(link_a, link_b), str(reason))
         self._changed()
 
     def forbid(self, link_a: str, link_b: str) -> None:
-        """Check a pair again. A pair that is already checked does not change.
+        """Remove a pair from the allowed pairs, so that it is checked. A pair that is already checked does not change.
 
         Parameters
         ----------
@@ -150,14 +150,14 @@ class AllowedPairs:
         Raises
         ------
         RobotError
-            The link does not exist, or one is named twice.
+            A link does not exist, or both names are the same.
         """
         a, b = self._pair(link_a, link_b)
         self._codes[a, b] = self._codes[b, a] = 0
         self._changed()
 
     def forbid_reason(self, reason: str) -> int:
-        """Check all pairs again that are allowed for a reason, and return their number.
+        """Remove all pairs with a reason from the allowed pairs, so that they are checked. Return their number.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class AllowedPairs:
         Returns
         -------
         int
-            The number of these pairs.
+            The number of removed pairs.
         """
         chosen = self._codes == 1 + self._reasons.get(reason, len(self._reasons))
         self._codes[chosen] = 0
@@ -190,7 +190,7 @@ class AllowedPairs:
         Raises
         ------
         RobotError
-            The link does not exist, or one is named twice.
+            A link does not exist, or both names are the same.
         """
         code = self._codes[self._pair(link_a, link_b)]
         return [*self._reasons][code - 1] if code else None
@@ -213,7 +213,7 @@ class AllowedPairs:
             checker._pairs_changed()
 
     def _taken_by(self, checkers: Iterable[Any]) -> None:
-        """Notify these checkers of all later changes."""
+        """Store the checkers, which are notified of all later changes."""
         self._users.update(checkers)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -242,7 +242,7 @@ class AllowedPairs:
         return checked
 
     def _keys(self) -> Ints:
-        """Return the pairs in the order of the links, each as the lower number times the count plus the higher one."""
+        """Return each allowed pair as one number, sorted: the lower link times the count of links, plus the higher."""
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
@@ -250,9 +250,7 @@ class AllowedPairs:
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
         if a < 0 or b < 0:
             name = link_a if a < 0 else link_b
-            raise RobotError(
-                f"{name!r} is not a link.{nearest(name, self._number)} Links are {', '.join(self._number)}"
-            )
+            raise RobotError(f"{name!r} is not a link, {expected_names(name, self._number)}")
         if a == b:
             raise RobotError(f"{link_a!r} is given twice, expected two different links")
         return min(a, b), max(a, b)
@@ -328,15 +326,15 @@ def read_srdf(path: str | os.PathLike[str], links: Iterable[str]) -> Srdf:
             allowed.forbid(a, b)
     if root.tag != "robot" or (root.find("joint") is not None and root.find("disable_collisions") is None):
         raise ParseError(
-            f"{file} is a <{root.tag}> with joints, expected an SRDF. If it is the URDF, pass it as the robot"
+            f"{file} is a <{root.tag}> with joints, expected an SRDF. Pass it as the robot if it is the URDF"
             if root.tag == "robot"
-            else f"{file} is not an SRDF, because its root is <{root.tag}>, expected <robot>"
+            else f"{file} is not an SRDF, because its root is <{root.tag}>, expected <robot>. Name an .srdf file"
         )
     if allowed.unknown and not len(allowed):
         first = allowed.unknown[0]
         raise ParseError(
             f"{file} is the SRDF of another robot, because none of its {len(allowed.unknown)} pairs names two links of "
-            f"this robot. The first pair is {first.link_a!r} with {first.link_b!r}"
+            f"this robot, such as {first.link_a!r} with {first.link_b!r}. Pass the SRDF of this robot"
         )
     elements = tuple(_xml(child) for child in root if child.tag not in _ABOUT_PAIRS)
     return Srdf(root.get("name", ""), allowed, _states(top), read_groups(top), _unused(file, root), elements)
@@ -437,8 +435,8 @@ def read_groups(top: Place) -> Groups:
 def resolved(file_groups: Groups, robot: Mechanism) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the joints of each group in the order of q, and the names in groups that the robot does not have.
 
-    A link means the joint above it, a chain the joints between its links. Joints without numbers in q, which are fixed
-    joints and joints that mimic another, are left out.
+    A link in a group stands for the joint above it, a chain for the joints between its two links. Joints without
+    numbers in q, which are fixed joints and joints that mimic another, are left out.
     """
     tree = _Tree(robot, file_groups)
     members = {name: set(tree.joints_of(name, group)) for name, group in file_groups.groups.items()}
@@ -500,7 +498,7 @@ class _Tree:
         return joints
 
     def count(self, joints: int) -> None:
-        """Count joints of chains and subgroups. Too many are a `ParseError`."""
+        """Add to the number of joints that chains and subgroups name. Too many are a `ParseError`."""
         # a small file of nested groups may expand without end
         self._joints += joints
         if self._joints > MAX_JOINTS:

@@ -1,12 +1,12 @@
-"""Swept volumes of the links of a robot along a motion: convex pieces that are proven to contain them.
+"""Swept volumes of the links of a robot along a motion: convex pieces that are proven to contain the volumes.
 
 In an interval of time a body stays in the hull of its two end poses, grown by the deviation of its points from straight
 lines. For an interval of length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points
 as in `motion_cover`, or V h / 2 with a bound V of their speed. So the cover is proven.
 The excess is bounded as follows. A point of the hull is s A x + (1 - s) B y, where A and B are the end poses and x and
-y are points of the convex body. At the time between the ends in this ratio, the distance of the point s x + (1 - s) y
-of the body from it is at most K h^2 / 8 + w h rho / 2, with a bound w of the angular velocity and the radius rho of
-the body.
+y are points of the convex body. At the time that divides the interval in the same ratio, the body's point
+s x + (1 - s) y is at most K h^2 / 8 + w h rho / 2 away from this point of the hull. Here w is a bound of the angular
+velocity, and rho is the radius of the body.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gjk3d.shapes.composed import Rounded
 from gjk3d.shapes.curved import Capsule, Cylinder, Sphere
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
-from gjk3d.wording import above
+from gjk3d.wording import above, count, expected_names
 
 _SIDES = 32  #: sides of the prism around a cylinder
 _MOST_PIECES = 100_000  #: greatest number of pieces of all links together
@@ -76,8 +76,8 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of how far they reach beyond the swept volumes. Non-convex meshes and clouds are replaced by their
-        hulls, and the excess of these hulls is included.
+        Proven bound of how far the pieces reach beyond the swept volumes. Non-convex meshes and clouds are replaced by
+        their hulls, and the excess of these hulls is included.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class SweptVolume(NamedTuple):
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return the least and greatest corner of the box of each link's swept volume in world axes, (2, 3)."""
+        """Return for each link the axis-aligned box of its swept volume: the least and the greatest corner, (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
@@ -149,12 +149,12 @@ class SweptVolume(NamedTuple):
         return Mesh(np.concatenate(vertices), np.concatenate(faces))
 
     def __repr__(self) -> str:
-        count = len({piece.link for piece in self.pieces})
-        return f"<SweptVolume of {count} links: {len(self.pieces)} pieces, excess ≤ {above(self.excess, 3)}>"
+        links = count(len({piece.link for piece in self.pieces}), "link")
+        return f"<SweptVolume of {links}: {count(len(self.pieces), 'piece')}, excess ≤ {above(self.excess, 3)}>"
 
 
 class _Holder(NamedTuple):
-    """Points whose hull, grown by a radius, contains a body in its frame, and the excess over the body."""
+    """Points in a body's frame whose hull, grown by a radius, contains the body, and the excess over the body."""
 
     points: Array
     radius: float
@@ -162,7 +162,7 @@ class _Holder(NamedTuple):
 
 
 class _Speeds(NamedTuple):
-    """Bounds for a body on each curve: speed and acceleration of its points, and its angular velocity."""
+    """Bounds for a body on each curve: the speed and acceleration of its points, and the angular velocity."""
 
     speed: Array
     bend: Array
@@ -178,7 +178,8 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
     for name in wanted:
         if name not in names:
             raise RobotError(
-                f"swept: {name!r} is not a link with shapes or an attached object. Use {', '.join(sorted(names))}"
+                f"swept: {name!r} is not a link with shapes or an attached object, "
+                f"{expected_names(name, sorted(names))}"
             )
     reach, slack = slot_reaches(cell, parts.curves.controls)
     joints = np.zeros((len(parts.curves.controls), 6, len(cell.robot.links)))
@@ -196,7 +197,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return the speeds of a body from its reach about each joint, and the error of the numbers of q."""
+    """Return the bounds of a body's speeds from its reach about each joint, and the error of the numbers of q."""
     chain, above = cell.robot._chain, []
     k = link
     while k >= 0:
@@ -221,7 +222,7 @@ def _pieces(
     cell: Cell, parts: Parts, slot: int, holder: _Holder, speeds: _Speeds, wrong: float, excess: float,
     pieces: list[SweptPiece],
 ) -> float:  # fmt: skip
-    """Add the pieces of a body and return their excess over its swept volume."""
+    """Add the pieces of a body to ``pieces``; return the excess of these pieces over the body's swept volume."""
     name, worst = cell.owners[cell.owner[slot]], 0.0
     rho = _reach(holder.points, holder.points.mean(axis=0)) + holder.radius
     if not speeds.speed.any():
@@ -307,7 +308,7 @@ def _holder(shape: Any) -> _Holder:
 
 
 def _grown(shape: Shape) -> _Holder:
-    """Return points on a curved shape, scaled about their middle until their hull contains the shape."""
+    """Return a holder of a curved shape: points on its surface, scaled until their hull contains the shape."""
     # a face at the distance d from the middle that has to move out by e needs the scale 1 + e / d
     hull = ConvexHull(shape.surface(_SIDES).vertices)
     if hull.dimension < 3:  # a flat hull cannot be scaled, so the box is used, with its diagonal as excess

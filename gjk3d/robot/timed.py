@@ -1,13 +1,15 @@
 """Checks of trajectories: whether a motion is free, its first collision, and its least clearance.
 
-Proofs are those of `motion_certified`, curve by curve. The same proof brackets the least clearance of a whole motion:
-if a sample has the distance d, and the motion is proven to stay farther apart than d - e, the least distance is between
+`motion_certified` proves the motion, curve by curve. The same proof brackets the least clearance of a whole motion: if
+a sample has the distance d, and the motion is proven to stay farther apart than d - e, the least distance is between
 d - e and d.
 
 A moving obstacle is attached to a prismatic joint and a revolute joint, both driven by the time. A `gjk3d.Motion` moves
-a point along a line and rotates the body about it, as these two joints do. So the poses are those of a robot with two
-more links for each moving obstacle, and with the time as one more number of its configurations. Every query on robots
-therefore works for moving obstacles too.
+a point along a line and rotates the body about this point, as the two joints do. So the poses are those of a robot with
+two more links for each moving obstacle, and with the time as one more number of its configurations. Every query on
+robots therefore works for moving obstacles too.
+
+A route is a chain of such motions. The trajectory is cut at the times of routes, and each stretch has its own cell.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import numpy as np
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
-from gjk3d.poses import parts
+from gjk3d.poses import matrices, parts, pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.results import compared
 from gjk3d.robot import queries
@@ -35,12 +37,13 @@ from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, blocks, steps_of
 from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
 from gjk3d.robot.results import PairName
-from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, points_on
+from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, between, points_on
 from gjk3d.typing import Array, Number, VectorLike
-from gjk3d.wording import kind_of
+from gjk3d.wording import expected_names, kind_of
 
-#: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times
-Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]]]
+#: the motion of each moving obstacle by its name, over a whole trajectory or between two of its times, or a route of
+#: poses and their times
+Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]] | tuple[Any, VectorLike]]
 
 
 class _Mover(NamedTuple):
@@ -57,12 +60,10 @@ def clocked(
     base: Base, objects: Mapping[str, CollisionObject], margin: float, rules: Iterable[Rule], moving: Moving,
     times: tuple[float, float],
 ) -> tuple[Cell, float]:  # fmt: skip
-    """Return the cell of a robot with obstacles that move between two times, and their greatest speed or rate of turn.
+    """Return the cell of a robot with moving obstacles, and the greatest speed or rate of turn of an obstacle.
 
     Configurations of the cell end with the time since the first time.
     """
-    if not isinstance(moving, Mapping):
-        raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     movers = {name: _mover(name, entry, objects, times) for name, entry in moving.items()}
     clock_base = base.with_pairs(base.pairs, _with_carriers(base.robot, list(movers.values()), times[1] - times[0]))
     link = {name: len(base.robot.links) + 2 * k + 1 for k, name in enumerate(movers)}
@@ -85,10 +86,13 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
     """Return the checked motion of an obstacle."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
-        names = ", ".join(repr(item.name) for item in objects.values() if item.link == WORLD)
-        raise RobotError(f"moving: {name!r} is not an obstacle. Obstacles are {names or 'none'}")
+        names = [item.name for item in objects.values() if item.link == WORLD]
+        raise RobotError(f"moving: {name!r} is not an obstacle, {expected_names(name, names)}")
     if outline(objects[name].shape).unbounded:
-        raise RobotError(f"moving: {name!r} is {kind_of(objects[name].shape)}, which is unbounded and cannot move")
+        raise RobotError(
+            f"moving: {name!r} is {kind_of(objects[name].shape)}, which is unbounded and cannot move. Replace it by a "
+            "large gjk3d.Box"
+        )
     if not isinstance(motion, Motion) or motion.stacked:
         raise RobotError(f"moving: {name!r} has {motion!r:.80}, expected a gjk3d.Motion, or (Motion, (begin, end))")
     try:
@@ -194,11 +198,11 @@ class TrajectoryClearance(NamedTuple):
         non-convex bodies in overlap.
     time : float
     pair : (str, str) or None
-        The pair of this distance.
+        The pair that has ``distance``.
     normal, point_a, point_b : (3,) float
-        At that time, as in `RobotClearance`.
+        Normal and nearest points at ``time``, as in `RobotClearance`.
     configuration : (dof,) float
-        At that time.
+        Configuration at ``time``.
 
     Examples
     --------
@@ -224,21 +228,16 @@ class TrajectoryClearance(NamedTuple):
     configuration: Array
 
 
-class TimedQuery(NamedTuple):
-    """A trajectory, cut into curves, and the cell that they are checked in."""
+class Stretch(NamedTuple):
+    """A part of a trajectory, cut into curves, and the cell in which the curves are checked."""
 
     cell: Cell
     robot: Robot  #: without the clock
-    trajectory: Trajectory
     parts: Parts
     speed: float  #: greatest speed or rate of turn of any obstacle
 
-    def configuration(self, time: float) -> Array:
-        """Return the configuration of the robot at a time."""
-        return self.trajectory.at(time)
-
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
-        """Yield blocks of configurations and their times, no farther apart than the resolution."""
+        """Yield blocks of sampled configurations and their times; samples are no farther apart than the resolution."""
         spacing = steps_of(self.robot, resolution)
         if len(spacing) < self.cell.robot.dof:  # the last number is the time, and obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
@@ -263,10 +262,34 @@ class TimedQuery(NamedTuple):
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
         return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
 
+
+class TimedQuery(NamedTuple):
+    """A trajectory of a robot, as stretches of time. The cells of all stretches have the same pairs."""
+
+    robot: Robot
+    trajectory: Trajectory
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def cell(self) -> Cell:
+        """The cell of the first stretch."""
+        return self.stretches[0].cell
+
+    def configuration(self, time: float) -> Array:
+        """Return the configuration of the robot at a time."""
+        return self.trajectory.at(time)
+
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
         """Return the poses of moving obstacles at some times, by their names, (n, 4, 4) each."""
-        links = self.cell.robot.link_poses(self.at(times)) if moving else np.zeros(0)
-        return {name: self.cell.placed(links, self.cell.objects[name]) for name in moving or ()}
+        poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
+        begins = np.array([stretch.parts.times[0] for stretch in self.stretches])
+        which = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
+        for k in np.unique(which).tolist() if poses else ():
+            stretch, some = self.stretches[k], which == k
+            links = stretch.cell.robot.link_poses(stretch.at(times[some]))
+            for name in poses:
+                poses[name][some] = stretch.cell.placed(links, stretch.cell.objects[name])
+        return poses
 
 
 class Surroundings(NamedTuple):
@@ -279,15 +302,59 @@ class Surroundings(NamedTuple):
     cell: Cell
 
 
+class _Route(NamedTuple):
+    """Poses of an obstacle (n, 4, 4) and their times."""
+
+    poses: Array
+    times: Array
+
+    def during(self, begin: float, end: float) -> Any:
+        """Return the motion and its times, as in `Moving`, in an interval that has no time of the route inside it."""
+        k = int(np.searchsorted(self.times, begin, side="right")) - 1
+        if k < 0 or k == len(self.times) - 1:  # it rests before the first and after the last time
+            return Motion(self.poses[max(k, 0)]), (begin, end)
+        return Motion.between(self.poses[k], self.poses[k + 1]), (self.times[k], self.times[k + 1])
+
+
+def _route(name: str, entry: Any) -> _Route | None:
+    """Return the checked route of an obstacle, or None for a motion."""
+    if not isinstance(entry, tuple) or len(entry) != 2 or isinstance(entry[0], Motion):
+        return None
+    poses, stacked = pose_rows(entry[0], f"moving: {name!r}")
+    try:
+        times = np.asarray(entry[1], dtype=np.float64)
+    except (TypeError, ValueError):
+        times = np.empty(0)
+    increasing = bool(np.isfinite(times).all() and (np.diff(times) > 0.0).all())
+    if not stacked or times.shape != (len(poses),) or not len(poses) or not increasing:
+        raise RobotError(
+            f"moving: the route of {name!r} has {len(poses)} poses and the times {entry[1]!r:.80}, expected (poses, "
+            "times) with poses (n, 4, 4) and n increasing times"
+        )
+    return _Route(matrices(poses), times)
+
+
 def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> TimedQuery:
     """Return the query for a trajectory of a robot, with or without moving obstacles."""
-    trajectory = as_trajectory(path, around.base.robot)
-    parts = Parts(trajectory, around.base.robot)
+    robot = around.base.robot
+    trajectory = as_trajectory(path, robot)
     if not moving:
-        return TimedQuery(around.cell, around.base.robot, trajectory, parts, 0.0)
-    times = trajectory.start, trajectory.end
-    cell, speed = clocked(around.base, around.objects, around.margin, around.rules, moving, times)
-    return TimedQuery(cell, around.base.robot, trajectory, parts.clocked(times[0]), speed)
+        return TimedQuery(robot, trajectory, (Stretch(around.cell, robot, Parts(trajectory, robot), 0.0),))
+    if not isinstance(moving, Mapping):
+        raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
+    routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
+    start, end = trajectory.start, trajectory.end
+    cuts = np.unique(np.concatenate([[start, end], *(route.times for route in routes.values())]))
+    cuts = cuts[(start <= cuts) & (cuts <= end)]
+    stretches = []
+    for part in between(trajectory, cuts) if len(cuts) > 2 else [trajectory]:
+        # a motion without times lasts for the whole trajectory
+        motions = {name: entry if isinstance(entry, tuple) else (entry, (start, end)) for name, entry in moving.items()}
+        motions |= {name: route.during(part.start, part.end) for name, route in routes.items()}
+        times = part.start, part.end
+        cell, speed = clocked(around.base, around.objects, around.margin, around.rules, motions, times)
+        stretches.append(Stretch(cell, robot, Parts(part, robot).clocked(part.start), speed))
+    return TimedQuery(robot, trajectory, tuple(stretches))
 
 
 def trajectory_free(
@@ -296,7 +363,8 @@ def trajectory_free(
     """Return the result of `Checker.trajectory_free`."""
     check_workers(workers)
     # The tolerance is a time, and the proof needs a share of a curve. The share of the longest curve is the strictest.
-    share = float(np.clip(_above_zero(tolerance, "a time") / np.diff(query.parts.times).max(), 2.0**-40, 0.5))
+    longest = max(np.diff(stretch.parts.times).max() for stretch in query.stretches)
+    share = float(np.clip(_above_zero(tolerance, "a time") / longest, 2.0**-40, 0.5))
     status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
@@ -310,26 +378,28 @@ _FirstHit = tuple[MotionStatus, float, float, int]  # status, safe and hit as ti
 
 def _sampled(query: TimedQuery, resolution: Number | VectorLike, workers: int) -> _FirstHit:
     safe = query.trajectory.start
-    for rows, times in query.samples(resolution):
-        which = queries.hits(query.cell, rows, workers)
-        bad = np.flatnonzero(which != FREE)
-        if len(bad):
-            k = int(bad[0])
-            return MotionStatus.HIT, float(times[k - 1]) if k else safe, float(times[k]), int(which[k])
-        safe = float(times[-1])
+    for stretch in query.stretches:
+        for rows, times in stretch.samples(resolution):
+            which = queries.hits(stretch.cell, rows, workers)
+            bad = np.flatnonzero(which != FREE)
+            if len(bad):
+                k = int(bad[0])
+                return MotionStatus.HIT, float(times[k - 1]) if k else safe, float(times[k]), int(which[k])
+            safe = float(times[-1])
     return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
 def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
-    for some in blocks(len(query.parts.curves.controls), workers):
-        status, safe, hit, pair = certified(query.cell, query.parts.curves.some(some), share, workers)
-        bad = np.flatnonzero(status != PROVEN)
-        if len(bad):
-            k = int(bad[0])
-            state, e = MotionStatus(int(status[k])), some.start + k
-            begin = query.parts.when(e, float(safe[k]))[0]
-            end = nan if np.isnan(hit[k]) else query.parts.when(e, float(hit[k]))[1]
-            return state, begin, end, int(pair[k])
+    for cell, _, curves, _ in query.stretches:
+        for some in blocks(len(curves.curves.controls), workers):
+            status, safe, hit, pair = certified(cell, curves.curves.some(some), share, workers)
+            bad = np.flatnonzero(status != PROVEN)
+            if len(bad):
+                k = int(bad[0])
+                state, e = MotionStatus(int(status[k])), some.start + k
+                begin = curves.when(e, float(safe[k]))[0]
+                end = nan if np.isnan(hit[k]) else curves.when(e, float(hit[k]))[1]
+                return state, begin, end, int(pair[k])
     return MotionStatus.FREE, query.trajectory.end, nan, FREE
 
 
@@ -356,62 +426,74 @@ def trajectory_clearance(
     """Return the result of `Checker.trajectory_clearance`."""
     check_workers(workers)
     wanted = _above_zero(tolerance, "a length")
-    best, gap = None, 0.0
-    for rows, times in query.samples(resolution):
-        best = _better(query, best, rows, times, workers)
-        gap = max(gap, float(np.diff(times).max(initial=0.0)))
+    best, lower, cell = None, inf, query.cell
+    for stretch in query.stretches:
+        nearest, bound = _least(stretch, resolution, wanted, workers)
+        lower = min(lower, bound)
+        if best is None or nearest.row[2] < best.row[2]:
+            best, cell = nearest, stretch.cell
     assert best is not None
-    best = _zoomed(query, best, gap)
-    lower = inf if best.pair < 0 else -inf
-    if best.pair >= 0:
-        best, lower = _bracketed(query, best, wanted, workers)
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
-        distance, lower, upper, best.time, None if best.pair < 0 else query.cell.names[best.pair], best.row[3:6],
+        distance, lower, upper, best.time, None if best.pair < 0 else cell.names[best.pair], best.row[3:6],
         best.row[6:9], best.row[9:12], query.configuration(best.time),
     )  # fmt: skip
 
 
-def _better(query: TimedQuery, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearest of some configurations and the nearest one so far."""
-    out, which = queries.nearest(query.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
+def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, workers: int) -> tuple[_Nearest, float]:
+    """Return the nearest configuration of a stretch, and a proven lower bound of its distance."""
+    best, gap = None, 0.0
+    for rows, times in stretch.samples(resolution):
+        best = _better(stretch, best, rows, times, workers)
+        gap = max(gap, float(np.diff(times).max(initial=0.0)))
+    assert best is not None
+    best = _zoomed(stretch, best, gap)
+    return _bracketed(stretch, best, tolerance, workers) if best.pair >= 0 else (best, inf)
+
+
+def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
+    """Return the nearer of the nearest row and ``best``, the nearest configuration so far."""
+    out, which = queries.nearest(stretch.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
         return _Nearest(out[k].copy(), float(times[k]), int(which[k, 0]))
     return best
 
 
-def _zoomed(query: TimedQuery, best: _Nearest, gap: float) -> _Nearest:
-    """Return the nearest configuration after rounds of ever denser samples around it."""
+def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
+    """Return the nearest configuration of rounds of samples around ``best``, each round denser."""
     # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
-        low, high = max(best.time - gap, query.trajectory.start), min(best.time + gap, query.trajectory.end)
+        low, high = np.clip((best.time - gap, best.time + gap), stretch.parts.times[0], stretch.parts.times[-1])
         times = np.linspace(low, high, 9)
-        best = _better(query, best, query.at(times), times)
+        best = _better(stretch, best, stretch.at(times), times)
         gap /= 4.0
     return best
 
 
-def _bracketed(query: TimedQuery, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest configuration and a proven lower bound for the motion, a tolerance below it if possible."""
-    curves = query.parts.curves
+def _bracketed(stretch: Stretch, best: _Nearest, tolerance: float, workers: int) -> tuple[_Nearest, float]:
+    """Return the nearest configuration, and a proven lower bound of the least distance of the motion.
+
+    The bound is less than the distance by no more than the tolerance, if the proof succeeds.
+    """
+    curves = stretch.parts.curves
     proven = np.full(len(curves.controls), -inf)  # proven lower bound of each curve
     for _ in range(_ROUNDS):
         wanted = float(best.row[2]) - tolerance
         left = np.flatnonzero(proven < wanted)
         # in overlap the depth of non-convex bodies is not a distance that changes smoothly, so nothing is proven
-        if not len(left) or (wanted < 0.0 and len(query.cell.slots) > len(query.cell.layout.pairs)):
+        if not len(left) or (wanted < 0.0 and len(stretch.cell.slots) > len(stretch.cell.layout.pairs)):
             break
-        cell = query.cell.with_margins(wanted, ())
+        cell = stretch.cell.with_margins(wanted, ())
         status, _, hit, _ = certified(cell, curves.some(left), _PROOF, workers)
         proven[left[status == PROVEN]] = wanted
         # a hit is nearer than the best sample, so samples around it give the next bound to prove
         old, e = best, int(np.argmax(status == HIT))
         if status[e] == HIT:
-            at, width = int(left[e]), np.diff(query.parts.times)[left[e]]
-            times = np.array([query.parts.when(at, float(hit[e]))[1]])
-            best = _better(query, best, query.at(times), times)
-            best = best if best is old else _zoomed(query, best, 0.1 * float(width))
+            at, width = int(left[e]), np.diff(stretch.parts.times)[left[e]]
+            times = np.array([stretch.parts.when(at, float(hit[e]))[1]])
+            best = _better(stretch, best, stretch.at(times), times)
+            best = best if best is old else _zoomed(stretch, best, 0.1 * float(width))
         if best is old and not (status == PROVEN).all():
             tolerance *= _COARSER
     return best, float(proven.min())

@@ -1,14 +1,17 @@
 """Trajectories: configurations over time, from waypoints with times or from splines of scipy.
 
 Curves of configurations are polynomials in Bernstein form. A curve of degree n has control points c (n + 1, dof) over
-parameters 0 to 1: the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two of them. The curve lies within their
-hull, its derivative within that of n times their differences, and its second derivative within that of n (n - 1) times
-the differences of those: bounds of speed and acceleration that halving a curve tightens (Farin 2002, sections 5 and 6).
+parameters 0 to 1: the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two control points. The curve is in the hull
+of the control points. The derivative is in the hull of n times their differences, the second derivative in the hull of
+n (n - 1) times their second differences. These bounds of speed and acceleration get tighter if the curve is halved
+(Farin 2002, sections 5 and 6).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
 from math import comb, inf, nextafter
 from typing import Any, NamedTuple
 
@@ -19,9 +22,10 @@ from gjk3d.errors import RobotError
 from gjk3d.frozen import Frozen
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot.kinematics import LENGTHS, NUMBERS
-from gjk3d.robot.mechanism import line_of_trajectory
+from gjk3d.robot.mechanism import line_of_trajectory, listed
 from gjk3d.robot.model import Robot
 from gjk3d.typing import Array, Array1, Array2, Ints, Number, Rows, VectorLike
+from gjk3d.wording import count
 
 
 class Curves(NamedTuple):
@@ -73,7 +77,7 @@ def points_on(controls: Array, t: Array) -> Array:
 
 @kernel
 def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
-    """Write the derivative of each number at t."""
+    """Write the derivative of each number of q at parameter t to ``rates``."""
     n = controls.shape[0] - 1
     s = 1.0 - t
     for j in range(rates.shape[0]):
@@ -86,7 +90,7 @@ def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
 
 @kernel
 def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
-    """Return bounds of the first and second derivative of number j, and the sum of its absolute control values."""
+    """Return bounds of the first and second derivative of number j of q, and the sum of its absolute control values."""
     n = controls.shape[0] - 1
     rate, bend, size = 0.0, 0.0, abs(controls[0, j])
     for i in range(n):
@@ -134,7 +138,7 @@ class Trajectory(Frozen):
     >>> from scipy.interpolate import CubicSpline
     >>> smooth = gk.robot.Trajectory(CubicSpline([0.0, 2.0, 3.0], [[0.0, 0.0], [1.0, 0.5], [1.0, 1.0]]))
     >>> smooth
-    <Trajectory of 2 numbers: 2 polynomials of degree 3, from 0 to 3>
+    <Trajectory of 2 dof: 2 polynomials of degree 3, from 0 to 3>
     """
 
     __slots__ = ("_controls", "_loose", "times")
@@ -181,7 +185,7 @@ class Trajectory(Frozen):
         return int(self._controls.shape[2])
 
     def at(self, time: Number | VectorLike) -> Array:
-        """Return the configuration at a time. It is constant before the start and after the end.
+        """Return the configuration at a time: the first one before the start, the last one after the end.
 
         Parameters
         ----------
@@ -206,19 +210,85 @@ class Trajectory(Frozen):
         return points if times.ndim else points[0]
 
     def __repr__(self) -> str:
-        count, degree = len(self._controls), self._controls.shape[1] - 1
-        what = "straight lines" if degree == 1 else f"polynomials of degree {degree}"
-        return f"<Trajectory of {self.dof} numbers: {count} {what}, from {self.start:g} to {self.end:g}>"
+        many, degree = len(self._controls), self._controls.shape[1] - 1
+        what = count(many, "straight line") if degree == 1 else f"{count(many, 'polynomial')} of degree {degree}"
+        return f"<Trajectory of {self.dof} dof: {what}, from {self.start:g} to {self.end:g}>"
 
 
 def as_trajectory(path: Any, robot: Robot) -> Trajectory:
-    """Return a trajectory of a robot, converted from a spline if necessary."""
+    """Return a trajectory of a robot, converted from a spline, or from trajectories of its parts by name."""
+    if isinstance(path, Mapping):
+        return _of_parts(path, robot)
     trajectory = path if isinstance(path, Trajectory) else Trajectory(path)
-    if trajectory.dof != robot.dof:
-        raise RobotError(
-            f"the trajectory has configurations of {trajectory.dof} numbers, but robot {robot.name!r} has {robot.dof}"
-        )
+    _check_dof(trajectory, robot.dof, f"robot {robot.name!r}")
     return trajectory
+
+
+def _check_dof(trajectory: Trajectory, dof: int, owner: str) -> None:
+    if trajectory.dof != dof:
+        raise RobotError(
+            f"the trajectory has configurations of {trajectory.dof} numbers, but {owner} has {dof}. Pass a trajectory "
+            "of this robot"
+        )
+
+
+def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
+    """Return the trajectory of a joined robot. A part rests before its first time and after its last time."""
+    moved = {name: columns for name, columns in robot.parts.items() if columns.stop > columns.start}
+    if set(paths) != set(moved):
+        wrong = sorted(map(str, set(paths) ^ set(moved)))[0]
+        fault = "is missing" if wrong in moved else "is not the name of one"
+        raise RobotError(
+            f"trajectories by name: {wrong!r} {fault}. "
+            + (f"Pass one for each part: {listed(list(moved))}" if moved else "Pass one trajectory: it has no parts")
+        )
+    parts = {name: path if isinstance(path, Trajectory) else Trajectory(path) for name, path in paths.items()}
+    knots = np.unique(np.concatenate([part.times for part in parts.values()]))
+    degree = max(part._controls.shape[1] - 1 for part in parts.values())
+    if any(len(part.times) < len(knots) for part in parts.values()):
+        degree = max(degree, 2)  # `on_curve` treats a line as exact, but cut lines have errors
+    controls, loose = np.zeros((len(knots) - 1, degree + 1, robot.dof)), np.zeros((len(knots) - 1, robot.dof))
+    for name, columns in moved.items():
+        _check_dof(parts[name], columns.stop - columns.start, f"part {name!r}")
+        controls[:, :, columns], loose[:, columns] = _recut(parts[name], knots, degree)
+    return _made(controls, loose, knots)
+
+
+def _made(controls: Array, loose: Array, times: Array) -> Trajectory:
+    trajectory = object.__new__(Trajectory)
+    trajectory._set(_controls=controls, _loose=loose, times=times)
+    return trajectory
+
+
+def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
+    """Return the parts of a trajectory between increasing times."""
+    knots = np.union1d(trajectory.times, times)
+    knots = knots[(times[0] <= knots) & (knots <= times[-1])]
+    controls, loose = _recut(trajectory, knots, max(2, trajectory._controls.shape[1] - 1))
+    ends = np.searchsorted(knots, times)
+    return [_made(controls[i:j], loose[i:j], knots[i : j + 1]) for i, j in pairwise(ends.tolist())]
+
+
+def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
+    """Return control points and errors between other knots, among them all its knots in their range.
+
+    The trajectory rests before its start and after its end.
+    """
+    own, least = trajectory.times, trajectory._controls.shape[1] - 1
+    k = np.clip(np.searchsorted(own, knots[:-1], side="right") - 1, 0, len(own) - 2)
+    pieces, loose, width = trajectory._controls[k], trajectory._loose[k], np.diff(own)[k]
+    a, b = (np.clip((ends - own[k]) / width, 0.0, 1.0) for ends in (knots[:-1], knots[1:]))
+    controls = np.stack([_blossom(pieces, [a] * (least - i) + [b] * i) for i in range(least + 1)], axis=1)
+    size, rate = np.abs(pieces).max(axis=1), least * np.abs(np.diff(pieces, axis=1)).max(axis=1)
+    off = 2.0 * _U * (np.abs(knots[:-1]) + np.abs(knots[1:]) + 2.0 * np.abs(own[k])) / width  # of a and b
+    is_cut = ((a > 0.0) | (b < 1.0))[:, None]
+    loose = loose + np.where(is_cut, 6.0 * least * _U * size + off[:, None] * rate, 0.0)
+    for n in range(least + 1, degree + 1):  # the degree is raised (Farin 2002, section 6.1)
+        share = (np.arange(n + 1) / n)[:, None]
+        padded = np.pad(controls, ((0, 0), (1, 1), (0, 0)))
+        controls = share * padded[:, :-1] + (1.0 - share) * padded[:, 1:]
+        loose = loose + 4.0 * _U * size
+    return controls, loose
 
 
 class Parts:
@@ -258,7 +328,7 @@ class Parts:
         return max(lower - off, float(self.times[0])), min(upper + off, float(self.times[-1]))
 
     def clocked(self, start: float) -> Parts:
-        """Return the curves with the time since the start as a further number of each configuration."""
+        """Return the curves with the time since ``start`` as a further number of each configuration."""
         controls, loose = self.curves
         clock = np.linspace(self.times[:-1] - start, self.times[1:] - start, controls.shape[1], axis=1)
         off = 8.0 * _U * (np.abs(clock).max(axis=1) + np.abs(start))
@@ -354,7 +424,7 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
 
 
 def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
-    """Return control points and errors of polynomials given by powers of the time since a knot, the lowest first."""
+    """Return control points and errors of polynomials whose coefficients are for powers of the time since a knot."""
     degree, width = powers.shape[1] - 1, np.diff(knots)[:, None]
     scaled = np.stack([powers[:, m] * width**m for m in range(degree + 1)], axis=1)
     share = np.array([[comb(i, m) / comb(degree, m) for m in range(degree + 1)] for i in range(degree + 1)])

@@ -23,7 +23,7 @@ from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.typing import Array, Ints
-from gjk3d.wording import nearest
+from gjk3d.wording import expected_names
 
 KINDS = {
     "fixed": FIXED,
@@ -42,9 +42,9 @@ class Mimic(NamedTuple):
     Attributes
     ----------
     joint : str
-        Name of the joint that it follows.
+        Name of the joint that is followed.
     multiplier, offset : float
-        The value is ``multiplier`` times the value of that joint, plus ``offset``.
+        The following joint has ``multiplier`` times the value of ``joint``, plus ``offset``.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Joint(NamedTuple):
     type : str
         "fixed", "revolute", "continuous", "prismatic", "planar" or "floating".
     parent, child : str
-        Names of the links that it joins.
+        Names of the links that the joint connects.
     origin : (4, 4) float
         Pose of the joint in the frame of the parent.
     axis : (3,) float
@@ -75,7 +75,7 @@ class Joint(NamedTuple):
     lower, upper : float
         Limits, in radians or the robot's unit of length, infinite without a limit.
     mimic : Mimic or None
-        The joint that it follows.
+        The joint that this joint follows, with the factors.
 
     Examples
     --------
@@ -143,13 +143,13 @@ def read_urdf(
     FileError
         The file does not exist.
     ParseError
-        It is not a URDF. The message names the place.
+        The file is not a URDF. The message names the place of the fault.
     """
     return described(*read_root(source, arguments=arguments), collision)
 
 
 def checked_collision(collision: str) -> str:
-    """Return a checked value of `COLLISION`."""
+    """Return ``collision`` if it is one of `COLLISION`; raise `ShapeError` otherwise."""
     if collision not in COLLISION:
         raise ShapeError(f"collision={collision!r}, expected one of {', '.join(map(repr, COLLISION))}")
     return collision
@@ -162,7 +162,7 @@ def described(file: Path, root: Element, collision: str) -> Description:
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
     joints = tuple(_joint(place) for place in top.children("joint"))
     if not links:
-        raise ParseError(f"{file} has 0 links, expected at least one")
+        raise ParseError(f"{file} has 0 links, expected at least one. Export the file again")
     for what, names in (("link", [x.name for x in links]), ("joint", [x.name for x in joints])):
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
@@ -180,7 +180,9 @@ def _link(place: Place, visual: bool) -> Link:
 def _geometry(place: Place) -> Geometry:
     parts = list(place.need("geometry").element)
     if len(parts) != 1:
-        raise ParseError(f"{place.where}: its <geometry> has {len(parts)} shapes, expected one")
+        raise ParseError(
+            f"{place.where}: its <geometry> has {len(parts)} shapes, expected one. Write a <collision> for each shape"
+        )
     kind, shape = parts[0].tag, Place(parts[0], f"{place.where}, <{parts[0].tag}>")
     origin = transform(place.child("origin"))
     if kind == "mesh":
@@ -258,7 +260,7 @@ def transform(place: Place | None) -> Array:
 
 
 class Tree(NamedTuple):
-    """The links by number, the joint above each, the columns of q of each joint, and the arrays for kernels."""
+    """The links in order of their numbers, the joint above each link, each joint's columns of q, and the chain."""
 
     links: tuple[str, ...]
     above: tuple[Joint | None, ...]
@@ -312,25 +314,25 @@ def _parents(description: Description) -> dict[str, Joint]:
         for what, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in names:
                 raise ParseError(
-                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is not a link of the file."
-                    f"{nearest(name, names)}"
+                    f"{description.file}, joint {joint.name!r}: its {what} {name!r} is not a link of the file, "
+                    f"{expected_names(name, sorted(names))}"
                 )
         if joint.child in above:
             raise ParseError(
                 f"{description.file}: link {joint.child!r} is the child of two joints, {above[joint.child].name!r} and "
-                f"{joint.name!r}. A URDF cannot have closed loops"
+                f"{joint.name!r}. Remove one of them, since a URDF has no loops"
             )
         above[joint.child] = joint
     return above
 
 
 def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]:
-    """Return the links depth first from the root, branches in the order of the file."""
+    """Return the names of the links, depth first from the root, with branches in the order of the file."""
     roots = [link.name for link in description.links if link.name not in above]
     if len(roots) > 1:
         raise ParseError(
-            f"{description.file} has {len(roots)} links without a parent joint, expected one: "
-            + ", ".join(map(repr, roots[:5]))
+            f"{description.file} has {len(roots)} links without a parent joint, {', '.join(map(repr, roots[:5]))}, "
+            "expected one. Add joints to the others"
         )
     below: dict[str, list[str]] = {}
     for joint in description.joints:
@@ -352,7 +354,7 @@ _LONGEST_MIMIC = 100  #: length of the longest chain of joints that mimic each o
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
-    """Return the joint with its own numbers at the end of the chain of mimics, and the total multiplier and offset."""
+    """Return the joint that a chain of mimics follows in the end, and the total multiplier and offset."""
     multiplier, offset = 1.0, 0.0
     chain = [joint.name]
     while joint.mimic is not None:
@@ -372,7 +374,9 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
             )
         for member in (joint, follows):
             if NUMBERS[KINDS[member.type]] != 1:
-                raise ParseError(f"{where}, but {member.name!r} is {member.type}, expected joints of one number")
+                raise ParseError(
+                    f"{where}, but {member.name!r} is {member.type}, expected joints of one number. Remove the <mimic>"
+                )
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier
         chain.append(follows.name)
@@ -384,10 +388,10 @@ Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of it
 
 
 def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
-    """Write a URDF, and an OBJ for each hull or mesh into a folder next to it, which is named after it.
+    """Write a URDF, and an OBJ for each hull or mesh into a folder next to the file and named after it.
 
-    The first link is the root at the pose ``base``. If that is not the identity, another link is written above it,
-    since a URDF does not store a pose of its root.
+    The first link is the root at the pose ``base``. If ``base`` is not the identity, another link is written above the
+    root, since a URDF does not store a pose of its root.
     """
     root = Element("robot", {"name": name})
     folder = file.with_name(f"{file.stem}_meshes")
@@ -425,7 +429,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes of the URDF format whose union is this shape, or the hull around an ellipsoid."""
+    """Return shapes of the URDF format whose union is the given shape; an ellipsoid becomes a hull around it."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]
@@ -444,7 +448,7 @@ def _up(height: float) -> Array:
 
 
 def _round_a_ball(rings: int = 12) -> Array:
-    """Return the corners of a polytope that contains the unit ball and is less than 4 % larger."""
+    """Return the corners of a polytope that contains the unit ball and is at most 4 % larger."""
     turns = np.arange(2 * rings) * np.pi / rings
     heights = (np.arange(rings) + 0.5) * np.pi / rings
     across, up = np.sin(heights)[:, None], np.cos(heights)[:, None]
@@ -455,7 +459,7 @@ def _round_a_ball(rings: int = 12) -> Array:
 
 
 def _obj(shape: Any) -> str:
-    """Return a hull or mesh as the text of an OBJ, with all digits of its numbers."""
+    """Return the text of an OBJ file with a hull or mesh; all digits of the coordinates are written."""
     vertices, faces = np.asarray(shape.vertices), np.asarray(shape.faces)
     lines = [f"v {_words(row)}" for row in vertices]
     lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces.tolist()]

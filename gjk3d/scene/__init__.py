@@ -1,8 +1,9 @@
 """Many objects with names and poses in one query: collisions, clearance, and the first hit of a ray.
 
-`scene` has the public class, and `objects` its contents. `narrow` finds candidate pairs and solves them. `quick` and
-`walk` solve scenes of convex objects in one compiled call, `memory` caches the last step, and `rays` casts rays. Trees
-of boxes are in `broad`, queries for one pair in `query`, and parts of assemblies in `clash`.
+`scene` has the public class, and `objects` its contents. `query` runs every query: it searches the pairs, solves them,
+and wraps the results. `pairs` has the compiled search, which also solves convex pairs. `gjk3d.engine.shape_store`
+solves the other pairs. `coherence` caches the last step, and `rays` casts rays. Trees of boxes are in `broad`.
+Assemblies are in `clash`.
 """
 
 from gjk3d.scene.results import Clearance, SceneHit, ScenePairs

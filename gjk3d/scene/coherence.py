@@ -1,6 +1,6 @@
 """The state that a scene caches from its last step: near boxes, and separating axes or faces of pairs.
 
-Nothing cached is trusted. A cached axis, or the last faces of EPA, are only the first candidates of the next query.
+No cached value is used without a proof. A cached axis, or the last faces of EPA, are the first candidates of a query.
 Boxes are enlarged by the greatest possible motion until they are searched again.
 """
 
@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry
 from gjk3d.broad.nodes import HEIGHT
 from gjk3d.broad.search import near
-from gjk3d.convex.batch import in_chunks
+from gjk3d.convex.batch import either, in_chunks
 from gjk3d.convex.rows import empty_answers
 from gjk3d.engine.shape_store import ShapeStore
 from gjk3d.narrow.gjk import AXIS
@@ -24,6 +23,7 @@ from gjk3d.narrow.warm_start import ROW, proves_overlap, solve_from_cache, store
 from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, workspace_of
 from gjk3d.results import Status
 from gjk3d.scene.objects import Objects
+from gjk3d.scene.pairs import NO_RANK
 from gjk3d.scene.query import Answers, SceneQuery, wider
 from gjk3d.shapes import layout
 from gjk3d.typing import Array2, Bools, Ints, Ints1, Ints2
@@ -36,7 +36,7 @@ COLLIDED = -1.0  #: replaces an axis: the pair collided in the last step
 
 
 class PairCache(NamedTuple):
-    """The data that the last step cached for each pair."""
+    """The cached data of the last step for each pair."""
 
     axes: Array2
     at: Ints1  #: row of ``faces`` for each pair, or the reason for its absence
@@ -47,9 +47,9 @@ class PairCache(NamedTuple):
 def moves(
     boxes: Array2, links: Ints2, births: Ints1, version: int, before: Array2
 ) -> tuple[float, float, float, float]:
-    """Return motions of the sides of boxes since ``version``: greatest, mean of the moved ones, mean of all.
+    """Return four numbers: the greatest motion of a box side since ``version``, two means, and the mean side length.
 
-    Only leaves that existed at that version count. The last number is the mean length of a side.
+    The means are over the moved sides, and over all sides. Only leaves that existed at that version count.
     """
     most, total, sides, moved, leaves = 0.0, 0.0, 0.0, 0, 0
     for k in range(before.shape[0]):
@@ -73,8 +73,8 @@ def collide_again(
 ) -> None:  # fmt: skip
     """Write the outcomes of pairs start to stop. Pairs with boxes farther apart than ``within`` are SEPARATED.
 
-    With ``trust`` pairs that collided in the last step count as COLLIDING, since their distance is computed anyway.
-    Pairs that the kernels do not solve are UNSURE.
+    With ``trust``, pairs that collided in the last step count as COLLIDING, since the query computes their distance
+    later. Pairs that the kernels do not solve are UNSURE.
     """
     table, axes, at, faces = pairs.table, cache.axes, cache.at, cache.faces
     for k in range(start, stop):
@@ -128,10 +128,11 @@ class Memory:
     """The pairs of one scene with near boxes, in the order of their names, and the cached data of each."""
 
     __slots__ = (
-        "_at", "_axes", "_boxes", "_faces", "_flat", "_may_be_deep", "_pad", "_solids", "_steps", "_table", "_version",
-        "_within", "pairs",
+        "_at", "_axes", "_boxes", "_faces", "_flat", "_may_be_deep", "_numbers", "_pad", "_solids", "_steps", "_table",
+        "_version", "_within", "pairs",
     )  # fmt: skip
     pairs: Ints  #: of slots
+    _numbers: Ints  #: of the shapes of the pairs
     _table: Ints  #: the pairs as rows for the kernels
     _flat: Bools  #: whether a pair consists of two polytopes
     _may_be_deep: Bools  #: whether EPA may solve a pair
@@ -152,10 +153,11 @@ class Memory:
     def follow(self, query: SceneQuery, within: float) -> bool:
         """Update the cache to contain all pairs within a distance; return whether it can be used.
 
-        It is not used without motion, so a single query costs the same as without a cache. It is not used either for
-        fast motions, which invalidate it in every step, nor for more than a few pairs per object.
+        The cache is not used without motion, so a single query costs the same as without a cache. It is not used for
+        fast motions, which invalidate it in every step, and for more than a few pairs per object.
         """
         within, objects = max(within, 0.0), query.mine
+        objects.settle()
         tree = objects.tree
         self._steps += 1
         most, moved, mean, side = moves(tree.boxes, tree.links, objects.births, self._version, self._boxes)
@@ -184,18 +186,20 @@ class Memory:
     def _search(self, query: SceneQuery, within: float) -> bool:
         """Search the boxes and keep the data of pairs that were cached; return whether the pairs are few enough."""
         objects, count, blocks = query.mine, 0, [np.zeros((0, 2), dtype=np.int64)]
-        for block in query.blocks(within + 2.0 * self._pad):
+        for block, _ in query.blocks(within + 2.0 * self._pad):
             blocks.append(block)
             count += len(block)
             if count > _MOST_PAIRS + _PAIRS_PER_OBJECT * len(objects.slots):
                 return False
         pairs = np.concatenate(blocks)
-        keys = _keys(objects, pairs)
+        keys = query.keys(pairs)
         order = np.argsort(keys, kind="stable")
         pairs, keys = pairs[order], keys[order]
         # data of objects that were removed or replaced since is dropped
-        old = np.flatnonzero(((objects.births[self.pairs] <= self._version) & (objects.ranks[self.pairs] >= 0)).all(1))
-        old_keys = _keys(objects, self.pairs[old])
+        old = np.flatnonzero(
+            ((objects.births[self.pairs] <= self._version) & (objects.ranks[self.pairs] < NO_RANK)).all(1)
+        )
+        old_keys = query.keys(self.pairs[old])
         where = np.minimum(np.searchsorted(old_keys, keys), max(len(old_keys) - 1, 0))
         matches = np.flatnonzero(old_keys[where] == keys) if len(old_keys) else where[:0]
         row = old[where[matches]]
@@ -211,8 +215,8 @@ class Memory:
         """Store the properties of the shapes of pairs that the kernels need."""
         solids = self._solids = query.store
         shapes, self._table = query.table(self.pairs)
-        aside, boxless = (solids.singly)[shapes].any(axis=1), solids.unbounded[shapes].any(axis=1)
-        self._at[aside], self._at[boxless] = ASIDE, BOXLESS
+        self._numbers = shapes
+        self._at[either(solids.singly, shapes)], self._at[either(solids.unbounded, shapes)] = ASIDE, BOXLESS
         starts = self._table[:, [0, 5]]
         self._flat = (solids.ints[starts + layout.POLYTOPE] != 0).all(axis=1)
         kinds = solids.ints[starts + layout.KIND]
@@ -221,13 +225,13 @@ class Memory:
 
     # --- queries -------------------------------------------------------------------------------------------------
 
-    def collide(self, query: SceneQuery, margin: float) -> NDArray[np.bool_]:
-        """Return which pairs collide, see `SceneQuery.collide`."""
+    def collisions(self, query: SceneQuery, margin: float) -> Ints:
+        """Return the pairs that collide, see `SceneQuery.collisions`."""
         outcomes = self._outcomes(query, margin, False)
         unsure = np.flatnonzero(outcomes == UNSURE)
         if len(unsure):
             outcomes[unsure] = query.collide(self.pairs[unsure], margin)
-        hits: NDArray[np.bool_] = outcomes != 0
+        hits: Ints = self.pairs[outcomes != 0]
         return hits
 
     def _rows(self, query: SceneQuery) -> PairRows:
@@ -241,7 +245,7 @@ class Memory:
 
         def run(start: int, stop: int) -> None:
             collide_again(
-                self._rows(query), query.boxes, wider(margin), margin, trust, start, stop,
+                self._rows(query), query.mine.tree.boxes, wider(margin), margin, trust, start, stop,
                 workspace_of(FIRST_POINTS).simplex, self._pair_cache(), outcomes,
             )  # fmt: skip
 
@@ -270,14 +274,14 @@ class Memory:
         wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != Status.BEYOND)
         left = np.flatnonzero((self._at[remaining] < NONE) | (flags[:, 3] != 0) | wide)
         if len(left):
-            fresh = query.distances(self.pairs[remaining[left]], within, mode, within == 0.0)
+            fresh = query.distances(self.pairs[remaining[left]], within, mode)
             out[left], flags[left] = fresh.out, fresh.flags
-        near_enough = out[:, 1] <= within
-        answers = Answers(self.pairs[remaining], out, flags)
-        return answers if near_enough.all() else answers[near_enough]
+        return Answers(self.pairs[remaining], self._numbers[remaining], self._table[remaining], out, flags).within(
+            within
+        )
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
-        """Assign rows for faces to the pairs that may need one, and free those of separated pairs."""
+        """Assign rows for faces to the pairs that may need a row, and free the rows of separated pairs."""
         at = self._at
         at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]
@@ -292,9 +296,3 @@ class Memory:
             self._faces = np.concatenate([self._faces, more])
         at[wanting] = rows[: len(wanting)]
         self._faces[at[wanting], 0] = 0.0
-
-
-def _keys(objects: Objects, pairs: Ints) -> Ints:
-    """Return one number for each pair, in the order of the names."""
-    keys: Ints = (objects.ranks[pairs[:, 0]] << 31) | objects.ranks[pairs[:, 1]]
-    return keys

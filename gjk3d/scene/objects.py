@@ -14,36 +14,35 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from gjk3d.broad.tree import ALL, Tree
+from gjk3d.broad.tree import Tree
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import placed_boxes
 from gjk3d.engine.dispatch import Collider, is_collider
 from gjk3d.engine.shape_store import BOX_ROUNDING, ShapeStore
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
-from gjk3d.scene.walk import ANSWERED_ASIDE, HALF_SPACE, Shapes, Side
+from gjk3d.scene.pairs import ALL, ANSWERED_ASIDE, HALF_SPACE, NO_RANK, Shapes, Side
 from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
 
 
-def planes_of(shape: Any) -> list[tuple[Array, float]]:
-    """Return half-spaces, normals and offsets, whose intersection contains an unbounded object; else nothing."""
+def planes_of(shape: Any) -> list[tuple[float, ...]]:
+    """Return half-spaces (normal, offset) whose intersection contains an unbounded shape, or an empty list."""
     if shape._kind & Kind.PLANES:
-        above = shape.normal, shape.offset
-        return [above] if shape._sides == 1.0 else [above, (-shape.normal, -shape.offset)]
+        above = (*shape.normal.tolist(), float(shape.offset))
+        return [above] if shape._sides == 1.0 else [above, tuple(-x for x in above)]
     if shape._kind != Kind.ENDLESS:
         return []
-    limits: list[tuple[Array, float]] = shape._limits
-    more = BOX_ROUNDING * max(abs(d) for _, d in limits)
-    return [(n, d + more) for n, d in limits]
+    more = BOX_ROUNDING * max(abs(d) for _, d in shape._limits)
+    return [(*n.tolist(), d + more) for n, d in shape._limits]
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def exclusive(method: F) -> F:
-    """Lock the scene of a method, and the scene that is its first argument, against other threads."""
+    """Return the method with its scene, and a scene that is its first argument, locked against other threads."""
 
     @wraps(method)
     def locked(self: Any, *args: Any, **options: Any) -> Any:
@@ -63,6 +62,7 @@ def lock_both(scene: Any, partner: Any) -> Iterator[None]:
 
 
 _NONE = np.zeros(0, dtype=np.int64)
+UNBOUNDED = Kind.PLANES | Kind.ENDLESS
 MOST_GROUPS = 62  #: bits that are free in an int64
 _FEW = 64  #: moved slots that are stored one by one, at most
 _SPARE = 64  #: unused shapes that are kept, in addition to as many as there are objects
@@ -70,13 +70,12 @@ _SPARE_BODIES = 8  #: removals of bodies before unused shapes are dropped: point
 
 
 class Objects:
-    """See the module."""
+    """The objects of a scene, see the docstring of the module."""
 
     __slots__ = (
-        "_capacity", "_floors", "_free", "_fresh", "_gone", "_guest", "_joined", "_keys", "_listed", "_moved",
-        "_packed", "_packed_pair", "_ranks", "_swept", "_visitor", "allowed", "births", "bits", "groups", "names",
-        "pairs", "planes", "ray_planes", "rows", "shapes", "slots", "starts", "tree", "unit", "version", "which",
-        "wild",
+        "_capacity", "_floors", "_free", "_fresh", "_gone", "_joined", "_keys", "_listed", "_moved", "_ranks",
+        "_swept", "_visitor", "allowed", "births", "bits", "groups", "names", "pairs", "planes", "ray_planes", "rows",
+        "shapes", "slots", "starts", "tree", "unit", "version", "which", "wild",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -98,11 +97,8 @@ class Objects:
         self._floors: Ints | None = None
         self._ranks: Ints | None = None
         self._keys: Ints | None = None
-        self._guest: Objects | None = None
         self._joined: tuple[ShapeStore, ShapeStore, ShapeStore] | None = None
         self.ray_planes: Any = None  #: see `gjk3d.scene.rays`
-        self._packed: tuple[ShapeStore, Shapes] | None = None
-        self._packed_pair: tuple[ShapeStore, Shapes] | None = None
         self._visitor: tuple[Collider | None, int] = None, -1  #: a shape of a query, at a slot that is not a leaf
         self._capacity = 0
         self.version = 0  #: grows with each change other than a motion
@@ -132,7 +128,7 @@ class Objects:
         return slot
 
     def insert(self, name: str, shape: Collider, group: int, mask: int) -> None:
-        """Add a checked object whose pose is in the row of the next slot."""
+        """Add a checked object whose pose is already in the row of the next slot."""
         if self._free:
             slot = self._free.pop()
             self.names[slot] = name
@@ -172,7 +168,7 @@ class Objects:
         self.version += 1
 
     def check_scene(self, partner: Objects) -> None:
-        """Raise if the objects of another scene are in another unit than those of this one."""
+        """Raise if the objects of another scene have another unit than the objects of this scene."""
         if partner.unit and partner.unit != self.unit:
             self.check_units(islice(partner.with_unit(), 1))
 
@@ -185,7 +181,7 @@ class Objects:
                 yield name, unit
 
     def check_units(self, units: Iterable[tuple[str, str | None]]) -> None:
-        """Raise if objects, given as name and unit, are in another unit than those of the scene or of each other."""
+        """Raise if new objects, given as name and unit, and the objects of the scene have different units."""
         new: list[tuple[str, str]] = []
         for name, unit in units:
             if not unit or unit == self.unit:
@@ -200,7 +196,7 @@ class Objects:
             self.unit = unit
 
     def find(self, names: Sequence[str]) -> Ints:
-        """Return the slots of distinct objects. Raise KeyError if one is missing.
+        """Return the slots of distinct objects. Raise KeyError if an object is missing.
 
         The last list of names is cached, since the same objects often move in each step.
         """
@@ -224,7 +220,7 @@ class Objects:
         self._moved.add(slot)
 
     def allow(self, a: str, b: str, allowed: bool) -> None:
-        """Add a pair to the allowed ones, or remove it."""
+        """Add a pair to the allowed pairs, or remove it from them."""
         i, j = sorted((self.slots[a], self.slots[b]))
         (self.allowed.add if allowed else self.allowed.discard)((i, j))
         self._keys = None
@@ -234,7 +230,10 @@ class Objects:
         """Return the bit of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
-                raise SceneError(f"group {group!r} is one too many, expected at most {MOST_GROUPS} groups in a scene")
+                raise SceneError(
+                    f"group {group!r} is one too many, expected at most {MOST_GROUPS} groups in a scene. Use one of "
+                    "the old groups"
+                )
             self.groups[group] = len(self.groups)
         return 1 << self.groups[group]
 
@@ -258,19 +257,21 @@ class Objects:
         self._moved.clear()
         self._swept = _NONE
 
-    def side(self, fresh: int, *, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0) -> Side:
-        """Return the scene for the kernels, with a slot that has a new pose.
+    def side(
+        self, fresh: int, ordered: bool, floors: Ints | None = None, bits: Ints | None = None, shift: int = 0
+    ) -> Side:
+        """Return the scene for the kernels, in which ``fresh`` is a slot with a new pose; with ranks if ``ordered``.
 
-        ``floors`` and ``bits`` replace the half-spaces and the groups of the scene.
+        ``floors`` and ``bits`` replace the unbounded objects and the groups of the scene.
         """
-        tree = self.tree
+        tree, ranks = self.tree, self.ranks if ordered else _NONE
         bits, floors = self.bits if bits is None else bits, self.floors if floors is None else floors
-        return Side(self.which, self.rows, bits, tree.boxes, tree.links, tree.state, floors, shift, fresh)
+        return Side(self.which, self.rows, bits, ranks, tree.boxes, tree.links, tree.state, floors, shift, fresh)
 
     def settle_but_one(self) -> int:
-        """Settle everything except a single moved object; return its slot, or -1.
+        """Pack shapes and fit boxes as `settle` does, except for a single moved object; return its slot, or -1.
 
-        The caller moves its leaf and calls `placed`.
+        The caller moves the leaf of this object and calls `placed`.
         """
         moved = self._moved
         swept = len(self._swept)
@@ -315,7 +316,6 @@ class Objects:
         self.which[slots], self.bits[slots] = which, facts[:, 1:]
         self.starts[slots] = self.pairs.columns[which, :2]
         self.wild[slots] = self.pairs.mapped[which]
-        self.tree.bits = self.bits
         plane = self.pairs.unbounded[which]
         if plane.any():
             self.planes.update(slots[plane].tolist())
@@ -327,25 +327,15 @@ class Objects:
         placed_boxes(self.pairs.ints, self.pairs.floats, self.starts, self.wild, self.rows, slots, boxes)
         return boxes
 
-    def guest(self, shape: Collider, row: Array) -> Objects:
-        """Return a scene of one shape as the target of a query. The last one is cached."""
-        guest = self._guest
-        if guest is None or shape not in guest.shapes:
-            guest = self._guest = Objects()
-            guest.insert_many([""], [shape], row, ALL, ALL)
-        else:
-            guest.move(np.zeros(1, dtype=np.int64), row)
-        return guest
-
-    def is_visitor(self, shape: Any) -> bool:
-        """Return whether a shape is the last one of `visitor`."""
-        return shape is not None and self._visitor[0] is shape
-
-    def visitor(self, shape: Collider) -> int:
-        """Return the slot for the pose and the box of a shape that is not an object. The last one is cached."""
+    def visitor(self, shape: Collider, pose: Any) -> int:
+        """Return the slot for a shape that is not an object, at a checked pose. The last such shape is cached."""
         cached, slot = self._visitor
-        if cached is shape:
-            return slot
+        if cached is not shape:
+            slot = self._place_visitor(shape, slot)
+        write_pose(pose, "other", self.rows, slot)
+        return slot
+
+    def _place_visitor(self, shape: Collider, slot: int) -> int:
         if slot < 0:
             slot = self.next_slot()
             if self._free:
@@ -354,28 +344,16 @@ class Objects:
             else:
                 self.names.append("")
             self.tree.reserve(slot + 1)
+        self._gone += bool(shape._kind & Kind.BODIES)
         number = self.shapes.setdefault(shape, len(self.shapes))
         self.which[slot], self.bits[slot] = number, ALL
         self._visitor = shape, slot
         return slot
 
-    @property
-    def packed(self) -> Shapes:
-        """The shapes by number, for the kernels."""
-        if self._packed is None or self._packed[0] is not self.pairs:
-            self._packed = self.pairs, _packed(self.pairs)
-        return self._packed[1]
-
-    def packed_with(self, partner: Objects) -> tuple[ShapeStore, Shapes]:
-        """Return the shapes of both scenes, see `joined`, and the same for the kernels."""
-        cached = self._joined
-        if cached is None or cached[0] is not self.pairs or cached[1] is not partner.pairs:
-            pairs = self.joined(partner)
-        else:
-            pairs = cached[2]
-        if self._packed_pair is None or self._packed_pair[0] is not pairs:
-            self._packed_pair = pairs, _packed(pairs)
-        return self._packed_pair
+    def is_unbounded(self, slot: int) -> bool:
+        """Return whether an object, or the last visitor, has no box."""
+        visitor, where = self._visitor
+        return slot in self.planes or (slot == where and bool(visitor._kind & UNBOUNDED))  # type: ignore[union-attr]
 
     def joined(self, partner: Objects) -> ShapeStore:
         """Return the shapes of this scene followed by those of another. The last result is cached."""
@@ -386,19 +364,18 @@ class Objects:
 
     @property
     def ranks(self) -> Ints:
-        """Rank of each slot among the sorted names, -1 without a name."""
+        """Rank of each slot among the sorted names, `NO_RANK` without a name."""
         if self._ranks is None:
             ordered = [self.slots[name] for name in sorted(self.slots)]
-            self._ranks = np.full(self._capacity, -1, dtype=np.int64)
+            self._ranks = np.full(self._capacity, NO_RANK, dtype=np.int64)
             self._ranks[ordered] = np.arange(len(ordered))
         return self._ranks
 
     @property
     def floors(self) -> Ints:
-        """Slots of half-spaces and planes, in ascending order. Other unbounded objects are not included."""
+        """Slots of unbounded objects, in ascending order."""
         if self._floors is None:
-            half = (slot for slot in sorted(self.planes) if self.pairs.planes[self.which[slot]])
-            self._floors = np.fromiter(half, dtype=np.int64)
+            self._floors = np.array(sorted(self.planes), dtype=np.int64)
         return self._floors
 
     @property
@@ -408,12 +385,6 @@ class Objects:
             self._keys = np.sort(np.array([(i << 31) | j for i, j in self.allowed], dtype=np.int64))
         return self._keys
 
-    def limits(self, slot: int) -> list[tuple[Array, float]]:
-        """Return half-spaces that contain an unbounded object: normals and offsets in world axes."""
-        turn, shift = self.rows[slot, :9].reshape(3, 3), self.rows[slot, 9:12]
-        normals = [(turn @ n, d) for n, d in planes_of(self.shape(slot))]
-        return [(n, d + float(n @ shift)) for n, d in normals]
-
     def shape(self, slot: int) -> Collider:
         """Return the shape of an object."""
         number = self._fresh[slot][0] if slot in self._fresh else int(self.which[slot])
@@ -421,7 +392,7 @@ class Objects:
         return settled[number] if number < len(settled) else list(self.shapes)[number]
 
     def translated(self, partner: Objects) -> Ints:
-        """Return the bits of the other's objects in the bits of this one, by the names of the groups."""
+        """Return the group bits of another scene's objects, converted to this scene's bits by the groups' names."""
         if partner.groups == self.groups:
             return partner.bits
         theirs = partner.bits
@@ -433,9 +404,20 @@ class Objects:
         return out
 
 
-def _packed(pairs: ShapeStore) -> Shapes:
-    aside = (pairs.mapped | pairs.mixed) * ANSWERED_ASIDE + pairs.planes * HALF_SPACE
-    return Shapes(pairs.ints, pairs.floats, np.column_stack([pairs.columns, pairs.mapped, aside]).astype(np.int64))
+def packed(store: ShapeStore) -> Shapes:
+    """Return the shapes of a store for the kernels; the result is cached."""
+    shapes: Shapes | None = store.cached.get("scene")
+    if shapes is None:
+        aside = (store.mapped | store.mixed) * ANSWERED_ASIDE + store.planes * HALF_SPACE
+        limits: list[tuple[float, ...]] = []
+        spans = np.zeros((len(store), 2), dtype=np.int64)
+        for number in store.unbounded.nonzero()[0].tolist():
+            rows = planes_of(store.shapes[number])
+            spans[number] = len(limits), len(rows)
+            limits += rows
+        table = np.column_stack([store.columns, store.mapped, aside, spans]).astype(np.int64)
+        shapes = store.cached["scene"] = Shapes(store.ints, store.floats, np.array(limits).reshape(-1, 4), table)
+    return shapes
 
 
 def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> Array:
@@ -443,9 +425,11 @@ def pose_rows_of(poses: Any, count: int, names: Sequence[str], single: bool) -> 
     if poses is None:
         return np.repeat(IDENTITY, count, axis=0)
     what = f"pose of {names[0]!r}" if single else "poses"
-    matrices = as_matrices(poses, what)
+    matrices = as_matrices(poses, what, single)
     if single and matrices.ndim != 2:
-        raise PoseError(f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use move_many for many")
+        raise PoseError(
+            f"{what} has shape {matrices.shape}, expected one pose, (4, 4). Use add_many or move_many for many"
+        )
     if not single and (matrices.ndim != 3 or len(matrices) != count):
         raise PoseError(f"poses has shape {matrices.shape}, expected one pose for each of {count} names, (n, 4, 4)")
     rows = np.empty((count, WIDTH))
@@ -487,7 +471,7 @@ def unit_of(shape: Any) -> str | None:
 
 
 def distinct(names: Any) -> list[str]:
-    """Return names as a list. Raise if one occurs twice."""
+    """Return names as a list. Raise if a name occurs twice."""
     if isinstance(names, str):
         raise SceneError(f"names is the text {names!r}, expected a list of names")
     listed = list(names)

@@ -1,33 +1,53 @@
-"""The narrow phase of a scene: candidate pairs by their boxes, and the results of these pairs.
+"""The pairs of a scene and their results: one search, and one narrow phase for all queries.
 
-Candidates are pairs with near boxes, pairs with planes included, and allowed pairs excluded. Pairs of convex shapes are
-solved by `gjk3d.engine.shape_store.ShapeStore` in one call. Pairs with a body are solved by `gjk3d.engine.dispatch`:
-collisions and contacts with convex shapes in one call for all of them, other pairs by two shapes at a time, with all
-poses of these two in one call.
+`SceneQuery` searches pairs by `gjk3d.scene.pairs`, which solves the pairs of convex shapes at once. The other pairs are
+solved by `gjk3d.engine.shape_store.ShapeStore`: pairs with bodies, with functions of users, or too close to decide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
+from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.broad.tree import Tree, box_gaps
-from gjk3d.convex.rows import Rows, Wanted, empty_answers
-from gjk3d.engine.dispatch import find
+from gjk3d.convex.batch import either
+from gjk3d.convex.rows import Rows, Wanted, empty_answers, solver
 from gjk3d.engine.pairs import PairDistance, pair_distance
 from gjk3d.narrow import solve as narrow
-from gjk3d.poses import ROUNDING, matrices
-from gjk3d.query.contact import Contact, LazyDistance, depth_comes_later, pad_points
-from gjk3d.results import Status
-from gjk3d.scene.objects import Objects
-from gjk3d.scene.walk import HEIGHT_ROUNDING, RESIDUAL, WIDER
-from gjk3d.shapes.base import Kind
+from gjk3d.narrow.workspace import Solver, per_thread
+from gjk3d.poses import matrices
+from gjk3d.query.contact import Contact, LazyDistance, pad_points
+from gjk3d.results import Distance, Status, pack_marks
+from gjk3d.scene.objects import Objects, packed
+from gjk3d.scene.pairs import (
+    CERTAIN,
+    FIRST,
+    LIST,
+    SEPARATED,
+    TEST,
+    UNSURE,
+    UNSURE_PAIRS,
+    WIDER,
+    Answer,
+    Hits,
+    near_pairs,
+)
+from gjk3d.scene.pairs import nearest as nearest_pair
+from gjk3d.scene.results import Clearance, NamePair, ScenePairs
 from gjk3d.typing import Array, Ints
+
+_ROOM = 16384  #: pairs of one call of the search, at most
+MANY = 4096  #: objects of a large scene: it uses its cache, and no single call searches the nearest pair, for Ctrl-C
+_FEW = 1024  #: pairs that are sorted by their names, at most, which needs no ranks
+_BLOCK = 16  #: pairs with bodies that are tested at once where one collision is enough
+_SECOND = (1 << 31) - 1  #: bits of the second rank in the key of a pair
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_TREE = np.array([-1, -1, 0], dtype=np.int64)
+_FIRST_PAIR, _NO_PAIRS = np.zeros((1, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
 
 
 def wider(within: float) -> float:
@@ -35,44 +55,55 @@ def wider(within: float) -> float:
     return within * WIDER if within > 0.0 else 0.0
 
 
-def heights(boxes: Array, normal: Array, offset: float) -> Array:
-    """Return the heights of the lowest corners of boxes above a plane, without a bound on rounding."""
-    above: Array = np.minimum(boxes[:, :3] * normal, boxes[:, 3:] * normal).sum(axis=1) - offset
-    return above
+@per_thread
+class _Scratch:
+    """Scratch memory for the queries of scenes."""
+
+    __slots__ = ("hits", "solver")
+
+    def __init__(self) -> None:
+        stack, state = np.empty((64, 2), dtype=np.int64), np.zeros(4, dtype=np.int64)
+        self.hits = Hits(stack, state, np.empty((_ROOM, 3), dtype=np.int64), np.empty(_ROOM))
+        self.solver = solver()
 
 
-def _may_pair(bits_a: Ints, bits_b: Ints) -> NDArray[np.bool_]:
-    compatible: NDArray[np.bool_] = ((bits_a[:, 0] & bits_b[:, 1]) != 0) & ((bits_b[:, 0] & bits_a[:, 1]) != 0)
-    return compatible
+def search_scratch(rows: int) -> tuple[Solver, Hits]:
+    """Return the solver and the lists of this thread, with at least ``rows`` rows for the stack."""
+    scratch = _Scratch()
+    if len(scratch.hits.stack) < rows:
+        scratch.hits = scratch.hits._replace(stack=np.empty((rows, 2), dtype=np.int64))
+    return scratch.solver, scratch.hits
 
 
+_POSES = [3, 8]  #: columns of a table with the pose rows of A and of B
 _OVERLAPPING = (int(Status.OVERLAPPING), 0, 1, 0)  #: marks of an answer, see `gjk3d.narrow.solve`
 
 
 class Answers:
-    """The results of pairs, in the rows of `gjk3d.narrow.solve`."""
+    """Pairs of slots, the numbers of their shapes, and their results as rows of `gjk3d.narrow.solve`."""
 
-    __slots__ = ("flags", "out", "pairs")
+    __slots__ = ("flags", "numbers", "out", "pairs", "table")
 
-    def __init__(self, pairs: Ints, out: Array, flags: Ints) -> None:
-        self.pairs, self.out, self.flags = pairs, out, flags
+    def __init__(self, pairs: Ints, numbers: Ints, table: Ints, out: Array, flags: Ints) -> None:
+        self.pairs, self.numbers, self.table, self.out, self.flags = pairs, numbers, table, out, flags
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, which: NDArray[np.bool_] | Ints) -> Answers:
-        return Answers(self.pairs[which], self.out[which], self.flags[which])
+        return Answers(*(part[which] for part in self._parts()))
 
-    @staticmethod
-    def joined(parts: list[Answers]) -> Answers:
-        """Return several results joined in order."""
-        none = Answers(
-            np.zeros((0, 2), dtype=np.int64), np.zeros((0, narrow.FLOATS)), np.zeros((0, narrow.INTS), dtype=np.int64)
-        )
-        if len(parts) == 1:
-            return parts[0]
-        parts = [none, *parts]
-        return Answers(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("pairs", "out", "flags")))
+    def _parts(self) -> tuple[Any, ...]:
+        return self.pairs, self.numbers, self.table, self.out, self.flags
+
+    def and_more(self, fresh: Answers) -> Answers:
+        """Return these results followed by those of ``fresh``."""
+        return Answers(*map(np.concatenate, zip(self._parts(), fresh._parts(), strict=True)))
+
+    def within(self, distance: float) -> Answers:
+        """Return the results of the pairs that are not proven to be farther apart than a distance."""
+        near = self.out[:, 1] <= distance
+        return self if np.count_nonzero(near) == len(near) else self[near]
 
 
 class PairPoses:
@@ -91,331 +122,225 @@ class PairPoses:
         return matrices(self._rows[at])
 
 
-_MOST_CACHED = 8  #: results of `SceneQuery.by_bodies`
-
-
-class BodyPairs(NamedTuple):
-    """Pairs of one body and convex shapes of a shelf, see `gjk3d.bodies.contact.contact_points_beside`."""
-
-    body: Any
-    shelf: Any
-    members: Ints
-    at: Ints  #: pose rows of the body and of the shape
-    swapped: NDArray[np.bool_]  #: whether the shape is A of the pair
-    which: Ints
-
-
 class SceneQuery:
-    """The candidate pairs of one scene, of one object and its scene, or of two scenes, and their narrow phase."""
+    """The near pairs of one scene, of a slot and its scene, or of two scenes, and their narrow phase.
 
-    def __init__(self, mine: Objects, theirs: Objects | None, only: int | None, workers: int) -> None:
-        mine.settle()
-        self.mine, self.only, self.workers = mine, only, workers
-        self.within_one = theirs is None
-        self.theirs, self.bits, self.which_b = mine, mine.bits, mine.which
-        self.store, self.rows, self.boxes = mine.pairs, mine.rows, mine.tree.boxes
-        self.shift = 0  #: first pose row of the second scene
-        if theirs is not None:
-            theirs.settle()
-            self.theirs, self.bits, self.shift = theirs, mine.translated(theirs), len(mine.rows)
-            self.store, self.which_b = mine.joined(theirs), theirs.which + len(mine.pairs)
-            self.rows = np.concatenate([mine.rows, theirs.rows])
-        self.which_a = mine.which
-        self.ranks = self.ranks_b = mine.ranks  #: of the names, by slot
-        if theirs is not None:
-            self.ranks_b = theirs.ranks
-        self.some_mixed = True in self.store.mixed
+    The slot ``only`` may be a visitor. With ``ordered`` the pairs of one scene are in the order of their names.
+    """
 
-    def blocks(self, within: float, block_size: int = 65536) -> Iterator[Ints]:
-        """Yield pairs of slots, each pair once. Within one scene the names of a pair are in order."""
-        within = wider(within)
-        for pairs in self._raw(within, block_size):
-            if self.within_one:
-                if self.mine.allowed:
-                    low, high = pairs.min(axis=1), pairs.max(axis=1)
-                    pairs = pairs[~np.isin((low << 31) | high, self.mine.keys)]
-                ranks = self.ranks
-                swapped = ranks[pairs[:, 0]] > ranks[pairs[:, 1]]
-                pairs = np.where(swapped[:, None], pairs[:, ::-1], pairs)
-            for start in range(0, len(pairs), block_size):  # the objects on a plane come in one block
-                yield pairs[start : start + block_size]
-
-    def pairs(self, within: float) -> Ints:
-        """Return all pairs of slots as one array."""
-        return np.concatenate([np.zeros((0, 2), dtype=np.int64), *self.blocks(within)])
-
-    def _raw(self, within: float, block_size: int) -> Iterator[Ints]:
-        mine, theirs = self.mine, self.theirs
-        if self.only is not None:
-            yield from self._of_one(within, block_size)
-        elif self.within_one:
-            yield from mine.tree.pairs(within, block_size)
-            for slot in sorted(mine.planes):
-                yield self._over_plane(mine, slot, within)
+    def __init__(
+        self, mine: Objects, theirs: Objects, only: int = -1, visits: bool = False, ordered: bool = False,
+        workers: int = 1,
+    ) -> None:  # fmt: skip
+        self.mine, self.theirs, self.only, self.visits, self.workers = mine, theirs, only, visits, workers
+        # the first search moves a single moved object in the tree
+        self._fresh, self._fresh_b, self.store = mine.settle_but_one(), -1, mine.pairs
+        a, keys = mine.side(self._fresh, ordered), mine.keys
+        if theirs is not mine:
+            self._fresh_b = theirs.settle_but_one()
+            self.store, bits = mine.joined(theirs), mine.translated(theirs)
+            b, keys = theirs.side(self._fresh_b, ordered, None, bits, len(mine.pairs)), _NONE
         else:
-            yield from mine.tree.pairs_with(theirs.tree, within, block_size, self.bits)
-            for slot in sorted(mine.planes):
-                yield self._over_plane(mine, slot, within)
-            for slot in sorted(theirs.planes):
-                yield self._over_plane(theirs, slot, within)[:, ::-1]
+            b = mine.side(only if visits else -1, ordered, _NONE)
+            if only >= 0 and mine.is_unbounded(only):
+                a, b, only = b._replace(floors=np.array([only]), state=_NO_TREE, fresh=-1), a._replace(floors=_NONE), -1
+        #: the only slot of the second side, and the keys of allowed pairs
+        self._sides = packed(self.store), a, b, only, keys
 
-    def _of_one(self, within: float, block_size: int) -> Iterator[Ints]:
-        assert self.only is not None
-        mine, slot = self.mine, self.only
-        if slot in mine.planes:
-            yield self._over_plane(mine, slot, within)
-            return
-        box, where = mine.tree.boxes[slot : slot + 1], np.array([slot])
-        single = Tree()
-        single.insert(np.array([0]), box)
-        single.bits = mine.bits[slot : slot + 1]
-        for block in single.pairs_with(mine.tree, within, block_size):
-            partners = block[block[:, 1] != slot]
-            yield np.column_stack([np.full(len(partners), slot), partners[:, 1]])
-        for plane in sorted(mine.planes):
-            if self._above(mine, plane, box)[0] <= within and _may_pair(mine.bits[[plane]], mine.bits[where])[0]:
-                yield np.array([[plane, slot]])
+    def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
+        """Start or continue a search, see `near_pairs`; return its result, and its list, valid until the next call."""
+        # three rows for each level of one tree, or two for each level of both
+        solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
+        count = near_pairs(*self._sides, margin, how, again, solver, hits)
+        if self._fresh >= 0 or self._fresh_b >= 0:
+            self._placed()
+        return count, hits
 
-    def _over_plane(self, owner: Objects, slot: int, within: float) -> Ints:
-        """Return the pairs of an unbounded object and the objects within a distance of it."""
-        partners = self.theirs if owner is self.mine else self.mine
-        leaves = partners.tree.leaves
-        near = leaves[self._above(owner, slot, partners.tree.boxes[leaves]) <= within]
-        of_plane = (self.bits if owner is self.theirs else owner.bits)[[slot]]
-        of_partners = (self.bits if partners is self.theirs else partners.bits)[near]
-        near = near[_may_pair(of_plane, of_partners)]
-        return np.column_stack([np.full(len(near), slot), near])
+    def _placed(self) -> None:
+        """Mark the objects that the kernel has moved in the tree."""
+        if self._fresh >= 0:
+            self.mine.placed()
+        if self._fresh_b >= 0:
+            self.theirs.placed()
 
-    @staticmethod
-    def _above(owner: Objects, slot: int, boxes: Array) -> Array:
-        """Return lower bounds on the distances of boxes from an unbounded object."""
-        limits, row = owner.limits(slot), owner.rows[slot]
-        # offsets in the frame of the shape are at most those in the world and the translation together
-        size = np.abs(boxes).sum(axis=1) + 2.0 * np.abs(row[9:12]).sum() + max(abs(d) for _, d in limits)
-        above: Array = np.max([heights(boxes, n, d) for n, d in limits], axis=0)
-        above -= (HEIGHT_ROUNDING + RESIDUAL * row[12]) * size
-        return above
+    def _lists(self, margin: float, how: int) -> Iterator[tuple[int, Hits]]:
+        """Yield the number of pairs and the list of each call of a search."""
+        count, hits = self._next(margin, how, False)
+        while count < CERTAIN:
+            yield -2 - count, hits
+            count, hits = self._next(margin, how, True)
+        yield count, hits
 
-    def gaps(self, pairs: Ints) -> Array:
-        """Return lower bounds on the distances of pairs."""
-        mine, theirs = self.mine, self.theirs
-        gaps = np.zeros(len(pairs))
-        left = np.ones(len(pairs), dtype=bool)
-        for owner, partner, column, partner_column in ((mine, theirs, 0, 1), (theirs, mine, 1, 0)):
-            for slot in owner.planes:
-                rows = np.flatnonzero(pairs[:, column] == slot)
-                left[rows] = False
-                gaps[rows] = np.maximum(self._above(owner, slot, partner.tree.boxes[pairs[rows, partner_column]]), 0.0)
-        rows = np.flatnonzero(left)
-        gaps[rows] = box_gaps(mine.tree.boxes[pairs[rows, 0]], theirs.tree.boxes[pairs[rows, 1]])
-        return gaps
+    def blocks(self, within: float) -> Iterator[tuple[Ints, Array]]:
+        """Yield the pairs of slots whose boxes are near, each pair once, and lower bounds of their distances."""
+        for count, hits in self._lists(within, LIST):
+            yield hits.pairs[:count, :2].copy(), hits.gaps[:count].copy()
+
+    def near(self, within: float) -> tuple[Ints, Array]:
+        """Return the pairs of slots whose boxes are near, and lower bounds of their distances."""
+        pairs, gaps = zip(*self.blocks(within), strict=True)
+        return np.concatenate(pairs), np.concatenate(gaps)
+
+    def any_collides(self, margin: float) -> bool:
+        """Return whether any pair collides. Pairs with non-convex bodies take longer, and come last in each block."""
+        how, block = (FIRST, _BLOCK) if self.workers == 1 else (LIST, _FEW)
+        count, again = 0, False
+        while count < CERTAIN or not again:
+            count, hits = self._next(margin, how, again)
+            if count == CERTAIN:
+                return True
+            again, few = True, count if count >= 0 else -2 - count
+            pairs = hits.pairs[:few, :2].copy() if few else _NO_PAIRS
+            if any(self.collide(pairs[k : k + block], margin).any() for k in range(0, few, block)):
+                return True
+        return False
+
+    def collisions(self, margin: float) -> Ints:
+        """Return all pairs of slots that collide, or are closer than a margin."""
+        blocks = []
+        for count, hits in self._lists(margin, TEST if self.workers == 1 else LIST):
+            pairs = hits.pairs[:count].copy()
+            if hits.state.item(UNSURE_PAIRS):
+                unsure = (pairs[:, 2] == UNSURE).nonzero()[0]
+                some = unsure[~self.collide(pairs[unsure, :2], margin)]
+                pairs[some, 2] = SEPARATED
+                pairs = pairs[pairs[:, 2] != SEPARATED]
+            blocks.append(pairs[:, :2])
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def named(self, pairs: Ints) -> list[NamePair]:
+        """Return the names of pairs, sorted. The name of a visitor is None."""
+        mine, theirs = self.mine.names, self.theirs.names
+        if self.visits:
+            return [(name, None) for name in sorted(mine[j if i == self.only else i] for i, j in pairs.tolist())]
+        if len(pairs) > _FEW:
+            keys = np.sort(self.keys(pairs))
+            mine, theirs = sorted(self.mine.slots), sorted(self.theirs.slots)
+            return [(mine[key >> 31], theirs[key & _SECOND]) for key in keys.tolist()]
+        named = [(mine[i], theirs[j]) for i, j in pairs.tolist()]
+        return sorted((b, a) if b < a else (a, b) for a, b in named) if self.theirs is self.mine else sorted(named)
+
+    def keys(self, pairs: Ints) -> Ints:
+        """Return one number for each pair, in the order of the names."""
+        first, second = self.mine.ranks[pairs[:, 0]], self.theirs.ranks[pairs[:, 1]]
+        if self.theirs is self.mine:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        keys: Ints = (first << 31) | second
+        return keys
+
+    def by_name(self, pairs: Ints) -> Ints:
+        """Return the indices that sort pairs by their names."""
+        return self.keys(pairs).argsort(kind="stable")
+
+    @cached_property
+    def rows(self) -> Array:
+        """The pose rows of the first scene, followed by those of the second."""
+        return self.mine.rows if self.theirs is self.mine else np.concatenate([self.mine.rows, self.theirs.rows])
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """Names of A and of B, by slot."""
+        """Names of the objects of A and of B by slot; the name of a visitor is empty."""
         return self.mine.names, self.theirs.names
 
     @property
-    def size(self) -> float:
-        """An upper bound on the distance of two boxes."""
-        low = np.minimum(self.mine.tree.bounds[:3], self.theirs.tree.bounds[:3])
-        high = np.maximum(self.mine.tree.bounds[3:], self.theirs.tree.bounds[3:])
-        return float(np.abs(high - low).sum()) if (low <= high).all() else 0.0
-
-    @property
-    def count(self) -> int:
-        """Approximate number of objects."""
-        return len(self.mine.tree) + (0 if self.within_one else len(self.theirs.tree))
+    def distances_between_boxes(self) -> tuple[float, float]:
+        """The distance within which pairs are searched first, and the greatest distance of two boxes."""
+        low, high = self.mine.tree.bounds.reshape(2, 3)
+        other = self.theirs.tree.bounds
+        if self.visits and not self.mine.is_unbounded(self.only):
+            other = self.mine.tree.boxes[self.only]
+        low, high = np.minimum(low, other[:3]), np.maximum(high, other[3:])
+        size = float(np.abs(high - low).sum()) if (low <= high).all() else 0.0
+        count = len(self.mine.tree) + (0 if self.theirs is self.mine else len(self.theirs.tree))
+        return size / (3.0 * max(count, 1) ** (1.0 / 3.0)) / 8.0, size
 
     # --- the narrow phase -------------------------------------------------------------------------------------------
 
     def numbers(self, pairs: Ints) -> Ints:
         """Return the numbers of the shapes of pairs of slots."""
         numbers = np.empty((len(pairs), 2), dtype=np.int64)
-        numbers[:, 0], numbers[:, 1] = self.which_a[pairs[:, 0]], self.which_b[pairs[:, 1]]
+        numbers[:, 0], numbers[:, 1] = self.mine.which[pairs[:, 0]], self.theirs.which[pairs[:, 1]]
+        if self.theirs is not self.mine:
+            numbers[:, 1] += len(self.mine.pairs)
         return numbers
 
     def table(self, pairs: Ints) -> tuple[Ints, Ints]:
         """Return pairs of slots as pairs of shape numbers, and as the table for the kernels."""
         numbers = self.numbers(pairs)
-        return numbers, self.store.table(numbers, pairs + (0, self.shift))
+        at = pairs if self.theirs is self.mine else pairs + (0, len(self.mine.rows))
+        return numbers, self.store.table(numbers, at)
 
-    def by_kind(self, pairs: Ints) -> tuple[Ints | slice, Ints]:
-        """Return the indices of the convex pairs, and of those that contain a non-convex body."""
-        if not self.some_mixed:
-            return slice(None), np.arange(0)
-        mixed = self.store.mixed
-        mask = mixed[self.which_a[pairs[:, 0]]] | mixed[self.which_b[pairs[:, 1]]]
+    def by_kind(self, numbers: Ints) -> tuple[Ints | slice, Ints]:
+        """Return the indices of the convex pairs, and of the pairs with a non-convex body."""
+        if not self.store.any_mixed:
+            return slice(None), _NONE
+        mask = either(self.store.mixed, numbers)
         return (~mask).nonzero()[0], mask.nonzero()[0]
-
-    # --- yes or no -----------------------------------------------------------------------------------------------
 
     def collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
         """Return which pairs collide, see `gjk3d.collide`."""
-        convex, mixed = self.by_kind(pairs)
-        if not len(mixed):
-            return self._convex_collide(pairs, margin)
-        answer = np.empty(len(pairs), dtype=bool)
-        if len(mixed) < len(pairs):
-            answer[convex] = self._convex_collide(pairs[convex], margin)
-        for some, hits in self._mixed_collide(pairs, mixed, margin):
-            answer[some] = hits
-        return answer
+        return self.store.collide(*self.table(pairs), self.rows, margin, self.workers)
 
-    def any_collides(self, pairs: Ints, margin: float) -> bool:
-        """Return whether any pair collides. Pairs with non-convex bodies take longer and come last."""
-        convex, mixed = self.by_kind(pairs)
-        if self._convex_collide(pairs[convex], margin).any():
-            return True
-        return any(bool(hits.any()) for _, hits in self._mixed_collide(pairs, mixed, margin))
-
-    def _convex_collide(self, pairs: Ints, margin: float) -> NDArray[np.bool_]:
-        numbers, table = self.table(pairs)
-        return self.store.collide(numbers, table, self.rows, margin, self.workers)
-
-    def _mixed_collide(self, pairs: Ints, which: Ints, margin: float) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
-        """Yield the results of groups of pairs."""
-        if margin >= 0.0:
-            from gjk3d.bodies.distance import collide_beside  # loaded where there is a mesh or the like
-
-            body_pairs, which = self.by_bodies(pairs, which)
-            for x in body_pairs:
-                yield x.which, collide_beside(x.body, x.shelf, x.members, self.rows_of(x), margin)
-        if not len(which):
-            return
-        which, separated = self._meshes_apart(pairs, which, max(margin, 0.0))
-        yield separated, np.zeros(len(separated), dtype=bool)
-        for a, b, some, rows in self.by_shapes(pairs, which):
-            yield some, find("collide", a, b)(a, b, rows, margin)
-
-    def _meshes_apart(self, pairs: Ints, which: Ints, margin: float) -> tuple[Ints, Ints]:
-        """Return the pairs that remain, and the pairs of two meshes with separated oriented boxes."""
-        from gjk3d.bodies.parts import root_of_object, roots_apart  # loaded where there is a mesh or the like
-
-        shapes = self.numbers(pairs[which])
-        numbers, at = np.unique(shapes, return_inverse=True)
-        bodies: list[Any] = [self.store.shapes[number] for number in numbers.tolist()]
-        meshes = np.array([body._kind == Kind.MESH for body in bodies], dtype=bool)
-        at = at.reshape(-1, 2)
-        of_meshes = meshes[at].all(axis=1)
-        if not of_meshes.any():
-            return which, which[:0]
-        roots = np.stack([root_of_object(body) for body in bodies if body._kind == Kind.MESH])
-        separated = np.zeros(len(which), dtype=np.int64)
-        flags = np.empty(int(of_meshes.sum()), dtype=np.int64)
-        where = pairs[which[of_meshes]] + (0, self.shift)
-        roots_apart(self.rows, where, roots, (np.cumsum(meshes) - 1)[at[of_meshes]], margin, ROUNDING, flags)
-        separated[of_meshes] = flags
-        return which[separated == 0], which[separated != 0]
-
-    def by_shapes(self, pairs: Ints, which: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
-        """Yield two shapes, the pairs of these two shapes, and their poses."""
-        shapes, table = self.table(pairs)
-        return self.store.by_shapes(shapes, table, self.rows, which)
-
-    def by_bodies(self, pairs: Ints, which: Ints) -> tuple[list[BodyPairs], Ints]:
-        """Return the pairs of each body with convex shapes, and the pairs that remain.
-
-        The pairs of two bodies, with half-spaces, and with users' functions remain. The last results are cached, since
-        the near pairs often stay the same in the next step.
-        """
-        shapes, cache = self.numbers(pairs[which]), self.store.cached.setdefault("body pairs", {})
-        key = shapes.tobytes(), pairs[which].tobytes(), which.tobytes(), self.shift
-        if key not in cache:
-            if len(cache) >= _MOST_CACHED:
-                cache.clear()
-            cache[key] = self._by_bodies(pairs, which, shapes)
-        groups: tuple[list[BodyPairs], Ints] = cache[key]
-        return groups
-
-    def rows_of(self, x: BodyPairs) -> Rows:
-        """Return the poses of a body and of convex shapes."""
-        return Rows(self.rows[x.at[:, 0]], self.rows[x.at[:, 1]], len(x.at), True, self.workers)
-
-    def _by_bodies(self, pairs: Ints, which: Ints, shapes: Ints) -> tuple[list[BodyPairs], Ints]:
-        from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
-
-        solids = self.store
-        convex = ~solids.singly
-        solvable = convex[shapes].any(axis=1)
-        for number in np.unique(shapes[solids.mixed[shapes]]).tolist():
-            if solids.shapes[number]._as_parts().any_mapped:
-                solvable &= (shapes != number).all(axis=1)
-        left, which, shapes = which[~solvable], which[solvable], shapes[solvable]
-        if not len(which):
-            return [], left
-        swapped = convex[shapes[:, 0]]
-        body, partner = np.where(swapped, shapes[:, 1], shapes[:, 0]), np.where(swapped, shapes[:, 0], shapes[:, 1])
-        numbers, shelf = solids.cached.get("shelf", (partner[:0], None))
-        if not np.isin(
-            partner, numbers
-        ).all():  # shapes stay on the shelf, as objects are often added and removed in steps
-            numbers = np.union1d(numbers, partner)
-            shelf = ShapeList([solids.shapes[number] for number in numbers.tolist()])
-            solids.cached["shelf"] = numbers, shelf
-        members = np.searchsorted(numbers, partner)
-        at = pairs[which] + (0, self.shift)
-        at[swapped] = at[swapped, ::-1]
-        order = np.argsort(body, kind="stable")
-        begins = np.flatnonzero(np.diff(body[order], prepend=-1))
-        return [
-            BodyPairs(solids.shapes[body[some[0]]], shelf, members[some], at[some], swapped[some], which[some])
-            for some in np.split(order, begins[1:])
-        ], left
+    def nearest(self, within: float) -> Nearest | None:
+        """Return the nearest pair; None if the kernel cannot solve it, or no pair is within the distance."""
+        few = self.only >= 0 or len(self.mine.slots) <= MANY
+        if self.workers != 1 or not few or not self.mine.slots or not self.theirs.slots:
+            return None
+        scratch, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
+        out, flags = np.empty((2, narrow.FLOATS + 16)), np.empty((2, narrow.INTS + 2), dtype=np.int64)
+        code = nearest_pair(*self._sides, within, scratch.workspace, hits.stack, Answer(out, flags))
+        self._placed()
+        return None if code < 0 else Nearest(self, out, flags, within)
 
     # --- distances -----------------------------------------------------------------------------------------------
 
-    def distances(
-        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, overlapping: bool = False
-    ) -> Answers:  # fmt: skip
+    def distances(self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances. A distance above ``max_distance`` may be a lower bound.
 
-        With mode UNSIGNED overlapping pairs with bodies have distance 0 if `depth_comes_later`. With ``overlapping``
-        all pairs are known to overlap, so these are not solved.
+        With mode UNSIGNED the depth of a body is not computed, except on a half-space, and the distance is 0. If
+        ``max_distance`` is 0 as well, the pairs must be known to touch, and pairs with bodies are not solved.
         """
-        convex, mixed = self.by_kind(pairs)
-        if not len(mixed):
-            return self._convex_distances(pairs, max_distance)
-        answers = Answers(pairs, np.empty((len(pairs), narrow.FLOATS)), np.zeros((len(pairs), narrow.INTS), np.int64))
-        if len(mixed) < len(pairs):
-            solved = self._convex_distances(pairs[convex], max_distance)
-            answers.out[convex], answers.flags[convex] = solved.out, solved.flags
-        if mode == narrow.UNSIGNED and overlapping:
-            at_once, mixed = mixed, mixed[:0]
-            if self.mine.planes or self.theirs.planes:
-                on_plane = self.store.planes[self.numbers(pairs[at_once])].any(axis=1)
-                at_once, mixed = at_once[~on_plane], at_once[on_plane]
-            answers.out[at_once], answers.flags[at_once] = 0.0, _OVERLAPPING
-        for a, b, some, rows in self.by_shapes(pairs, mixed) if len(mixed) else ():
-            pair_mode = mode if depth_comes_later(a, b) else narrow.SIGNED
-            answers.out[some], answers.flags[some] = _solved(a, b, rows, pair_mode, max_distance)
-        return answers
-
-    def _convex_distances(self, pairs: Ints, max_distance: float) -> Answers:
-        shapes, table = self.table(pairs)
-        wanted = Wanted(narrow.SIGNED, max_distance)
-        return Answers(pairs, *self.store.solve(shapes, table, self.rows, wanted, self.workers))
+        numbers, table = self.table(pairs)
+        wanted, later = Wanted(narrow.SIGNED, max_distance), _NONE
+        if mode == narrow.UNSIGNED and self.store.any_mixed:
+            later = (either(self.store.mixed, numbers) & ~either(self.store.planes, numbers)).nonzero()[0]
+        if not len(later):
+            return Answers(pairs, numbers, table, *self.store.solve(numbers, table, self.rows, wanted, self.workers))
+        out, flags = empty_answers(len(pairs))
+        now = np.ones(len(pairs), dtype=bool)
+        now[later] = False
+        if len(later) < len(pairs):
+            out[now], flags[now] = self.store.solve(numbers[now], table[now], self.rows, wanted, self.workers)
+        if max_distance == 0.0:
+            out[later], flags[later] = 0.0, _OVERLAPPING
+        else:
+            self.store.solve_singly(numbers, table, self.rows, later, wanted._replace(mode=mode), out, flags)
+        return Answers(pairs, numbers, table, out, flags)
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
-        """Return the signed distances of the pairs that are not proven to be farther apart, see `distances`.
+        """Return the signed distances of the pairs that are not proven farther apart than ``within``, see `distances`.
 
-        The collision query comes first: it costs a third of the distance for overlapping boxes of separated shapes.
+        A collision query comes first. If only the boxes of a pair overlap, it costs a third of a distance.
         """
         most = max(within, 0.0)
-        answers = self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode, most == 0.0)
-        near = answers.out[:, 1] <= within
-        return answers if near.all() else answers[near]
+        return self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode).within(within)
+
+    def touching(self, within: float) -> Answers:
+        """Return the distances of all pairs up to a distance, in order, without the depths that `distances` omits."""
+        pairs = self.collisions(within)
+        return self.distances(pairs[self.by_name(pairs)], within, narrow.UNSIGNED).within(within)
 
     def least_possible(self, pairs: Ints) -> Array:
-        """Return lower bounds on the signed distances of pairs with bodies, by their boxes."""
+        """Return lower bounds of the signed distances of pairs with bodies, by their boxes."""
         from gjk3d.bodies.parts import least_possible  # loaded where there is a mesh or the like
 
-        return least_possible(self.store.shapes, self.numbers(pairs), self.rows, pairs + (0, self.shift))
+        numbers, table = self.table(pairs)
+        return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
         """Return results whose bits do not depend on the search radius of a pair."""
         # a depth does not depend on the radius
-        mixed = self.by_kind(answers.pairs)[1]
+        mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
         if len(again):
             fresh = self.distances(answers.pairs[again], max(within, 0.0))
@@ -424,125 +349,138 @@ class SceneQuery:
 
     def result(self, answers: Answers, max_distance: float) -> PairDistance:
         """Return the results with their shapes and poses."""
-        pairs = answers.pairs
-        poses: Any = PairPoses(self.rows.copy(), pairs + (0, self.shift))
+        poses: Any = PairPoses(self.rows.copy(), answers.table[:, _POSES])
         query = (narrow.SIGNED, max_distance, None, False)
-        return pair_distance(answers.out, answers.flags, self.numbers(pairs), self.store.shapes, poses, query)
+        return pair_distance(answers.out, answers.flags, answers.numbers, self.store.shapes, poses, query)
 
 
-def _solved(a: Any, b: Any, rows: Rows, mode: int, max_distance: float) -> tuple[Array, Ints]:
-    out, flags = empty_answers(rows.total)
-    find("solve", a, b)(a, b, rows, Wanted(mode, max_distance), out, flags)
-    return out, flags
+class Nearest:
+    """The nearest pair, with the arrays that the kernel writes."""
+
+    __slots__ = ("_flags", "_query", "out", "within")
+
+    def __init__(self, query: SceneQuery, out: Array, flags: Ints, within: float) -> None:
+        self._query, self.out, self._flags, self.within = query, out, flags, within
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots of A and B."""
+        slots: list[int] = self._flags[0, narrow.INTS :].tolist()
+        return slots
+
+    @property
+    def names(self) -> NamePair:
+        """The names of A and B; None for a visitor."""
+        (a, b), (mine, theirs) = self.slots, self._query.names
+        return mine[a], theirs[b] or None
+
+    @property
+    def _request(self) -> Any:
+        return narrow.SIGNED, max(self.within, 0.0), None, False
+
+    def pairs(self) -> ScenePairs[Any, Any]:
+        """Return this pair as the result of `Scene.closest`."""
+        poses = self.out[:, narrow.FLOATS :].reshape(1, 2, 4, 4)
+        out, flags, numbers = self.out[:1], self._flags[:1], self._flags[1:, narrow.INTS :]
+        result = pair_distance(out, flags, numbers, self._query.store.shapes, poses, self._request)
+        a, b = self.names
+        return ScenePairs(_FIRST_PAIR, ([a], [b or ""]), result)
+
+    def clearance(self) -> Clearance:
+        """Return this pair as the result of `Scene.clearance`."""
+        (status, steps, tight, *_), (*_, i, j) = self._flags.tolist()
+        result: Distance[float] = object.__new__(Distance)
+        a, b = (row[narrow.FLOATS :].tobytes() for row in self.out)
+        shapes = self._query.store.shapes
+        result._row = self.out, pack_marks(status, steps, tight), shapes[i], shapes[j], self._request, a, b
+        return Clearance(result.distance, self.names, result)
 
 
 _FIRST = 256  #: pairs in the first block
 
 
 def nearest(query: SceneQuery, count: int | None, within: float) -> Answers:
-    """Return the nearest pairs up to a distance. If the last ones tie, more than ``count`` pairs are returned.
+    """Return the nearest pairs up to a distance. If the last pairs tie, more than ``count`` pairs are returned.
 
     Pairs are solved in the order of the gaps between their boxes. The search radius grows from 0, which finds all
     overlapping pairs, until it contains enough pairs.
     """
-    best, worst = Answers.joined([]), within
+    best, worst = query.distances(_NO_PAIRS), within
     limit = wider(within)
     radius, before = limit if count is None else 0.0, -1.0
-    # of objects spread evenly some pairs are nearer than this
-    step = query.size / (3.0 * max(query.count, 1) ** (1.0 / 3.0)) / 8.0
     while True:
-        pairs = query.pairs(radius)
-        gaps = query.gaps(pairs)
+        pairs, gaps = query.near(radius)
         fresh = (gaps > before) & (gaps <= radius)
         pairs, gaps = pairs[fresh], gaps[fresh]
-        convex, mixed = query.by_kind(pairs)
-        best, worst = _solve_by_gap(pairs[convex], gaps[convex], query, count, best, worst)
-        best, worst = _solve_mixed(pairs[mixed], query, count, best, worst)
+        convex, mixed = query.by_kind(query.numbers(pairs))
+        bounds, size = np.where(gaps > 0.0, gaps, -inf)[convex], max(_FIRST, count or 0)
+        best, worst = _nearest_of(pairs[convex], bounds, size, query, count, best, worst)
+        best, worst = _nearest_mixed(pairs[mixed], query, count, best, worst)
         enough = count is not None and len(best) >= count
         if (enough and worst <= radius) or radius >= limit:
             return best
         before = radius
-        radius = wider(worst) if enough else max(2.0 * radius, step)
-        if not 0.0 < radius <= query.size and not enough:
-            radius = inf
+        if enough:
+            radius = wider(worst)
+        else:  # objects that are spread evenly have pairs within the first distance
+            first, greatest = query.distances_between_boxes
+            radius = max(2.0 * radius, first)
+            radius = radius if 0.0 < radius <= greatest else inf
         radius = min(radius, limit)
 
 
-def _solve_by_gap(
-    pairs: Ints, gaps: Array, query: SceneQuery, count: int | None, best: Answers, worst: float
+def _nearest_of(
+    pairs: Ints, bounds: Array, size: int, query: SceneQuery, count: int | None, best: Answers, worst: float
 ) -> tuple[Answers, float]:
-    """Solve pairs, the nearest boxes first; return the nearest pairs so far, and the distance of the last one."""
-    order = np.argsort(gaps, kind="stable")
-    start, size = 0, max(_FIRST, len(order) if count is None else count)
-    while start < len(order) and gaps[order[start]] <= wider(max(worst, 0.0)):
-        some = order[start : start + size]
-        best, worst = _nearest_of(best, query.distances_within(pairs[some], worst), count, worst)
-        start += size
-        size *= 2
+    """Return the nearest pairs of ``best`` and of ``pairs``, and the distance of the last one.
+
+    Pairs are solved in blocks, the least bounds first, and each only up to the last distance so far.
+    """
+    order = bounds.argsort(kind="stable")
+    while len(order):
+        order = order[bounds[order] <= (worst * WIDER if worst > 0.0 else worst)]
+        some = order if count is None else order[:size]
+        best, worst = _least(best.and_more(query.distances_within(pairs[some], worst)), count, worst)
+        order, size = order[len(some) :], size if size == 1 else 2 * size
     return best, worst
 
 
-def _solve_mixed(
+def _nearest_mixed(
     pairs: Ints, query: SceneQuery, count: int | None, best: Answers, worst: float
-) -> tuple[Answers, float]:  # fmt: skip
-    """Solve pairs with bodies one by one, each within the distance that the previous ones left.
-
-    Pairs are sorted by a lower bound of their distance. The search ends when no bound is below the last distance.
-    """
+) -> tuple[Answers, float]:
+    """Return the result of `_nearest_of` for pairs with bodies, solved one by one since their depths take longer."""
     if not len(pairs):
         return best, worst
-    least = query.least_possible(pairs)
-    if count is None:
-        return _nearest_of(best, query.distances_within(pairs[least <= worst], worst), count, worst)
-    for k in np.argsort(least, kind="stable"):
-        if least[k] > worst:
-            break
-        best, worst = _nearest_of(best, query.distances_within(pairs[k : k + 1], worst), count, worst)
-    return best, worst
+    return _nearest_of(pairs, query.least_possible(pairs), 1, query, count, best, worst)
 
 
 def nearest_cached(solved: Answers, mixed: Ints, query: SceneQuery, count: int, within: float) -> Answers:
-    """Return the nearest pairs of solved ones and of unsolved ones with bodies, up to a distance."""
-    best, worst = _nearest_of(Answers.joined([]), solved, count, within)
-    return _solve_mixed(mixed, query, count, best, worst)[0]
+    """Return the nearest pairs up to a distance, from solved pairs and from unsolved pairs with bodies."""
+    return _nearest_mixed(mixed, query, count, *_least(solved, count, within))[0]
 
 
-def _nearest_of(best: Answers, fresh: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
-    """Return the nearest pairs of ``best`` and ``fresh``, and the distance of the last one."""
-    best = Answers.joined([best, fresh])
-    if count is not None and len(best) >= count:
-        last = float(np.partition(best.out[:, 0], count - 1)[count - 1])
+def _least(answers: Answers, count: int | None, worst: float) -> tuple[Answers, float]:
+    """Return the nearest pairs, and the distance of the last one."""
+    if count is not None and len(answers) >= count:
+        last = float(np.partition(answers.out[:, 0], count - 1)[count - 1])
         # ``worst`` limits lower bounds: a distance may exceed it by rounding
-        best, worst = best[best.out[:, 0] <= last], min(worst, last)
-    return best, worst
+        answers, worst = answers[answers.out[:, 0] <= last], min(worst, last)
+    return answers, worst
 
 
 def patches(query: SceneQuery, answers: Answers, within: float, most: int | None) -> Contact:
     """Return the contact patches of pairs within a distance. Depths of bodies are computed when they are read."""
-    convex, mixed = query.by_kind(answers.pairs)
-
-    def of_convex(which: Any) -> tuple[Array, Ints]:
-        numbers, table = query.table(answers.pairs[which])
-        return query.store.patches(numbers, table, query.rows, answers.out[which], within, most, query.workers)
-
+    convex, mixed = query.by_kind(answers.numbers)
+    flat, counts = query.store.patches(
+        answers.numbers[convex], answers.table[convex], query.rows, answers.out[convex], within, most, query.workers
+    )
     if not len(mixed):
-        return Contact(query.result(answers, within), *of_convex(convex))
-    from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
-
+        return Contact(query.result(answers, within), flat, counts)
     result = _unread(query, answers, mixed[answers.out[mixed, 1] <= 0.0], within)
-    flat, counts = of_convex(convex)
-    body_pairs, left = query.by_bodies(answers.pairs, mixed)
     touches = [
-        touching._replace(which=x.which[touching.which])
-        for x in body_pairs
-        for touching in contact_points_beside(
-            x.body, x.shelf, x.members, query.rows_of(x), answers.out[x.which], x.swapped, within, most
-        )
-    ]
-    touches += [
         touching._replace(which=which[touching.which])
-        for a, b, which, rows in (query.by_shapes(answers.pairs, left) if len(left) else ())
-        for touching in contact_points(a, b, rows, answers.out[which], within, most)
+        for which, some in _touching(query, answers, mixed, within, most)
+        for touching in some
     ]
     columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in touches)])
     points, count, normals = pad_points(touches, len(answers), columns)
@@ -554,19 +492,48 @@ def patches(query: SceneQuery, answers: Answers, within: float, most: int | None
     return Contact(result, points, count, normals)
 
 
+def _touching(
+    query: SceneQuery, answers: Answers, mixed: Ints, within: float, most: int | None
+) -> Iterator[tuple[Ints, Any]]:
+    """Yield blocks of pairs with bodies, and the contact points of each pair.
+
+    The pairs of a body with all convex shapes are solved in one call, except half-spaces and functions of users. All
+    other pairs are solved one by one.
+    """
+    from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
+
+    store, numbers, at = query.store, answers.numbers[mixed], answers.table[mixed][:, _POSES]
+    simple = ~store.singly
+    at_once = either(simple, numbers)
+    for number in set(numbers[store.mixed[numbers]].tolist()):
+        if store.shapes[number]._as_parts().any_mapped:
+            at_once &= (numbers != number).all(axis=1)
+    for a, b, which, rows in store.by_shapes(answers.numbers, answers.table, query.rows, mixed[~at_once]):
+        yield which, contact_points(a, b, rows, answers.out[which], within, most)
+    which, numbers, at = mixed[at_once], numbers[at_once], at[at_once]
+    swapped = simple[numbers[:, 0]]
+    numbers[swapped], at[swapped] = numbers[swapped, ::-1], at[swapped, ::-1]
+    members, shapes = store.beside(numbers[:, 1])
+    for number in sorted(set(numbers[:, 0].tolist())):
+        k = (numbers[:, 0] == number).nonzero()[0]
+        rows = Rows(query.rows[at[k, 0]], query.rows[at[k, 1]], len(k), True, query.workers)
+        out = answers.out[which[k]]
+        yield (
+            which[k],
+            contact_points_beside(store.shapes[number], shapes, members[k], rows, out, swapped[k], within, most),
+        )
+
+
 def _unread(query: SceneQuery, answers: Answers, deep: Ints, within: float) -> LazyDistance:
     """Return the distances of pairs. Those of ``deep`` pairs are computed when they are read."""
-    snapshot = copy(query)  # the objects and poses at the time of the query
-    snapshot.rows, snapshot.which_a, snapshot.which_b = query.rows.copy(), query.which_a.copy(), query.which_b.copy()
+    store, rows, request = query.store, query.rows.copy(), (narrow.SIGNED, within, None, False)
 
     def find(index: int | None) -> Any:
-        which = np.arange(len(answers)) if index is None else np.arange(len(answers))[[index]]
-        unsolved = np.flatnonzero(np.isin(which, deep))
-        pairs, out, flags = answers.pairs[which], answers.out[which], answers.flags[which]
-        if len(unsolved):
-            fresh = snapshot.distances(pairs[unsolved], within)
-            out[unsolved], flags[unsolved] = fresh.out, fresh.flags
-        result = snapshot.result(Answers(pairs, out, flags), within)
+        which = np.arange(len(answers))[slice(None) if index is None else [index]]
+        some, unsolved = answers[which], np.isin(which, deep).nonzero()[0]
+        store.solve_singly(some.numbers, some.table, rows, unsolved, Wanted(*request[:2]), some.out, some.flags)
+        poses: Any = PairPoses(rows, some.table[:, _POSES])
+        result = pair_distance(some.out, some.flags, some.numbers, store.shapes, poses, request)
         return result if index is None else result[0]
 
     return find

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from math import inf
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_hits import hit_at, ray_trees_of
+from gjk3d.bodies.wide_tree import HEAD, WideStack, WideTree, head_of, stack_of_thread, tree_in
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT, ROOT
 from gjk3d.broad.search import along_ray
+from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import planes_of
 from gjk3d.geometry.vec3 import Vec3, row3
 from gjk3d.narrow.ray import GENERAL, HIT, INSIDE, MISS, cast, is_ray, unit_of, write_ray
 from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays
-from gjk3d.scene.objects import Objects
-from gjk3d.scene.quick import pair_scratch
+from gjk3d.scene.objects import Objects, packed
+from gjk3d.scene.pairs import Shapes, Side, core_of, number_at, place
+from gjk3d.scene.query import search_scratch
 from gjk3d.scene.results import SceneHit
-from gjk3d.scene.walk import ANSWERED_ASIDE, ASIDE, Shapes, Side, core_of, number_at, place
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 NO_RAY, LEFT_OPEN, LACKS = -1, -2, -3
+TREE = -1  #: in place of a number of planes
 START, DIRECTION, SLOT = range(1, 4)  #: rows of `first_of_one` after the result
 ROWS = 4
 
 
 class Faces(NamedTuple):
-    """Planes of hulls and half-spaces, and for each shape its first row, -1 if missing, and its number of rows."""
+    """Planes of hulls and half-spaces, and trees of meshes."""
 
     planes: Array2
-    spans: Ints2
+    spans: Ints2  #: for each shape its first row, `LEFT_OPEN` for none, or `LACKS`, and the number of rows or `TREE`
+    trees: Ints2  #: for each mesh whether it is closed, and the heads of the trees of `ray_trees_of`
 
 
 class Rays(NamedTuple):
@@ -59,27 +66,32 @@ class First(NamedTuple):
 
 @kernel
 def nearer_hit(
-    shapes: Shapes, side: Side, faces: Faces, slot: int, ranks: Ints, starts: Array, directions: Array, k: int,
-    far: float, first: First,
+    shapes: Shapes, side: Side, faces: Faces, slot: int, starts: Array, directions: Array, k: int,
+    far: float, first: First, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the nearer of the hit of a slot and the first hit so far. Equal distances go by rank."""
+    """Return the nearer of the hit of a slot and the first hit so far. At equal distances the lower rank is first."""
     number = number_at(side, slot)
     begin, count = faces.spans[number, 0], faces.spans[number, 1]
-    if shapes.table[number, ASIDE] == ANSWERED_ASIDE:
-        return First(LEFT_OPEN, first.distance, first.normal, slot)
     if begin < 0:
-        return First(LACKS, first.distance, first.normal, number)
-    core, planes = core_of(shapes, number), faces.planes[begin : begin + count]
-    code, t, n = cast(core.ints, core.floats, planes, side.rows[slot], row3(starts, k), row3(directions, k), far)
+        return First(begin, first.distance, first.normal, number)
+    p, d, row = row3(starts, k), row3(directions, k), side.rows[slot]
+    if count == TREE:
+        h = faces.trees[begin]
+        surface, skin = tree_in(h[1:]), tree_in(h[1 + HEAD :])
+        code, t, n = hit_at(row, p, d, min(far, first.distance), h[0] != 0, surface, skin, wide)
+    else:
+        core = core_of(shapes, number)
+        code, t, n = cast(core.ints, core.floats, faces.planes[begin : begin + count], row, p, d, far)
     if code == GENERAL:
         return First(LEFT_OPEN, first.distance, first.normal, slot)
-    later = t > first.distance or (t == first.distance and first.slot >= 0 and ranks[slot] > ranks[first.slot])
+    ties = t == first.distance and first.slot >= 0
+    later = t > first.distance or (ties and side.ranks[slot] > side.ranks[first.slot])
     return first if code == MISS or later else First(code, t, n, slot)
 
 
 @inlined
 def order_children(boxes: Array, left: int, right: int, starts: Array, directions: Array, k: int) -> tuple[int, int]:
-    """Return two nodes, with the one whose middle is farther along a ray first."""
+    """Return the two nodes, first the one whose middle is farther along a ray."""
     further = 0.0
     for c in range(3):
         further += directions[k, c] * (boxes[left, c] + boxes[left, 3 + c] - boxes[right, c] - boxes[right, 3 + c])
@@ -88,16 +100,16 @@ def order_children(boxes: Array, left: int, right: int, starts: Array, direction
 
 @kernel
 def first_of(
-    shapes: Shapes, side: Side, faces: Faces, ranks: Ints, starts: Array, directions: Array, k: int, far: float,
-    stack: Ints,
+    shapes: Shapes, side: Side, faces: Faces, starts: Array, directions: Array, k: int, far: float,
+    stack: Ints, wide: WideStack,
 ) -> First:  # fmt: skip
-    """Return the first hit of ray k. The code is LEFT_OPEN if the kernels cannot compute it.
+    """Return the first hit of ray k. The code is LEFT_OPEN if the kernels cannot compute the hit.
 
-    It is LACKS if the planes of a shape are missing. The slot is then the number of this shape.
+    The code is LACKS if the planes or the tree of a shape are missing. The slot is then the number of this shape.
     """
     first = First(MISS, inf, (0.0, 0.0, 0.0), -1)
     for floor in side.floors:
-        first = nearer_hit(shapes, side, faces, floor, ranks, starts, directions, k, far, first)
+        first = nearer_hit(shapes, side, faces, floor, starts, directions, k, far, first, wide)
         if first.code < 0:
             return first
     boxes, links, top = side.boxes, side.links, 0
@@ -114,7 +126,7 @@ def first_of(
             stack[top, 0], stack[top + 1, 0] = a, b
             top += 2
             continue
-        first = nearer_hit(shapes, side, faces, node, ranks, starts, directions, k, far, first)
+        first = nearer_hit(shapes, side, faces, node, starts, directions, k, far, first, wide)
         if first.code < 0:
             return first
     return first
@@ -122,8 +134,8 @@ def first_of(
 
 @entry
 def first_of_one(
-    shapes: Shapes, side: Side, faces: Faces, ranks: Ints1, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
-    out: Array2,
+    shapes: Shapes, side: Side, faces: Faces, origin: Vec3, direction: Vec3, most: float, stack: Ints2,
+    wide: WideStack, out: Array2,
 ) -> int:  # fmt: skip
     """Write the result of one ray into row 0, see `gjk3d.narrow.ray.ray_once`, and the slot into row SLOT.
 
@@ -137,7 +149,7 @@ def first_of_one(
         return NO_RAY
     out[START, 0], out[START, 1], out[START, 2] = origin
     out[DIRECTION, 0], out[DIRECTION, 1], out[DIRECTION, 2] = d
-    first = first_of(shapes, side, faces, ranks, out[START:], out[DIRECTION:], plain(0), most, stack)
+    first = first_of(shapes, side, faces, out[START:], out[DIRECTION:], plain(0), most, stack, wide)
     write_ray((first.code, first.distance, first.normal), origin, d, out, plain(0))
     out[SLOT, 0] = first.slot
     return first.code
@@ -145,13 +157,13 @@ def first_of_one(
 
 @entry
 def first_of_many(
-    shapes: Shapes, side: Side, faces: Faces, ranks: Ints1, rays: Rays, most: float, stack: Ints2, begin: int,
-    stop: int, hits: Hits,
+    shapes: Shapes, side: Side, faces: Faces, rays: Rays, most: float, stack: Ints2,
+    wide: WideStack, begin: int, stop: int, hits: Hits,
 ) -> int:  # fmt: skip
-    """Write the results of rays ``begin`` to ``stop``; return the first ray whose planes are missing, or ``stop``."""
+    """Write the results of rays begin to stop; return the first ray that needs missing planes or trees, or ``stop``."""
     starts, directions, codes, slots = rays.starts, rays.directions, hits.codes, hits.slots
     for k in range(begin, stop):
-        first = first_of(shapes, side, faces, ranks, starts, directions, k, most, stack)
+        first = first_of(shapes, side, faces, starts, directions, k, most, stack, wide)
         codes[k], slots[k] = first.code, first.slot
         if first.code == LACKS:
             return k
@@ -160,28 +172,42 @@ def first_of_many(
 
 
 _CHUNK = 4096  #: rays of one call, at most, so that Ctrl-C works
-_NO_SPAN = np.array([(-1, 0)], dtype=np.int64)
 
 
 class Planes:
-    """The planes of the shapes of a scene, added when a ray first needs them; see `Faces`."""
+    """Planes and trees of the shapes of a scene, added when a ray first needs them; see `Faces`."""
 
-    __slots__ = ("faces", "pairs", "used")
+    __slots__ = ("faces", "kept", "pairs", "used")
 
     def __init__(self, pairs: Any) -> None:
         self.pairs, self.used = pairs, 0
-        self.faces = Faces(np.empty((0, 4)), np.repeat(_NO_SPAN, len(pairs), axis=0))
+        self.kept: list[tuple[WideTree, WideTree]] = []  #: which are read by address
+        none = np.empty((0, 1 + 2 * HEAD), dtype=np.int64)
+        self.faces = Faces(np.empty((0, 4)), np.full((len(pairs), 2), LACKS), none)
 
     def add(self, number: int) -> None:
-        """Append the planes of a shape."""
-        planes, spans = self.faces
-        more = planes_of(self.pairs.shapes[number])
-        stop = self.used + len(more)
-        if stop > len(planes):
-            planes = np.resize(planes, (2 * stop, 4))
-        planes[self.used : stop] = more
-        spans[number] = self.used, len(more)
-        self.faces, self.used = Faces(planes, spans), stop
+        """Add the planes or the tree of a shape, once. Arrays that a kernel may read at the same time are copied."""
+        planes, spans, trees = self.faces
+        if spans[number, 0] != LACKS:
+            return
+        shape, spans = self.pairs.shapes[number], spans.copy()
+        if isinstance(shape, Mesh):
+            kept = ray_trees_of(shape)
+            heads = [number for tree in kept for number in head_of(tree)]
+            spans[number] = len(trees), TREE
+            trees = np.vstack([trees, [int(shape.is_solid), *heads]])
+            self.kept.append(kept)
+        elif self.pairs.mapped[number] or self.pairs.mixed[number]:
+            spans[number] = LEFT_OPEN
+        else:
+            more = planes_of(shape)
+            stop = self.used + len(more)
+            if stop > len(planes):
+                planes = np.resize(planes, (2 * stop, 4))
+            planes[self.used : stop] = more
+            spans[number] = self.used, len(more)
+            self.used = stop
+        self.faces = Faces(planes, spans, trees)
 
 
 def _planes(objects: Objects) -> Planes:
@@ -196,13 +222,12 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
     if origin is None or direction is None:
         return None
     fresh = objects.settle_but_one()
-    if len(objects.planes) > len(objects.floors):
-        return None
     planes = _planes(objects)
-    stack, out = pair_scratch(len(objects.tree.links) + 4, 0)[0], np.empty((ROWS, ROW_WIDTH))
+    stack, wide = search_scratch(len(objects.tree.links) + 4)[1].stack, stack_of_thread()
+    out = np.empty((ROWS, ROW_WIDTH))
     while True:
-        side = objects.side(fresh)
-        code = first_of_one(objects.packed, side, planes.faces, objects.ranks, origin, direction, far, stack, out)
+        side = objects.side(fresh, True)
+        code = first_of_one(packed(objects.pairs), side, planes.faces, origin, direction, far, stack, wide, out)
         if fresh >= 0:
             objects.placed()
             fresh = -1
@@ -217,23 +242,25 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
     return result
 
 
-def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool) -> SceneHit[Any]:
-    """Return the first hit of each ray. If several objects have the same distance, it is the first by name."""
+def first_hits(objects: Objects, starts: Array, units: Array, far: float, stacked: bool, workers: int) -> SceneHit[Any]:
+    """Return the first hit of each ray. At equal distances it is the object that is first by name."""
     objects.settle()
     count = len(starts)
     out, codes, owner = np.empty((count, ROW_WIDTH)), np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    planes, stack = _planes(objects), pair_scratch(len(objects.tree.links) + 4, 0)[0]
-    next_ray = 0
-    while next_ray < count:
-        stop = min(next_ray + _CHUNK, count)
-        rays, hits = Rays(starts, units), Hits(out, codes, owner)
-        next_ray = first_of_many(
-            objects.packed, objects.side(-1), planes.faces, objects.ranks, rays, far, stack, next_ray, stop, hits
-        )
-        if next_ray < stop:
-            planes.add(int(owner[next_ray]))
-    some_left = len(objects.planes) > len(objects.floors)
-    left = np.arange(count) if some_left else np.flatnonzero(codes == LEFT_OPEN)
+    planes, side, adding = _planes(objects), objects.side(-1, True), Lock()
+    rays, hits = Rays(starts, units), Hits(out, codes, owner)
+
+    def run(ray: int, stop: int) -> None:
+        stack, wide = search_scratch(len(objects.tree.links) + 4)[1].stack, stack_of_thread()
+        while ray < stop:
+            faces = planes.faces
+            ray = first_of_many(packed(objects.pairs), side, faces, rays, far, stack, wide, ray, stop, hits)
+            if ray < stop:
+                with adding:
+                    planes.add(int(owner[ray]))
+
+    in_chunks(count, workers, run, _CHUNK)
+    left = np.flatnonzero(codes == LEFT_OPEN)
     if len(left):
         _answer_left(objects, starts[left], units[left], far, left, (out, codes, owner))
     result: SceneHit[Any] = object.__new__(SceneHit)
@@ -251,7 +278,7 @@ def _answer_left(
     count = len(starts)
     best, owner = np.full(count, np.inf), np.full(count, -1, dtype=np.int64)
     normals, inside = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
-    planes = np.array(sorted(objects.planes), dtype=np.int64)
+    planes = objects.floors
     blocks = list(objects.tree.along_rays(starts, units, far))
     if len(planes):
         blocks.append(np.column_stack([np.tile(np.arange(count), len(planes)), np.repeat(planes, count)]))
@@ -269,7 +296,7 @@ def _answer_left(
 
 
 def _by_shape(objects: Objects, block: Ints) -> list[tuple[int, Ints]]:
-    """Return the pairs of rays and slots of each distinct shape."""
+    """Return each distinct shape's number, and the pairs of rays and slots that have this shape."""
     which = objects.which[block[:, 1]]
     order = np.argsort(which, kind="stable")
     numbers, begins = np.unique(which[order], return_index=True)
@@ -280,7 +307,7 @@ def _update_nearest(
     objects: Objects, rays: Ints, slots: Ints, hit: RayHit, best: Array, owner: Ints, normals: Array,
     inside: NDArray[np.bool_],
 ) -> None:  # fmt: skip
-    """Replace the first hits of rays by nearer ones."""
+    """Replace the first hits of rays by nearer hits."""
     ranks = objects.ranks
     order = np.lexsort((ranks[slots], hit.distance, rays))
     order = order[hit.hit[order]]

@@ -25,7 +25,7 @@ Row = TypeVar("Row", Distance[float], Contact[float])
 def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
     """Return the names of pairs of slots."""
     mine, theirs = names
-    second: list[Name] = [None] if theirs == [""] else list(theirs)  # a shape as the target has no name
+    second: list[Name] = [name or None for name in theirs]  # a shape as the target has no name
     return list(
         zip(map(mine.__getitem__, slots[:, 0].tolist()), map(second.__getitem__, slots[:, 1].tolist()), strict=True)
     )
@@ -33,7 +33,7 @@ def named(slots: Ints, names: tuple[list[str], list[str]]) -> list[NamePair]:
 
 @compared("pairs", "result")
 class ScenePairs(Generic[All, Row]):
-    """Result of `Scene.closest` and `Scene.contacts`: pairs of names, each with its result.
+    """Result of `Scene.closest` and `Scene.contacts`: pairs of names, each with a row of the result.
 
     Iteration yields ``name_a, name_b, row``, and an index returns one such tuple. The second name is None if the
     target of the query was a shape.
@@ -41,7 +41,7 @@ class ScenePairs(Generic[All, Row]):
     Attributes
     ----------
     pairs : list of (str, str)
-        Names.
+        Names of the two objects of each pair.
     result : Distance or Contact
         The results of all pairs in arrays, in the same order.
 
@@ -92,14 +92,14 @@ class ScenePairs(Generic[All, Row]):
 
 @compared()
 class Clearance(NamedTuple):
-    """Result of `Scene.clearance`: the least signed distance, and its pair.
+    """Result of `Scene.clearance`: the least signed distance, and the pair that has it.
 
     Attributes
     ----------
     distance : float
-        Negative for an overlap, infinite without any pair.
+        The signed distance: negative for an overlap, infinite without any pair.
     pair : (str, str) or None
-        Names. The second is None if the target of the query was a shape.
+        Names of the pair. The second is None if the target of the query was a shape.
     result : Distance or None
         Bounds, points and normal of that pair.
 

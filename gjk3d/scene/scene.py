@@ -12,13 +12,14 @@ from typing import Any, Union, cast, overload
 
 import numpy as np
 
-from gjk3d.broad.tree import ALL
+from gjk3d.bodies.contact_reduction import FEW_POINTS
+from gjk3d.bodies.mesh import as_mesh
 from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
 from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
-from gjk3d.query.contact import FEW_POINTS, Contact, check_patches
+from gjk3d.query.contact import Contact, check_patches
 from gjk3d.query.raycast import check_rays
 from gjk3d.results import Distance
 from gjk3d.scene.coherence import Memory
@@ -33,18 +34,17 @@ from gjk3d.scene.objects import (
     unit_of,
     write_pose,
 )
-from gjk3d.scene.query import Answers, SceneQuery, nearest, nearest_cached, patches
-from gjk3d.scene.quick import Quick
+from gjk3d.scene.pairs import ALL
+from gjk3d.scene.query import MANY, Answers, SceneQuery, nearest, nearest_cached, patches
 from gjk3d.scene.rays import first_hit, first_hits
-from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs, named
+from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs
 from gjk3d.shapes.base import Kind
 from gjk3d.shown import shown
-from gjk3d.typing import Array, Ints, OnePose, PoseLike, Row, Rows, Unclear
+from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 from gjk3d.wording import count
 from gjk3d.wording import nearest as nearest_name
 
 Target = Union["Scene", Collider, str, None]
-_FIRST = 1024  #: pairs in a block if one hit is enough
 
 
 class Scene:
@@ -56,8 +56,8 @@ class Scene:
 
     Two objects form a pair if the mask of each contains the group of the other, and if they are not allowed to touch.
     Two unbounded objects (half-spaces, planes and height fields without a bottom) are never a pair. Objects may share a
-    shape and its derived data, such as the tree of a mesh. Motions keep this data. Threads may share a scene: one waits
-    while another uses it.
+    shape and its derived data, such as the tree of a mesh. Motions keep this data. Threads may share a scene: a thread
+    waits while another thread uses the scene.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ class Scene:
         Whether `collisions`, `contacts`, `closest` and `clearance` of all pairs cache near boxes, separating axes and
         the faces of a depth for the next step. For small motions this halves the time. `closest` with ``k`` uses the
         cache if at least k pairs overlap. `collides` ends at the first hit and caches nothing. With and without the
-        cache the pairs are the same, and distances and depths are within each other's bounds. Of two equally good
-        results, either may be returned. The cache is not used for the first step, without a motion, and for motions
-        larger than about a twentieth of the objects. Copies start without a cache.
+        cache the pairs are the same, and a distance or depth with the cache is within the bounds of one without. If two
+        results are equally good, either may be returned. The cache is not used for the first step, without a motion,
+        and for motions larger than about a twentieth of the objects. Copies start without a cache.
 
     Examples
     --------
@@ -135,9 +135,9 @@ class Scene:
         name : str
             A new name.
         shape : Shape, Mesh, Compound, VoxelGrid, PointCloud or HeightField
-            Half-spaces are allowed too. Objects of one shape share its derived data, such as the tree of a mesh. A mesh
-            with a unit must have the unit of the scene's other meshes: `Mesh.scaled` converts it. A shape without a
-            unit is used unchanged.
+            Half-spaces, and meshes of trimesh and pyvista, are allowed too. Objects of one shape share its derived
+            data, such as the tree of a mesh. A mesh with a unit must have the unit of the scene's other meshes:
+            `Mesh.scaled` converts it. A shape without a unit is used unchanged.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
         group : str
@@ -153,6 +153,7 @@ class Scene:
         """
         objects = self._objects
         if type(name) is not str or not name or name in objects.slots or not is_collider(shape):
+            shape = as_mesh(shape)
             check_new(objects.slots, [name], [shape])
         if (unit := getattr(shape, "unit", None)) != objects.unit and unit:
             objects.check_units([(name, unit)])
@@ -180,9 +181,9 @@ class Scene:
         shapes : sequence of n Shape, or one Shape
             One shape for each object, or one for all.
         poses : (n, 4, 4) float, optional
-            World from local, in the same order. None is the identity.
+            World from local, in the order of ``names``. None is the identity.
         group, mask
-            Of all objects.
+            The group and the mask of all objects, as in `add`.
 
         Raises
         ------
@@ -203,7 +204,9 @@ class Scene:
         [('a', 'b'), ('b', 'c')]
         """
         names = distinct(names)
-        listed = [shapes] * len(names) if is_collider(shapes) else list(cast(Sequence[Collider], shapes))
+        shapes = shapes if is_collider(shapes) else as_mesh(shapes)
+        several = [shapes] * len(names) if is_collider(shapes) else cast(Sequence[Collider], shapes)
+        listed = [shape if is_collider(shape) else as_mesh(shape) for shape in several]
         if len(listed) != len(names):
             raise SceneError(f"{len(names)} names and {len(listed)} shapes, expected equal numbers, or one shape")
         check_new(self._objects.slots, names, listed)
@@ -217,7 +220,7 @@ class Scene:
         Parameters
         ----------
         name : str
-            Of an object in the scene.
+            Name of an object in the scene.
         pose : (4, 4) float, RigidTransform or None
             World from local; None is the identity.
 
@@ -239,14 +242,14 @@ class Scene:
         Parameters
         ----------
         names : sequence of n str
-            All different.
+            Names of objects, all different.
         poses : (n, 4, 4) float
-            In the same order.
+            World from local, in the order of ``names``.
 
         Raises
         ------
         SceneError, PoseError
-            If one is not in the scene, or a pose is not rigid. The scene is unchanged.
+            If an object is not in the scene, or a pose is not rigid. The scene is unchanged.
         """
         try:
             where = self._objects.find(names)
@@ -262,7 +265,7 @@ class Scene:
         Parameters
         ----------
         name : str
-            Of an object in the scene.
+            Name of an object in the scene.
 
         Raises
         ------
@@ -284,7 +287,7 @@ class Scene:
         Raises
         ------
         SceneError
-            If one is not in the scene, or the two names are equal.
+            If an object is not in the scene, or the two names are equal.
         """
         self._pair(a, b)
         self._objects.allow(a, b, True)
@@ -330,7 +333,7 @@ class Scene:
 
     @exclusive
     def pose(self, name: str) -> Array:
-        """Return the pose of an object, (4, 4) float, its rotation after one polar step; see `remove` for ``name``."""
+        """Return the pose of an object, (4, 4) float, with an orthonormal rotation; see `remove` for ``name``."""
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown
@@ -348,7 +351,7 @@ class Scene:
         other : Scene, Shape, Mesh and the like, or str, optional
             Target of the query, instead of all pairs of this scene: another scene, a shape, or the name of an object.
         pose : (4, 4) float, RigidTransform or None
-            Of a shape.
+            The pose of ``other``, if it is a shape.
         margin : float
             As in `gjk3d.collide`.
         workers : int
@@ -365,13 +368,7 @@ class Scene:
         """
         check_margin(margin)
         with self._locked(other):
-            quick = self._quick(other, pose, workers)
-            hit = None if quick is None else quick.any_hit(float(margin))
-            if hit is not None:
-                return hit
-            query = self._query(other, pose, workers)
-            blocks = query.blocks(margin, _FIRST)
-            return any(query.any_collides(block, float(margin)) for block in blocks)
+            return self._query(other, pose, workers, False).any_collides(float(margin))
 
     def collisions(
         self, other: Target = None, pose: OnePose = None, *, margin: float = 0.0, workers: int = 1
@@ -385,17 +382,11 @@ class Scene:
         """
         check_margin(margin)
         with self._locked(other):
-            quick = self._quick(other, pose, workers)
-            names = None if quick is None else quick.hits(float(margin))
-            if names is not None:
-                return names
-            query = self._query(other, pose, workers)
-            memory = self._remembered(query, float(margin))
-            if memory is not None:
-                return named(memory.pairs[memory.collide(query, float(margin))], query.names)
-            hits = [block[query.collide(block, float(margin))] for block in query.blocks(margin)]
-            pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *hits])
-            return named(pairs[_by_name(query, pairs)], query.names)
+            large = len(self._objects.slots) > MANY  # in a small scene the cache saves nothing
+            query = self._query(other, pose, workers, large)
+            memory = self._remembered(query, float(margin)) if large else None
+            hits = query.collisions(float(margin)) if memory is None else memory.collisions(query, float(margin))
+            return query.named(hits)
 
     def closest(
         self, other: Target = None, pose: OnePose = None, *, within: float = inf, k: int | None = None, workers: int = 1
@@ -407,7 +398,7 @@ class Scene:
         other, pose, workers
             As in `collides`.
         within : float
-            Pairs that are proven to be farther apart are left out. It may be negative.
+            Pairs that are proven to be farther apart are left out. A negative number selects deep overlaps.
         k : int, optional
             Greatest number of pairs. Without ``within`` the default is 1.
 
@@ -427,13 +418,12 @@ class Scene:
             raise SceneError(f"closest: k is {k!r}, expected at least 1, or None for all within a distance")
         most = 1 if k is None and within == inf else k
         with self._locked(other):
-            quick = self._quick(other, pose, workers) if most == 1 else None
-            closest_pair = None if quick is None else quick.nearest(float(within))
-            if quick is not None and closest_pair is not None:
-                return closest_pair.pairs(quick.named(closest_pair))
-            query = self._query(other, pose, workers)
+            query = self._query(other, pose, workers, True)
+            closest_pair = query.nearest(float(within)) if most == 1 else None
+            if closest_pair is not None:
+                return closest_pair.pairs()
             answers = self._nearest(query, None if most is None else int(most), float(within))
-            answers = answers[_by_name(query, answers.pairs)]
+            answers = answers[query.by_name(answers.pairs)]
             answers = answers[answers.out[:, 0].argsort(kind="stable")[:most]]
             answers = query.settled(answers, float(within))
             return ScenePairs(answers.pairs, query.names, query.result(answers, max(float(within), 0.0)))
@@ -441,10 +431,9 @@ class Scene:
     def clearance(self, other: Target = None, pose: OnePose = None, *, workers: int = 1) -> Clearance:
         """Return the least signed distance of all pairs, and the pair that has it; see `collides` for the arguments."""
         with self._locked(other):
-            quick = self._quick(other, pose, workers)
-            least = None if quick is None else quick.nearest(inf)
-            if quick is not None and least is not None:
-                return least.clearance(quick.named(least))
+            least = self._query(other, pose, workers, True).nearest(inf)
+            if least is not None:
+                return least.clearance()
             pairs = self.closest(other, pose, k=1, workers=workers)
         if not len(pairs):
             return Clearance()
@@ -463,16 +452,17 @@ class Scene:
     ) -> ScenePairs[Contact[Array], Contact[float]]:
         """Return the contacts of all pairs that touch or overlap; see `gjk3d.contact`.
 
-        For non-convex bodies each pair of touching parts, such as the faces of a mesh, has its own points and
-        ``normals``. Equal points are returned once, the deepest first. The distance is that of the whole bodies, so it
-        may be deeper than every gap. It is computed when it is first read, for the poses at the time of the query.
+        For non-convex bodies each pair of touching parts, such as the faces of a mesh, has separate points and
+        ``normals``. Equal points are returned once. The first point is the deepest, and the others are not sorted by
+        depth. The distance belongs to the whole bodies, so it may be deeper than every gap. It is computed when it is
+        first read, for the poses at the time of the query.
 
         Parameters
         ----------
         other, pose, workers
             As in `collides`.
         within : float
-            At least 0. Pairs up to this distance have points too.
+            Pairs up to this distance, at least 0, have points too.
         max_points : int or None
             Greatest number of points of a pair. None keeps all points.
 
@@ -487,34 +477,39 @@ class Scene:
             The message names the fault.
         """
         check_patches(within, max_points)
-        query = self._query(other, pose, workers)
+        query = self._query(other, pose, workers, True)
         memory = self._remembered(query, float(within))
         if memory is not None:
             answers = memory.distances_within(query, float(within), mode=UNSIGNED)
         else:
-            blocks = query.blocks(float(within))
-            parts = [query.distances_within(block, float(within), mode=UNSIGNED) for block in blocks]
-            answers = Answers.joined(parts)
-            answers = answers[_by_name(query, answers.pairs)]
+            answers = query.touching(float(within))
         most = None if max_points is None else int(max_points)
         contact = patches(query, answers, float(within), most)
         return ScenePairs(answers.pairs, query.names, contact)
 
     @overload
-    def raycast(self, origins: Unclear, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    def raycast(
+        self, origins: Unclear, directions: Rows, *, max_distance: float = inf, workers: int = 1
+    ) -> SceneHit[Any]: ...
     @overload
-    def raycast(self, origins: Rows, directions: Unclear, *, max_distance: float = inf) -> SceneHit[Any]: ...
+    def raycast(
+        self, origins: Rows, directions: Unclear, *, max_distance: float = inf, workers: int = 1
+    ) -> SceneHit[Any]: ...
     @overload
-    def raycast(self, origins: Row, directions: Row, *, max_distance: float = inf) -> SceneHit[float]: ...  # type: ignore[overload-overlap]
+    def raycast(  # type: ignore[overload-overlap]
+        self, origins: Row, directions: Row, *, max_distance: float = inf, workers: int = 1
+    ) -> SceneHit[float]: ...
     @overload
-    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Array]: ...
-    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf) -> SceneHit[Any]:
+    def raycast(
+        self, origins: Rows, directions: Rows, *, max_distance: float = inf, workers: int = 1
+    ) -> SceneHit[Array]: ...
+    def raycast(self, origins: Rows, directions: Rows, *, max_distance: float = inf, workers: int = 1) -> SceneHit[Any]:
         """Return the first hit of each ray; see `gjk3d.raycast` for the arguments.
 
         Returns
         -------
         SceneHit
-            A `RayHit` with the ``name`` of the object. At equal distances it is the first by name.
+            A `RayHit` with the ``name`` of the object. At equal distances it is the object that is first by name.
 
         Examples
         --------
@@ -529,6 +524,7 @@ class Scene:
                 hit = first_hit(self._objects, three(origins), three(directions), max_distance)
             if hit is not None:
                 return hit
+        check_workers(workers)
         starts, many, units, more = check_rays(origins, directions, max_distance)
         if many and more and len(starts) != len(units) and 1 not in (len(starts), len(units)):
             raise ShapeError(
@@ -536,64 +532,48 @@ class Scene:
             )
         starts, units = (np.ascontiguousarray(part) for part in np.broadcast_arrays(starts, units))
         with self._lock:
-            return first_hits(self._objects, starts, units, float(max_distance), many or more)
+            return first_hits(self._objects, starts, units, float(max_distance), many or more, workers)
 
     # --- internals -----------------------------------------------------------------------------------------------
 
     def _locked(self, target: Any) -> AbstractContextManager[Any]:
-        """Return the lock of this scene, or of both scenes if ``target`` is another one."""
+        """Return the lock of this scene, or of both scenes if ``target`` is another scene."""
         return self._lock if target is self or not isinstance(target, Scene) else lock_both(self, target)
 
-    def _quick(self, target: Any, pose: Any, workers: Any) -> Quick | None:
-        """Return the fast path of a query; None if its arguments need checks, or for several threads."""
+    def _query(self, target: Any, pose: Any, workers: Any, ordered: bool) -> SceneQuery:
+        """Return the checked query. With ``ordered`` the pairs of one scene are in the order of their names."""
         objects = self._objects
-        if type(workers) is not int or workers != 1:
-            return None
-        if isinstance(target, str) and pose is None:
-            return Quick(objects, objects, self._slot(target))
-        if target is None or isinstance(target, Scene):
-            if pose is not None:
-                return None
-            if target is None:
-                return Quick(objects, objects)
-            objects.check_scene(target._objects)
-            return Quick(objects, target._objects)
-        if objects.is_visitor(target) or kind_of(target) == Kind.CONVEX:
-            slot = objects.visitor(target)
-            write_pose(pose, "other", objects.rows, slot)
-            return Quick(objects, objects, slot, True)
-        return None
-
-    def _query(self, target: Target, pose: Any, workers: int) -> SceneQuery:
-        check_workers(workers)
-        theirs, only = None, None
-        if is_collider(target):
-            self._objects.check_units([("other", unit_of(target))])
-            theirs = self._objects.guest(target, pose_rows_of(pose, 1, ["other"], True))
-        elif pose is not None:
+        if type(workers) is not int or workers < 1:
+            check_workers(workers)
+        kind = 0 if target is None else kind_of(target)
+        if kind:
+            if kind & Kind.BODIES:
+                objects.check_units([("other", unit_of(target))])
+            return SceneQuery(objects, objects, objects.visitor(target, pose), True, ordered, workers)
+        if pose is not None:
             raise SceneError("pose is given without its shape. Pass the shape as other")
-        elif isinstance(target, Scene):
-            self._objects.check_scene(target._objects)
-            theirs = None if target is self else target._objects
-        elif isinstance(target, str):
-            only = self._slot(target)
-        elif target is not None:
+        if target is None:
+            return SceneQuery(objects, objects, -1, False, ordered, workers)
+        if isinstance(target, str):
+            return SceneQuery(objects, objects, self._slot(target), False, ordered, workers)
+        if not isinstance(target, Scene):
             raise no_shape("other", target)
-        return SceneQuery(self._objects, theirs, only, workers)
+        objects.check_scene(target._objects)
+        return SceneQuery(objects, target._objects, -1, False, ordered, workers)
 
     def _remembered(self, query: SceneQuery, within: float) -> Memory | None:
         """Return the cache with the pairs of this scene within a distance; None if it cannot be used."""
         memory = self._memory
-        if memory is None or query.only is not None or not query.within_one:
+        if memory is None or query.only >= 0 or query.theirs is not query.mine:
             return None
         return memory if memory.follow(query, within) else None
 
     def _nearest(self, query: SceneQuery, most: int | None, within: float) -> Answers:
-        """Return the nearest pairs: the cached ones if these are certain to contain them, else those of `nearest`."""
+        """Return the nearest pairs: from the cached pairs if these certainly contain them, else from `nearest`."""
         memory = self._remembered(query, within if most is None else 0.0)
         if memory is not None:  # all other pairs are farther apart than 0, or than ``within``
             # a query for all pairs solves mixed ones here, else the likeliest come first
-            mixed = query.by_kind(memory.pairs)[1][: None if most is not None else 0]
+            mixed = query.by_kind(query.numbers(memory.pairs))[1][: None if most is not None else 0]
             near = memory.distances_within(query, max(within, 0.0) if most is None else 0.0, mixed)
             near = near[near.out[:, 1] <= within]
             if most is not None:
@@ -609,7 +589,7 @@ class Scene:
             slot = self._objects.slots.get(name)
         if slot is None:
             hint = nearest_name(name, self._objects.slots)
-            raise SceneError(f"the scene has no object {name!r} among its {len(self)}.{hint}")
+            raise SceneError(f"the scene has no object {name!r} among its {len(self)} objects.{hint}")
         return slot
 
     def _pair(self, a: str, b: str) -> None:
@@ -627,7 +607,3 @@ class Scene:
                 raise SceneError(f"mask has {name!r}, expected names of groups")
         bits = ALL if named is None else sum({self._objects.bit(name) for name in named})
         return self._objects.bit(group), bits
-
-
-def _by_name(query: SceneQuery, pairs: Ints) -> Ints:
-    return ((query.ranks[pairs[:, 0]] << 31) | query.ranks_b[pairs[:, 1]]).argsort(kind="stable")

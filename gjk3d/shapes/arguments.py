@@ -37,12 +37,10 @@ def number(value: Any, what: str, *, positive: bool = True, zero: bool = False, 
     return x + 0.0  # no negative zero
 
 
-def refuse_masked(value: Any, what: str) -> None:
+def refuse_masked(value: Any, what: str, cure: str = "Drop the rows of masked numbers, or fill them in") -> None:
     """Raise if an array has masked numbers."""
     if hasattr(value, "mask") and np.ma.is_masked(value):
-        raise ShapeError(
-            f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers. Drop these rows, or fill them in."
-        )
+        raise ShapeError(f"{what} masks {int(np.sum(value.mask))} of its {value.size} numbers. {cure}.")
 
 
 def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure: str = "") -> Array:
@@ -66,14 +64,17 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
     if not largest < inf:
         bad = ~np.isfinite(out).all(axis=1)
         i = int(np.argmax(bad))
-        raise ShapeError(f"{what}[{i}] is {out[i].tolist()} ({int(bad.sum())} of {len(out)} rows not finite){cure}")
+        raise ShapeError(
+            f"{what}[{i}] is {out[i].tolist()}, expected finite numbers ({int(bad.sum())} of {len(out)} rows have "
+            f"others){cure}"
+        )
     if lengths and not (LEAST <= largest <= GREATEST):
         in_range(out, what)
     return out
 
 
 def _largest(numbers: Array) -> float:
-    """Return the greatest size of some numbers, 0 without any; infinity or NaN if not all are finite."""
+    """Return the greatest magnitude of some numbers, 0 for no numbers; infinity or NaN if not all are finite."""
     if 0 < numbers.size <= _FEW:
         plain = numbers.ravel().tolist()
         if isfinite(sum(plain)):  # a NaN hides from comparisons
@@ -82,9 +83,16 @@ def _largest(numbers: Array) -> float:
 
 
 def points_of(value: Any, what: str, *, lengths: bool = True) -> tuple[Array, bool]:
-    """Return one row (3,) or many (n, 3) as `rows` does, and whether it was a single row."""
+    """Return checked rows (n, 3), as `rows` does, and whether the argument was a single row (3,).
+
+    Lengths are at most 1e50, and they may be tiny.
+    """
     single = np.ndim(value) == 1
-    return rows([value] if single else value, what, lengths=lengths), single
+    out = rows([value] if single else value, what, lengths=False)
+    if lengths and not _largest(out) <= GREATEST:
+        i = int((np.abs(out) > GREATEST).any(axis=1).argmax())
+        raise ShapeError(f"{what}[{i}] is {out[i].tolist()}, at most {GREATEST:g} is allowed. Use another unit")
+    return out, single
 
 
 def _odd_one(value: Any, columns: int) -> str:
@@ -134,7 +142,7 @@ def rigid(pose: Any) -> tuple[Array, Array]:
     """Return rotation and translation of one checked pose."""
     if pose is None:
         return np.eye(3), np.zeros(3)
-    if as_matrices(pose).ndim != 2:
-        raise ShapeError("placed: pose is a stack, expected one pose")
+    if as_matrices(pose, single=True).ndim != 2:
+        raise ShapeError("placed: pose is a stack, expected one (4, 4) pose. Pass one of them, such as pose[0]")
     turn, shift = parts(pose_rows(pose)[0][0])
     return turn.copy(), shift.copy()

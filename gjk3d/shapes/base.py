@@ -62,13 +62,16 @@ class Collidable(Frozen):
         pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
             World from local; None is the identity.
         max_distance : float
-            In the caller's unit. The search for a nearest point stops there, which saves time.
+            In the caller's unit. The search for a nearest point stops at this distance, which saves time. A greater
+            distance is infinite, outside as well as inside.
         sign : "auto", "winding" or "none"
             The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and all
-            points are outside an open mesh. "winding" computes the solid angle of all triangles, also for open meshes,
-            and takes time in proportion to their number. "none" treats all points as outside. Other shapes ignore it.
+            points are outside an open mesh. "winding" is the same for a closed surface, also if ``solid=False``. For
+            other meshes it sums the solid angles of the triangles after `Mesh.repairs`, and takes time in proportion to
+            their number. "none" treats all points as outside. For other shapes the
+            argument is ignored.
         workers : int
-            Number of threads. The result does not depend on it.
+            Number of threads. The result does not depend on this number.
 
         Returns
         -------
@@ -82,8 +85,9 @@ class Collidable(Frozen):
 
         Notes
         -----
-        All triangles of a mesh are its surface, also those inside another part of the mesh. For other bodies the
-        distance is that of `gjk3d.signed_distance`. The bounds of a mesh differ by 3e-14 of the sum of the coordinates.
+        The surface of a mesh consists of all its triangles, also those inside another part of the mesh. For other
+        bodies the distance is that of `gjk3d.signed_distance`. The bounds of a mesh differ by 3e-14 of the sum of the
+        coordinates.
 
         Examples
         --------
@@ -99,7 +103,9 @@ class Collidable(Frozen):
 
 
 class Shape(Collidable):
-    """The base class of convex shapes: in their own frame, immutable, hashable, without pose and color.
+    """The base class of convex shapes.
+
+    A shape is defined in its own frame, and has no pose and no colour. It is immutable and hashable.
 
     Examples
     --------
@@ -131,15 +137,15 @@ class Shape(Collidable):
         return 0.0
 
     def _slack(self) -> float:
-        """Return a bound on the distance of the stored core from the intended shape."""
+        """Return a bound of the distance between the stored core and the exact shape."""
         return 0.0
 
     def _inner(self, kind: int, center: Array, numbers: Array) -> float:
-        """Return the radius of a ball about its centre that the core contains, see `core_inner`."""
+        """Return the radius of a ball about the core's centre that is inside the core, see `core_inner`."""
         return core_inner(kind, numbers)
 
     def _terms(self) -> list[Term]:
-        """Return the core as a maximum over terms of sums of affinely placed primitives."""
+        """Return the terms whose hull is the core; each term is a sum of affinely placed primitives."""
         kind, center, numbers = self._core()
         count = len(numbers) // 3 if kind == layout.HULL else 0
         return [[Part(kind, count, np.array(numbers), np.eye(3), np.array(center))]]
@@ -180,12 +186,12 @@ class Shape(Collidable):
         Parameters
         ----------
         directions : (3,) float or (n, 3) float
-            Of any length. For a zero direction some point of the shape is returned.
+            Directions of any length. For a zero direction some point of the shape is returned.
 
         Returns
         -------
         (3,) float or (n, 3) float
-            On ties any of the farthest points.
+            The farthest point, or one of them if several tie.
 
         Raises
         ------
@@ -233,18 +239,20 @@ class Shape(Collidable):
         raise AttributeError(type(self).__name__)
 
     @overload
-    def contains(self, points: Unclear) -> Any: ...
+    def contains(self, points: Unclear, *, workers: int = 1) -> Any: ...
     @overload
-    def contains(self, points: Row) -> bool: ...  # type: ignore[overload-overlap]
+    def contains(self, points: Row, *, workers: int = 1) -> bool: ...  # type: ignore[overload-overlap]
     @overload
-    def contains(self, points: Rows) -> NDArray[np.bool_]: ...
-    def contains(self, points: Any) -> Any:
+    def contains(self, points: Rows, *, workers: int = 1) -> NDArray[np.bool_]: ...
+    def contains(self, points: Any, *, workers: int = 1) -> Any:
         """Return which points are in the shape, surface included.
 
         Parameters
         ----------
         points : (3,) float or (n, 3) float
             In the frame of the shape.
+        workers : int
+            Number of threads for a stack. The result does not depend on this number.
 
         Returns
         -------
@@ -264,9 +272,12 @@ class Shape(Collidable):
         """
         from gjk3d.convex.solve import contains
 
-        p, single = points_of(points, "contains: points")
-        inside = contains(self, p)
-        return bool(inside[0]) if single else inside
+        return contains(self, points, workers)
+
+    def _contains(self, points: Array, workers: int) -> NDArray[np.bool_]:
+        from gjk3d.convex.solve import contains_by_collide
+
+        return contains_by_collide(self, points, workers)
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
         """Return a closed triangle mesh of the shape, vertices on its surface, faces wound outward.
@@ -349,12 +360,12 @@ class Shape(Collidable):
         return self if r == 0.0 else Rounded(self, r)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the shape with its coordinates multiplied by one factor or by three. Negative factors mirror it.
+        """Return the shape with its coordinates multiplied by one factor or by three. A negative factor mirrors.
 
         Parameters
         ----------
         factors : float or (3,) float
-            None may be zero.
+            The factors, which must not be zero.
 
         Raises
         ------
@@ -393,7 +404,7 @@ class Shape(Collidable):
         PoseError
             If the pose is not a rigid transform.
         ShapeError
-            If it is a stack of poses.
+            If the argument is a stack of poses.
 
         Examples
         --------
@@ -443,7 +454,7 @@ class Polytope(Shape):
         return self._cached("hull", lambda: build_hull(np.ascontiguousarray(self.vertices)))
 
     def _gauss_map(self) -> tuple[Array, Array]:
-        """Return unit face normals (f, 3), and edges (e, 9): direction, then the normals of the two faces they join.
+        """Return unit face normals (f, 3), and edges (e, 9): the direction, then the normals of the edge's two faces.
 
         The face normals of a flat shape include the in-plane normals of its edges, so no arc exceeds a right angle.
         """
@@ -492,7 +503,7 @@ SCAN = 48  #: vertices up to which a full scan is faster than a table of directi
 
 
 class Curved(Shape):
-    """A curved primitive: centred, along z."""
+    """A curved primitive, centred at the origin, with z as its axis."""
 
     __slots__ = ()
 

@@ -29,7 +29,7 @@ from gjk3d.wording import kind_of
 
 @kernel
 def pull_back(f: Array, o: int, d: Vec3) -> Vec3:
-    """Return M^T d for the placement at f[o:]."""
+    """Return M^T d for the placement x -> M x + t that is stored at f[o:]."""
     return (
         f[o] * d[0] + f[o + 3] * d[1] + f[o + 6] * d[2],
         f[o + 1] * d[0] + f[o + 4] * d[1] + f[o + 7] * d[2],
@@ -39,7 +39,7 @@ def pull_back(f: Array, o: int, d: Vec3) -> Vec3:
 
 @kernel
 def place(f: Array, o: int, p: Vec3) -> Vec3:
-    """Return M p + t for the placement at f[o:]."""
+    """Return M p + t for the placement x -> M x + t that is stored at f[o:]."""
     return (
         f[o] * p[0] + f[o + 1] * p[1] + f[o + 2] * p[2] + f[o + 9],
         f[o + 3] * p[0] + f[o + 4] * p[1] + f[o + 5] * p[2] + f[o + 10],
@@ -50,7 +50,7 @@ def place(f: Array, o: int, p: Vec3) -> Vec3:
 class Composed(Shape):
     """A convex shape of primitives, the result of ``scaled``, ``placed``, `MinkowskiSum` and `ConvexUnion`.
 
-    Its core is the convex hull of terms. Each term is a sum of affinely placed primitives. Nested compositions are
+    The core is the convex hull of terms. Each term is a sum of affinely placed primitives. Nested compositions are
     flattened.
 
     Examples
@@ -78,7 +78,7 @@ class Composed(Shape):
 
     @classmethod
     def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
-        """Build and pack one shape for each radius, from terms that are stacks of this size."""
+        """Return one packed shape for each radius, from terms that are stacks of as many rows."""
         table, functions, numbers = _laid_out(terms)
         ints, floats = _packed(terms, table, radii)
         out = []
@@ -118,7 +118,10 @@ class Composed(Shape):
 
     @property
     def volume(self) -> float:
-        """Volume, exact for polytopes and rounded polytopes, else that of an inscribed surface, 0.05 % too small."""
+        """Volume, exact for polytopes and rounded polytopes.
+
+        For other shapes it is too small, by up to 0.05 % for compact shapes and a few percent for long or flat ones.
+        """
         terms = self._terms()
         if self._polytope() is not None:
             return super().volume
@@ -174,12 +177,15 @@ class Composed(Shape):
         return self._bare_measures()[1:]
 
     def _bare_measures(self) -> Measures:
-        """Measure the core of several parts, some of them curved."""
+        """Return the measures of a core of several parts of which some are curved."""
         return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
 
 
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
-    """Return one row for each part (term, kind, vertex count, size), users' functions, and placements and numbers."""
+    """Return a row for each part (term, kind, vertex count, size), the users' functions, and all floats.
+
+    The floats are the placement and the numbers of each part.
+    """
     table, numbers = [], []
     functions: list[Any] = []
     rows = terms[0][0].offset.shape[:-1]
@@ -198,7 +204,7 @@ def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
 
 
 def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
-    """Return arrays joined along the last axis, with shared ones repeated for each row, and without negative zeros."""
+    """Return arrays joined along the last axis, with single rows repeated for the stack, and without negative zeros."""
     return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in numbers], axis=-1) + 0.0
 
 
@@ -283,7 +289,7 @@ def _primitive(part: Part) -> Shape:
 class Rounded(Shape):
     """The sum of a shape and a ball: all points within ``radius`` of the core.
 
-    Every query is exact: the kernels use the core, and the radius is added to their result.
+    Every query is exact: the kernels compute the result for the core, and then the radius is added.
 
     Parameters
     ----------
@@ -351,7 +357,7 @@ class Rounded(Shape):
         return pose, extents + 2 * self.radius
 
     def inflated(self, radius: float) -> Shape:
-        """Return the shape grown further; see `Shape.inflated`."""
+        """Return the shape with a larger radius; see `Shape.inflated`."""
         return Rounded(self.core, self.radius + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
@@ -372,7 +378,7 @@ MOST_PARTS = 4096
 
 
 class MinkowskiSum(Composed):
-    """The sum of two shapes: all points of one plus all points of the other.
+    """The sum of two shapes: all sums of a point of A and a point of B.
 
     Every query is exact for any two shapes, since the support point is the sum of their support points.
 
@@ -384,12 +390,12 @@ class MinkowskiSum(Composed):
     Returns
     -------
     Composed
-        Flattened, without nesting.
+        A flat shape, without nested compositions.
 
     Raises
     ------
     ShapeError
-        If one is not a shape, is unbounded, or the sum has too many parts.
+        If an argument is not a shape or is unbounded, or the sum has too many parts.
 
     Examples
     --------
@@ -410,8 +416,8 @@ class MinkowskiSum(Composed):
 class ConvexUnion(Composed):
     """The convex hull of several shapes.
 
-    Every query is exact, since the support point is the farthest of their support points. Shapes with equal radii keep
-    this radius at no cost. With different radii each shape becomes the sum of its core and a ball.
+    Every query is exact, since the support point of the hull is the farthest of the shapes' support points. Shapes with
+    equal radii keep this radius at no cost. With different radii each shape becomes the sum of its core and a ball.
 
     Parameters
     ----------
@@ -421,12 +427,12 @@ class ConvexUnion(Composed):
     Returns
     -------
     Composed
-        Flattened, without nesting.
+        A flat shape, without nested compositions.
 
     Raises
     ------
     ShapeError
-        If one is not a shape, is unbounded, or the union has too many parts.
+        If an argument is not a shape or is unbounded, or the union has too many parts.
 
     Examples
     --------
@@ -466,7 +472,7 @@ def _with_ball(term: Term, radius: float) -> Term:
 
 
 def flattened(terms: list[Term], radius: float, what: str) -> Composed:
-    """Return the hull of sums of parts, inflated by a radius. Raise if they are too many."""
+    """Return the hull of sums of parts, inflated by a radius. Raise if there are too many parts."""
     check_count(terms, what)
     return Composed._from_terms(terms, number(radius, f"{what}: radius", zero=True))
 
@@ -476,5 +482,5 @@ def check_count(terms: list[Term], what: str) -> None:
     parts = sum(map(len, terms))
     if parts > MOST_PARTS:
         raise ShapeError(
-            f"{what}: {parts} parts, at most {MOST_PARTS} are allowed. A gjk3d.ConvexHull of the vertices may do."
+            f"{what}: {parts} parts are given, expected at most {MOST_PARTS}. Use a gjk3d.ConvexHull of their vertices."
         )

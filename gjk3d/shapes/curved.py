@@ -90,7 +90,8 @@ class Capsule(Curved):
     radius : float
         More than 0.
     height : float
-        At least 0. Between the centres of the caps, as in FCL and trimesh; tip to tip is ``height + 2 radius``.
+        Distance between the centres of the caps, at least 0, as in FCL and trimesh. The whole length is ``height + 2
+        radius``.
 
     Raises
     ------
@@ -124,7 +125,7 @@ class Capsule(Curved):
 
     @property
     def volume(self) -> float:
-        """Volume, that of a cylinder and a ball."""
+        """Volume, the sum of a cylinder's and a ball's."""
         return pi * self.radius**2 * (self.height + 4.0 / 3.0 * self.radius)
 
     def _ball(self) -> tuple[Array, float]:
@@ -151,7 +152,7 @@ class Capsule(Curved):
 def support_cylinder(f: Array, d: Vec3) -> Vec3:
     """Return the rim point along d of the cylinder with radius f[0], half height f[1].
 
-    It is the cap's centre if the whole cap ties.
+    For d along the axis, where the whole cap is equally far, it is the cap's centre.
     """
     z = f[1] if d[2] >= 0.0 else -f[1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
@@ -275,7 +276,7 @@ class Cone(Curved):
         return surfaces.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the scaled cone, `Composed` if it is elliptic or its apex is below; see `Shape.scaled`."""
+        """Return the scaled cone, a `Composed` shape if it is elliptic or its apex is below; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])

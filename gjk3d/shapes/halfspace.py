@@ -1,4 +1,4 @@
-"""Half-spaces and planes. They are unbounded and lack a core, and their queries are in closed form."""
+"""Half-spaces and planes. They are unbounded, do not have a core, and all their queries have closed forms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import surfaces
-from gjk3d.shapes.arguments import factors3, number, points_of, vector
+from gjk3d.shapes.arguments import factors3, number, vector
 from gjk3d.shapes.base import Kind, Shape
-from gjk3d.typing import Array, FactorsLike, Ints, Rows, VectorLike
+from gjk3d.typing import Array, Bools, FactorsLike, Ints, Rows, VectorLike
 
 
 class Halfspace(Shape):
@@ -21,7 +21,7 @@ class Halfspace(Shape):
     Parameters
     ----------
     normal : (3,) float
-        Outward, of any length except zero. ``offset`` is divided by this length too.
+        The outward normal, of any length except zero. ``offset`` is divided by this length too.
     offset : float
         Distance of the surface from the origin along the normal.
 
@@ -83,15 +83,13 @@ class Halfspace(Shape):
         """Volume, which is infinite."""
         return inf
 
-    def contains(self, points: Rows) -> Any:
-        """Return which points are in the half-space, surface included; see `Shape.contains`."""
-        p, single = points_of(points, "contains: points")
-        height, slack = self._heights(p)
-        inside = height <= slack
-        return bool(inside[0]) if single else inside
+    def _contains(self, points: Array, workers: int) -> Bools:
+        height, slack = self._heights(points)
+        inside: Bools = height <= slack
+        return inside
 
     def _heights(self, points: Array) -> tuple[Array, Array]:
-        """Return the heights of points, (n, 3), above the surface, and the tolerance for points on it."""
+        """Return the heights of points, (n, 3), above the surface, and the tolerance for points on the surface."""
         # roundings of three products, two sums and a difference; on the surface the offset is at most the first term
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
@@ -128,7 +126,7 @@ class Plane(Halfspace):
     Parameters
     ----------
     normal : (3,) float
-        Of any length except zero, and of either sign. ``offset`` is divided by this length too.
+        A normal of any length except zero, on either side. ``offset`` is divided by this length too.
     offset : float
         Distance of the plane from the origin along the normal.
 
@@ -172,12 +170,10 @@ class Plane(Halfspace):
         """Volume, which is 0."""
         return 0.0
 
-    def contains(self, points: Rows) -> Any:
-        """Return which points are in the plane, to rounding; see `Shape.contains`."""
-        p, single = points_of(points, "contains: points")
-        height, slack = self._heights(p)
-        inside = np.abs(height) <= slack
-        return bool(inside[0]) if single else inside
+    def _contains(self, points: Array, workers: int) -> Bools:
+        height, slack = self._heights(points)
+        inside: Bools = np.abs(height) <= slack
+        return inside
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
         """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""

@@ -6,10 +6,10 @@ ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a large hull the part count is the grid of its table of directions, and the nodes of the table follow, see
         `gjk3d.geometry.directions`
 floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
-        rho bounds the distance of the core from its centre
-        slack bounds the distance of the stored core from the intended shape
+        rho is a bound of the distance of the core's points from its centre
+        slack is a bound of the distance between the stored core and the exact shape
         axis is the unit direction of the axis of revolution through the centre
-        inner is the radius of a ball about the centre that the core contains, or 0
+        inner is the radius of a ball about the centre that is inside the core, or 0
         a large hull has its vertices (all x, all y, all z), then the entries of its table, point by point
 
 The numbers of a core are relative to its centre. Offsets count from the first float of the shape, so several shapes can
@@ -36,7 +36,7 @@ PLACEMENT = 12  #: floats of a placement: a (3, 3) matrix by rows, then a transl
 
 
 class Core(NamedTuple):
-    """One shape for the kernels: views of the two arrays that start at the shape. Made in kernels only."""
+    """One shape for the kernels: views of the two arrays that start at the shape. Only kernels create it."""
 
     ints: Ints1
     floats: Array1

@@ -28,7 +28,7 @@ _CLOSE, _SLACK = 1e-7, 1e-13
 
 @kernel
 def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
-    """Return the point of the function at an address along d, relative to its centre at f[:3]."""
+    """Return the point along d of the user's function at an address, relative to the shape's centre f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > NO_LENGTH:
         length = 1.0
@@ -42,19 +42,20 @@ class Support(Shape):
     Parameters
     ----------
     function : callable
-        Takes a unit direction, (3,) float, and returns the shape's farthest point along it: an array or a tuple of
-        three. It is compiled if numba can do that. Else `compiled` is False, and each call costs some microseconds.
-        It has to depend on the direction only. The shape can be pickled if the function is importable by its name.
+        A function of a unit direction, (3,) float. It returns the shape's farthest point along this direction: an array
+        or a tuple of three. It must depend on the direction only. The function is compiled if numba can compile it.
+        Else `compiled` is False, and each call costs some microseconds. The shape can be pickled if the function is
+        importable by its name.
     center : (3,) float
-        A point inside.
+        A point inside the shape.
     radius : float
         All points of the shape are within this distance of ``center``.
 
     Raises
     ------
     ShapeError
-        If the function, checked for 100 directions, does not return three finite numbers, or returns points outside
-        the ball, or points that are not the farthest ones along their own direction.
+        If the function, checked for 100 directions, does not return three finite numbers, returns a point outside the
+        ball, or returns a point that is less far along its direction than the point of another direction.
 
     Notes
     -----
@@ -109,7 +110,7 @@ class Support(Shape):
 
     @property
     def _order(self) -> tuple[bytes, bytes]:
-        """See `Shape._order`. The name of the function replaces its address, which differs between processes."""
+        """Return the sort key of `Shape._order`, with the function's name instead of its address in this process."""
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', '')}"
         return bytes([layout.SUPPORT]) * 8 + name.encode(), np.append(self.center, self.radius).tobytes()
 
@@ -137,7 +138,7 @@ def in_python(shape: Shape) -> Shape:
 
 
 def _check_mapping(shape: Support) -> None:
-    """Raise if the mapping is not that of a convex shape in its ball, by a check of some directions."""
+    """Raise if some directions prove that the mapping does not belong to a convex shape inside its ball."""
     rng = np.random.default_rng(0)
     directions = rng.normal(size=(TRIED, 3))
     directions = np.vstack([np.eye(3), -np.eye(3), directions / np.linalg.norm(directions, axis=1, keepdims=True)])

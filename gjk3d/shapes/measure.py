@@ -1,7 +1,7 @@
 """Measures of convex shapes: the smallest enclosing ball, a small oriented box, volume, area and mean curvature.
 
-Points of any size and place are first recentred and scaled by a power of two. Kernels take directions by coordinate,
-(3, n): all x, then all y, then all z.
+Points of any size and place are first recentred and scaled by a power of two. Kernels expect directions as (3, n): all
+x, then all y, then all z.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def minimal_ball(points: Array) -> tuple[Array, float]:
     Parameters
     ----------
     points : (n, 3) float
-        Finite; n >= 1, in any position.
+        Finite points, at least one, in any position.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def minimal_ball(points: Array) -> tuple[Array, float]:
     Notes
     -----
     The pivoting is that of Gaertner, Fast and robust smallest enclosing balls, ESA 1999. The farthest point is added to
-    the few points that determine the ball, and the smallest ball of these follows from all their subsets.
+    the few points that determine the ball, and the smallest ball of these points is searched among all their subsets.
     """
     local, origin, exponent = about_unit_size(points)
     center = np.zeros(3)
@@ -66,7 +66,7 @@ def minimal_ball(points: Array) -> tuple[Array, float]:
 
 @single_entry
 def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
-    """Move the centre from 0 to that of the smallest ball that contains points (3n). ``carriers`` is scratch."""
+    """Write the centre of the smallest ball of points (3n) to ``center``, 0 at first. ``carriers`` is scratch."""
     count, reached, best = 0, -1.0, inf
     at = (0.0, 0.0, 0.0)
     for _ in range(20 + 4 * (len(points) // 3)):
@@ -93,7 +93,10 @@ def pivot(points: Array1, center: Array1, carriers: Ints1) -> None:
 
 @kernel
 def _carried(points: Array, carriers: Ints, count: int) -> tuple[int, Vec3, float]:
-    """Return carrier count, centre and squared radius of the ball of at most five points; carriers come first."""
+    """Return the number of points that determine the ball of at most five points, its centre and squared radius.
+
+    The indices of these points are moved to the front of ``carriers``.
+    """
     best, center, chosen = inf, (0.0, 0.0, 0.0), 1
     for size in range(1, 5):
         for subset in range(1, 1 << count):
@@ -128,7 +131,8 @@ def _bits(subset: int) -> int:
 def _circumcenter(points: Array, members: Ints, subset: int) -> tuple[bool, Vec3]:
     """Return whether the span of a subset of points contains a point at equal distance from all, and this point.
 
-    Each edge from the first point moves it along the component of the edge that is orthogonal to the earlier edges.
+    The point starts at the first of the subset. Each edge from there moves it along the component of the edge that is
+    orthogonal to the earlier edges.
     """
     first, directions = -1, 0
     middle = corner = first_axis = second_axis = (0.0, 0.0, 0.0)
@@ -189,12 +193,12 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
     Notes
     -----
-    A smallest box has two adjacent sides flush with edges, if with no face (O'Rourke, Finding minimal enclosing boxes,
-    1985). One side of a candidate is therefore on a face, or parallel to two edges. The box is rotated about the normal
-    of this side until it is flush with an edge of the outline. The best box is then rotated about its three axes in
-    turn while that helps, at most ``TURNS`` times. At most ``NORMALS`` distinct face normals are tried, or at least 20
-    for many thousands of vertices, those of the largest faces, and at most ``CROSSED`` normals of two edges. The true
-    smallest box may be slightly smaller.
+    A smallest box has a side flush with a face, or two adjacent sides flush with edges (O'Rourke, Finding minimal
+    enclosing boxes, 1985). One side of a candidate is therefore on a face, or parallel to two edges. The box is rotated
+    about the normal of this side until it is flush with an edge of the outline. The best box is then rotated about each
+    of its three axes while that makes it smaller, at most ``TURNS`` times. The normals of the largest faces are tried,
+    at most ``NORMALS``, and fewer but at least 20 for many thousands of vertices. At most ``CROSSED`` normals of two
+    edges are tried. The true smallest box may be slightly smaller.
     """
     local, origin, exponent = about_unit_size(np.ascontiguousarray(vertices))
     axes = np.eye(3)
@@ -212,7 +216,7 @@ def oriented_box(vertices: Array, faces: Ints) -> tuple[Array, Array]:
 
 
 def _line(points: Array) -> tuple[Array, Array, int]:
-    """Return a normal orthogonal to the line of collinear points, which lack faces; nothing for one point."""
+    """Return `_candidates` of collinear points: one normal orthogonal to their line, or no normal for one point."""
     first = points[(points**2).sum(axis=1).argmax()]
     step = points[((points - first) ** 2).sum(axis=1).argmax()] - first
     normal = np.cross(np.eye(3)[np.abs(step).argmin()], step)
@@ -221,7 +225,10 @@ def _line(points: Array) -> tuple[Array, Array, int]:
 
 
 def _candidates(points: Array, faces: Ints) -> tuple[Array, Array, int]:
-    """Return twice the area vectors of faces, normals to try, and how many of these are of faces, largest first."""
+    """Return twice the area vectors of faces, the normals to try, and how many of them belong to faces.
+
+    The normals of faces come first, those of the largest faces at the front.
+    """
     count = len(faces)
     areas, sizes = np.empty((3, count)), np.empty(count)
     edges, lengths = np.empty((3, 3 * count)), np.empty(3 * count)
@@ -264,7 +271,7 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 
 @single_entry
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
-    """Write unit normals to two edges each, and the widths of the points along them in row 0; return their number."""
+    """Write unit normals, each orthogonal to two edges, and the points' widths to row 0; return the normals' number."""
     count = 0
     for i in range(edges.shape[1]):
         edge = (edges[0, i], edges[1, i], edges[2, i])
@@ -294,7 +301,7 @@ def tightest(
 ) -> None:  # fmt: skip
     """Write the axes of the smallest box into the rows of ``axes``, which are a rotation at the start.
 
-    The first ``faces`` normals are those of faces. At most ``most`` distinct ones of these are tried.
+    The first ``faces`` normals belong to faces. At most ``most`` distinct ones of them are tried.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -371,14 +378,14 @@ def _shadow(areas: Array, z: Vec3) -> float:
 
 @kernel
 def _floored(x: float, y: float, z: float) -> float:
-    """Return the volume of a box for comparisons, with a least extent so that flat boxes compare by area."""
+    """Return the volume of a box with a minimum for each extent, so that flat boxes are compared by area."""
     least = FLOOR * max(x, y, z)
     return max(x, least) * max(y, least) * max(z, least)
 
 
 @kernel
 def _across(z: Vec3) -> tuple[Vec3, Vec3]:
-    """Return two unit vectors that are a right-handed basis with the third."""
+    """Return two unit vectors that form a right-handed basis with z."""
     ax, ay, az = abs(z[0]), abs(z[1]), abs(z[2])
     if ax <= ay and ax <= az:
         length = sqrt(z[1] * z[1] + z[2] * z[2])
@@ -394,7 +401,7 @@ def _across(z: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _flush(points: Array, z: Vec3, height: float, room: Array, index: Ints) -> tuple[float, Vec3]:
-    """Return the volume of the smallest box on a normal that is flush with an edge of the outline, and its x axis."""
+    """Return the volume and the x axis of the smallest box with axis z that is flush with an edge of the outline."""
     x, y = _across(z)
     for i in range(points.shape[0]):
         room[0, i] = points[i, 0] * x[0] + points[i, 1] * x[1] + points[i, 2] * x[2]
@@ -463,7 +470,7 @@ def steiner_volume(volume: float, area: float, mean_curvature: float, radius: fl
     Parameters
     ----------
     volume, area : float
-        Of the body. A flat body counts both of its sides.
+        Volume and area of the body. The area of a flat body includes both sides.
     mean_curvature : float
         Integral of mean curvature: for polytopes half the sum of edge length times exterior angle.
     radius : float
@@ -485,15 +492,15 @@ class Measures(NamedTuple):
 
 
 def measured(support: Callable[[Array], Array]) -> Measures:
-    """Return measures of the hull of support points along the directions of a fine sphere, and along its normals.
+    """Return the measures of the hull of support points, along the directions of a fine sphere and the hull's normals.
 
-    The hull is that of scipy. The hull of `gjk3d.geometry` checks every face with every point, which takes half a
-    minute for 18 000 points and changes a volume only by rounding.
+    scipy computes the hull. The hull of `gjk3d.geometry` checks every face with every point, which takes half a minute
+    for 18 000 points and changes a volume only by rounding.
 
     Parameters
     ----------
     support : callable
-        Takes (n, 3) directions and returns the (n, 3) farthest points along them.
+        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -522,7 +529,7 @@ def measured(support: Callable[[Array], Array]) -> Measures:
 
 
 def _curvature(points: Array, hull: Any) -> float:
-    """Return half the sum of length times angle over the edges."""
+    """Return the integrated mean curvature of a hull: half the sum of length times exterior angle over the edges."""
     faces, neighbours = hull.simplices, hull.neighbors
     normals = hull.equations[:, :3]
     total = 0.0

@@ -1,7 +1,7 @@
 """Convex shapes with vertices: point, segment, triangle, tetrahedron, box and the convex hull of points.
 
-The support of a hull is a scan of its extreme vertices. A hull with many vertices has a table of directions, which
-leaves only a few of them to scan.
+The support of a hull is a scan of its extreme vertices. A hull with many vertices has a table of directions, so that
+only a few vertices are scanned.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 @kernel
 def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return the result of `support_hull` by the table of directions, see `gjk3d.geometry.directions`."""
+    """Return the farthest vertex along d, found by the table of directions, see `gjk3d.geometry.directions`."""
     ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
     if ax >= ay and ax >= az:
         side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
@@ -81,8 +81,8 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
     """Return kind, centre and numbers of a core with these vertices.
 
-    A shape far from the origin of its frame is stored relative to its middle, where floats are finer. Other shapes keep
-    the bits of their vertices.
+    A shape far from the origin of its frame is stored relative to its middle, because small floats round less. Other
+    shapes keep the bits of their vertices.
     """
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     center = low + (high - low) / 2
@@ -98,7 +98,7 @@ class HullSource(Protocol):
         """Return the points."""
 
     def bulk(self) -> tuple[float, Array] | None:
-        """Return volume and centroid of the hull, or None if it has to be built for them."""
+        """Return volume and centroid of the hull, or None if only the built hull can provide them."""
 
 
 class ConvexHull(Polytope):
@@ -157,14 +157,14 @@ class ConvexHull(Polytope):
 
     @classmethod
     def _later(cls, source: HullSource) -> ConvexHull:
-        """Return the hull of some points, which are computed when its vertices are first read."""
+        """Return the hull of the points of a source, which are computed when the hull's vertices are first read."""
         shape = cls._made()
         shape._cache["source"] = source
         return shape
 
     @property
     def _bulk(self) -> tuple[float, Array] | None:
-        """Volume and centroid without the vertices, if the source of the points has these."""
+        """Volume and centroid without the vertices, or None if the source of the points does not provide them."""
         return self._cached("bulk", self._cache["source"].bulk) if "source" in self._cache else self._cache.get("bulk")
 
     def _build(self, points: Array) -> None:
@@ -176,7 +176,7 @@ class ConvexHull(Polytope):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Build a hull of `_later`."""
+            """Build a hull that `_later` made, and return the attribute."""
             if name != "_vertices" or "source" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             self._build(self._cache["source"].points())
@@ -310,7 +310,7 @@ class Point(Polytope):
 
 @inlined
 def support_segment(f: Array, d: Vec3) -> Vec3:
-    """Return the farthest of the points +-f[:3] along d."""
+    """Return the point +f[:3] or -f[:3] that is farther along d."""
     x, y, z = f[0], f[1], f[2]
     if x * d[0] + y * d[1] + z * d[2] < 0.0:
         return (-x, -y, -z)
@@ -318,7 +318,7 @@ def support_segment(f: Array, d: Vec3) -> Vec3:
 
 
 class Segment(Polytope):
-    """The segment from a to b, which may coincide.
+    """The segment from a to b; the two points may coincide.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ class Simplex(Polytope):
 
 
 class Triangle(Simplex):
-    """The triangle with these three vertices; they may coincide or lie on a line.
+    """The triangle with three vertices, which may coincide or be collinear.
 
     Parameters
     ----------
@@ -412,7 +412,7 @@ class Triangle(Simplex):
 
 
 class Tetrahedron(Simplex):
-    """The tetrahedron with these four vertices, in any order; it may be flat.
+    """The tetrahedron with four vertices, in any order. The vertices may be coplanar.
 
     Parameters
     ----------
@@ -449,7 +449,7 @@ def support_box(f: Array, d: Vec3) -> Vec3:
 
 
 class Box(Polytope):
-    """The box about the origin with these full lengths.
+    """The axis-aligned box that is centred at the origin.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Surface(NamedTuple):
     vertices : (n, 3) float
         Points.
     faces : (m, 3) int
-        Triangles by vertex, counter-clockwise seen from outside.
+        Triangles as indices of vertices, counter-clockwise seen from outside.
     """
 
     vertices: Array
@@ -33,26 +33,26 @@ FINEST = 4096  #: segments of a full turn, at most, to limit memory
 
 
 def sphere(radius: float, resolution: int = 32) -> Surface:
-    """Mesh a sphere about the origin.
+    """Return the mesh of a sphere about the origin.
 
     Parameters
     ----------
     radius : float
         Radius.
     resolution : int
-        Segments of a full turn, here and below.
+        Segments of a full turn.
     """
     return ellipsoid((radius, radius, radius), resolution)
 
 
 def ellipsoid(radii: ArrayLike, resolution: int = 32) -> Surface:
-    """Mesh an ellipsoid about the origin, by circles of latitude."""
+    """Return the mesh of an ellipsoid about the origin, by circles of latitude."""
     vertices, faces = _revolve(_half_circle(resolution), resolution)
     return Surface(vertices * np.asarray(radii, dtype=np.float64), faces)
 
 
 def capsule(radius: float, height: float, resolution: int = 32) -> Surface:
-    """Mesh a capsule along z with its cap centres ``height`` apart."""
+    """Return the mesh of a capsule along z with its cap centres ``height`` apart."""
     _check(resolution)
     profile = _half_circle(resolution if resolution % 4 == 0 else resolution + 4 - resolution % 4) * radius
     if height > 0.0:
@@ -64,20 +64,20 @@ def capsule(radius: float, height: float, resolution: int = 32) -> Surface:
 
 
 def cylinder(radius: float, height: float, resolution: int = 32) -> Surface:
-    """Mesh a cylinder along z, centred."""
+    """Return the mesh of a cylinder along z, centred at the origin."""
     z = height / 2
     rims = [[radius, -z], [radius, z]] if height > 0.0 else [[radius, 0.0]]
     return _revolve(np.array([[0.0, -z], *rims, [0.0, z]]), resolution)
 
 
 def cone(radius: float, height: float, resolution: int = 32) -> Surface:
-    """Mesh a cone along z, its base at ``-height / 2`` and its apex at ``height / 2``."""
+    """Return the mesh of a cone along z, with its base at ``-height / 2`` and its apex at ``height / 2``."""
     z = height / 2
     return _revolve(np.array([[0.0, -z], [radius, -z], [0.0, z]]), resolution)
 
 
 def box(extents: ArrayLike) -> Surface:
-    """Mesh a box about the origin: 8 vertices, 12 triangles."""
+    """Return the mesh of a box about the origin: 8 vertices, 12 triangles."""
     half = 0.5 * np.asarray(extents, dtype=np.float64)
     corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
@@ -85,16 +85,16 @@ def box(extents: ArrayLike) -> Surface:
 
 
 def from_support(support: Callable[[Array], Array], resolution: int = 32) -> Surface:
-    """Mesh any bounded convex shape by the hull of its support points.
+    """Return the mesh of any bounded convex shape: the hull of its support points.
 
-    The first directions are those of a sphere of this resolution. The normals of the resulting faces follow, as long as
-    they reach farther than the error of the sphere's own faces. A flat shape gives its polygon on both sides. A segment
-    or a point gives vertices and an empty array of faces.
+    The first directions are the vertices of a sphere of this resolution. The normals of the resulting faces are the
+    next directions, as long as the new support points are farther outside than the error of the sphere's faces. A flat
+    shape gives its polygon on both sides. A segment or a point gives vertices and an empty array of faces.
 
     Parameters
     ----------
     support : callable
-        Takes (n, 3) directions and returns the (n, 3) farthest points along them.
+        A function of (n, 3) directions that returns the (n, 3) farthest points along them.
     resolution : int
         Segments of a full turn.
     """
@@ -134,10 +134,10 @@ def _check(resolution: int) -> None:
     if not isinstance(resolution, Integral):
         raise ShapeError(f"resolution is {resolution!r}, expected a whole number of segments for a full turn")
     if resolution < 3:
-        raise ShapeError(f"resolution {resolution} is too low: a full turn needs at least 3 segments")
+        raise ShapeError(f"resolution is {resolution}, expected at least 3 segments for a full turn")
     if resolution > FINEST:
         raise ShapeError(
-            f"resolution {resolution} is too high: at most {FINEST} segments, that is 16 million triangles"
+            f"resolution is {resolution}, expected at most {FINEST} segments, which are 16 million triangles"
         )
 
 

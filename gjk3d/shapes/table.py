@@ -1,7 +1,7 @@
-"""The list of all shapes, and the chain of conditions over their cores. A new shape adds one class and two lines.
+"""The list of all shapes, and the selection of the support mapping by the kind of core.
 
-A shape with a new kind of core also needs a number in `layout`, features in `narrow.features`, rays in `narrow.ray`,
-and an exact set in `exact.convex_sets`. A shape that is composed of others does not.
+A new shape adds one class and two lines. A shape with a new kind of core also needs a number in `layout`, features in
+`narrow.features`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def support(core: Core, d: Vec3) -> Vec3:
 
 @kernel
 def farthest_point(core: Core, d: Vec3) -> Vec3:
-    """Return the farthest point of a whole shape along a direction of any length, its radius and centre included."""
+    """Return the farthest point of a shape along a direction of any length, in the shape's frame, with the radius."""
     f = core.floats
     largest = max(abs(d[0]), abs(d[1]), abs(d[2]))
     if largest > 0.0:  # so that squares neither overflow nor vanish
@@ -143,7 +143,7 @@ def farthest_point(core: Core, d: Vec3) -> Vec3:
 
 @single_entry
 def support_rows(q: Ints1, f: Array1, directions: Array2, out: Array2) -> None:
-    """Fill out (n, 3) with the farthest points of a whole shape, its radius and centre included."""
+    """Fill out (n, 3) with the farthest points of a shape along directions, in the shape's frame, with the radius."""
     core = Core(q, f)
     for k in range(directions.shape[0]):
         out[k, 0], out[k, 1], out[k, 2] = farthest_point(core, (directions[k, 0], directions[k, 1], directions[k, 2]))

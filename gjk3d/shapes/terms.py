@@ -36,7 +36,7 @@ def turned(matrix: Array, v: Array) -> Array:
 
 
 def length(v: Array) -> Array:
-    """Return the length of a vector, or of each of a stack, to the same bits."""
+    """Return the length of a vector, or of each vector of a stack; both have the same bits."""
     return np.asarray(np.sqrt(v[..., None, :] @ v[..., :, None])[..., 0, 0])
 
 
@@ -53,7 +53,10 @@ def corners(part: Part) -> Array:
 
 
 def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
-    """Return the symmetry of a sum of parts that revolve about parallel lines; NONE for a hull of several terms."""
+    """Return the symmetry of a sum of parts, and its axis; NONE unless all parts revolve about parallel lines.
+
+    A hull of several terms has the symmetry NONE.
+    """
     kind, axis = layout.BALL, np.zeros(3)
     if len(terms) > 1:
         return layout.NONE, axis
@@ -69,7 +72,7 @@ def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
 
 
 def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
-    """Return stretched terms. The ball of the radius becomes an ellipsoid in each term."""
+    """Return stretched terms and their radius, which is 0: the ball of the radius becomes an ellipsoid in each term."""
     matrix = np.diag(factors)
     out = [
         [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
@@ -81,7 +84,7 @@ def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list
 
 
 def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
-    """Return rigidly moved terms. The first part of each gets the translation."""
+    """Return rigidly moved terms. The translation is added to the first part of each term."""
     zero = np.zeros(3)
     return [
         [
@@ -95,7 +98,7 @@ def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[
 
 
 def core_reach(kind: int, numbers: Array) -> Array:
-    """Return a bound on the distance of a primitive core from its centre, rounded up."""
+    """Return a bound of the distance of a primitive core's points from its centre, rounded up."""
     if kind == layout.POINT:
         return np.zeros(numbers.shape[:-1])
     if kind == layout.HULL:
@@ -110,7 +113,7 @@ def core_reach(kind: int, numbers: Array) -> Array:
 
 
 def core_inner(kind: int, numbers: Array) -> float:
-    """Return the radius of a ball about its centre that a primitive core contains, rounded down; 0 if unknown.
+    """Return the radius of a ball about the centre of a primitive core inside the core, rounded down; 0 if unknown.
 
     The radius is almost 0 if only the centre itself is known to be in the core.
     """
@@ -125,9 +128,9 @@ def core_inner(kind: int, numbers: Array) -> float:
 
 
 def hull_inner(corners: Array, slack: float) -> float:
-    """Return the radius of `core_inner` for a hull, given by the corners of its triangles (m, 3, 3) about its centre.
+    """Return the radius of a ball about a hull's centre inside the hull, given by its triangles (m, 3, 3) about it.
 
-    Rounding tilts the plane through three corners, by much if they are nearly collinear.
+    The error of a plane through three corners is subtracted; it is large if the corners are nearly collinear.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -4,7 +4,7 @@ const gjk3d = (function () {
   const state = document.documentElement.dataset, element = (id) => document.getElementById(id);
   const dark = window.matchMedia("(prefers-color-scheme: dark)"), calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const data = JSON.parse(element("scene").textContent);
-  const SVG = ["svg", "line", "text", "polyline", "polygon"];
+  const SVG = ["svg", "g", "rect", "line", "text", "polyline", "polygon"];
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // Return a number with a number of significant digits, in the format of gjk3d/wording.py.
   function number(x, digits = 6) {

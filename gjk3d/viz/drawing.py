@@ -1,7 +1,8 @@
-"""The content of a picture as plain arrays, and its colors. Pages are made from it without OpenGL."""
+"""The content of a picture as plain arrays and colours. Pages are made from this content without OpenGL."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -10,11 +11,16 @@ import numpy as np
 
 from gjk3d.typing import Array, Ints
 from gjk3d.viz import triangles
-from gjk3d.viz.colors import INK, PALETTE
+from gjk3d.viz.colors import COLORS, INK, PALETTE, hex_rgb
 
 #: The look of an item: a solid with sharp edges and an outline, a solid of an opaque model without an outline, a marker
-#: that shows through everything, a marker among the bodies, line segments (vertices are ends in pairs), or dots.
-BODY, MODEL, MARK, PART, LINES, DOTS = "body", "model", "mark", "part", "lines", "dots"
+#: that shows through everything, a marker among the bodies, line segments (vertices are ends in pairs), dots, or a
+#: surface with a colour at each vertex.
+BODY, MODEL, MARK, PART, LINES, DOTS, FIELD = "body", "model", "mark", "part", "lines", "dots", "field"
+
+
+#: The background of a picture without a background.
+TRANSPARENT = "transparent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +31,11 @@ class Style:
     colors: tuple[str, ...] | None = None  #: None for the colours of the kind
     opacity: float | tuple[float, ...] | None = None  #: None for the opacity of the kind
     names: tuple[str, ...] | None = None
+    palette: tuple[str, ...] = PALETTE  #: colours of bodies in turn, first those that the plotter does not contain yet
 
     def color(self, k: int, default: Sequence[str] = ()) -> str:
-        """Return the colour of the k-th body: that of the caller, of its kind, or of the palette."""
-        colors = self.colors or default or PALETTE
+        """Return the colour of the k-th body: the caller's, the default of the body's kind, or one of the palette."""
+        colors = self.colors or (default if default != COLORS else ()) or self.palette
         return colors[k % len(colors)]
 
     def alpha(self, k: int, default: float) -> float:
@@ -55,7 +62,9 @@ class Item:
     outline: bool = False  #: whether a body has an outline
     even: bool = False  #: whether a transparent body is lit evenly and without edges
     name: str = ""
+    parts: tuple[tuple[str, int], ...] = ()  #: names and numbers of faces of joined bodies
     copies: int = 1  #: number of equal bodies, one after another in vertices and faces
+    colors: Array | None = None  #: colours of the vertices, (n, 3) uint8
     slab: float | None = None  #: thickness of a half-space, which is given by points on it and above it
 
     def moved(self, pose: Array, **more: Any) -> Item:
@@ -106,16 +115,20 @@ class Drawing:
     camera: Camera | None = None  #: exact camera, None to derive it from the view
     steps: Steps | None = None
     sorted: bool = False  #: whether transparent bodies are sorted from far to near
+    headline: str = ""  #: the caption of a result of a pair
+    aimed: bool = False  #: whether the caller chose the ball to look at
+    background: str | None = None  #: colour, "transparent", or None for the usual background
+    ink: str = INK  #: colour of captions
 
     def body(self, vertices: Any, faces: Any, color: str, opacity: float = 1.0, *, key: str = "", **more: Any) -> None:
-        """Add a solid and its legend entry. Without faces it is a point, or the segment of its ends."""
+        """Add a solid and its legend entry. Without faces the vertices are a point, or the ends of a segment."""
         corners = np.asarray(faces, dtype=np.int64).reshape(-1, 3)
         self.items.append(Item(np.asarray(vertices, dtype=np.float64), corners, color, opacity, **more))
         if key:
             self.key(key, color)
 
     def marks(self, solids: Any, color: str, **more: Any) -> None:
-        """Add markers, each of vertices and faces. They show through everything unless ``look=PART``."""
+        """Add markers, each a pair of vertices and faces. Markers are drawn over all bodies unless ``look=PART``."""
         for vertices, faces in solids:
             self.body(vertices, faces, color, **{"look": MARK, **more})
 
@@ -126,7 +139,7 @@ class Drawing:
             self.marks([triangles.ball(points, radius, resolution)], color, copies=copies, **more)
 
     def rods(self, starts: Any, ends: Any, radius: float, color: str, resolution: int = 32, **more: Any) -> None:
-        """Add round bars from (k, 3) points to others as markers. Bars of length 0 are left out."""
+        """Add round bars as markers, from (k, 3) points to (k, 3) points. Bars of length 0 are left out."""
         starts, ends = np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3))
         long = (starts != ends).any(axis=1)
         if long.any():
@@ -135,17 +148,22 @@ class Drawing:
 
     def arrows(self, starts: Any, directions: Any, length: float, thickness: float, color: str, **more: Any) -> None:
         """Add arrows from (k, 3) points along unit vectors. The thickness is the radius of the shaft."""
-        copies = np.size(starts) // 3
+        copies, name = np.size(starts) // 3, more.pop("name", "")
         if copies:
-            self.marks(triangles.arrow(starts, directions, length, thickness), color, copies=copies, **more)
+            shaft, head = triangles.arrow(starts, directions, length, thickness)
+            self.marks([shaft], color, copies=copies, name=name, **more)
+            self.marks([head], color, copies=copies, name=name and f"{name} head", **more)
 
-    def ends(self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK, **more: Any) -> None:
+    def ends(
+        self, a: Any, b: Any, size: float, colors: Sequence[str], bar: str | None = INK,
+        names: Sequence[str] = ("point_a", "point_b", "gap"), **more: Any,
+    ) -> None:  # fmt: skip
         """Add markers at two points, in darker shades of two colours, and a bar between them."""
         gap = float(np.linalg.norm(b - a))
         if bar is not None:
-            self.rods(a, b, 0.005 * size, bar, **more)
-        for point, color in zip((a, b), colors, strict=True):
-            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), 24, **more)
+            self.rods(a, b, 0.005 * size, bar, name=names[2], **more)
+        for point, color, name in zip((a, b), colors, names[:2], strict=True):
+            self.balls(point, min(0.022 * size, max(0.2 * gap, 0.012 * size)), darker(color), 24, name=name, **more)
 
     def lines(self, ends: Any, color: str, **more: Any) -> None:
         """Add line segments, (k, 2, 3) float."""
@@ -166,13 +184,38 @@ class Drawing:
             self.keys.append((text, color))
 
     def take(self, drawing: Drawing) -> None:
-        """Add everything of another drawing except its view."""
+        """Add the content of another drawing except for its view."""
         self.items += drawing.items
         self.words += drawing.words
         self.labels += drawing.labels
         self.up = drawing.up if self.up is None else self.up
         for text, color in drawing.keys:
             self.key(text, color)
+
+    def join(self, drawing: Drawing) -> None:
+        """Add a drawing to those in the same panel: the camera shows all, and the letters of pairs continue."""
+        if self.items:
+            for each in (self, drawing):
+                if not each.keys and each.words and each.items:
+                    each.key(each.words[0], each.items[-1].color)
+            _name_pairs(self, drawing)
+        first = not self.items
+        self.take(drawing)
+        if first or drawing.aimed:
+            self.focus, self.camera = drawing.focus, drawing.camera
+        elif not self.aimed:
+            self.focus = self.camera = None
+        self.aimed |= drawing.aimed
+        self.view = self.view if drawing.view is None else drawing.view
+        self.up = self.up if drawing.up is None else drawing.up
+        self.steps, self.headline = drawing.steps, self.headline or drawing.headline
+
+    def recolor(self, old: str, new: str) -> None:
+        """Replace a colour of items, legend and text."""
+        self.items = [replace(item, color=new) if item.color == old else item for item in self.items]
+        self.keys = [(text, new if color == old else color) for text, color in self.keys]
+        self.labels = [label._replace(color=new) if label.color == old else label for label in self.labels]
+        self.ink = new if self.ink == old else self.ink
 
     @property
     def framed(self) -> Array:
@@ -185,8 +228,31 @@ class Drawing:
         return self.focus or ball_of(self.framed)
 
 
+_PAIR = re.compile("^[A-Z](?=  )")  #: the letter of a body in the legend of a pair
+
+
+def _name_pairs(drawn: Drawing, drawing: Drawing) -> None:
+    """Continue the letters of pairs: the second pair in a panel is C and D."""
+    letters = [text[0] for text, _ in drawn.keys if _PAIR.match(text)]
+    if not drawing.headline or len(letters) < 2 or len(letters) > 24:
+        return
+    if drawn.headline in drawn.words:
+        at = drawn.words.index(drawn.headline)
+        drawn.words[at] = f"A and B: {drawn.headline[:1].lower()}{drawn.headline[1:]}"
+    pair = dict(zip("AB", (chr(65 + len(letters)), chr(66 + len(letters))), strict=True))
+    at = drawing.words.index(drawing.headline)
+    drawing.words[at] = f"{pair['A']} and {pair['B']}: {drawing.headline[:1].lower()}{drawing.headline[1:]}"
+
+    def renamed(text: str) -> str:
+        if _PAIR.match(text):
+            return pair[text[0]] + text[1:]
+        return re.sub(r"\b[AB]\b", lambda found: pair[found[0]], text)
+
+    drawing.keys = [(renamed(text), color) for text, color in drawing.keys]
+
+
 def ball_of(points: Array) -> tuple[Array, float]:
-    """Return the middle of the box of points and the distance of the farthest, or a positive radius for a point."""
+    """Return a ball around points: the middle of their box, and the distance of the farthest point, always above 0."""
     if not len(points):
         return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)
@@ -197,8 +263,5 @@ def ball_of(points: Array) -> tuple[Array, float]:
 
 def darker(color: str, by: float = 0.5) -> str:
     """Return a darker shade of a colour ``#rrggbb``, or of a colour that pyvista knows by name."""
-    if not (color.startswith("#") and len(color) == 7):
-        import pyvista
-
-        color = str(pyvista.Color(color).hex_rgb)
+    color = hex_rgb(color)
     return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))

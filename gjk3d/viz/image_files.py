@@ -127,26 +127,35 @@ def _draw(wish: str | None) -> str | None:
 #: Formats of pixels. The others store captions as text.
 _PIXELS = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
 IMAGES = (*_PIXELS, ".svg", ".pdf")
+_ALPHA = (".png", ".tif", ".tiff", ".svg", ".pdf")
 PAGES = (".html", ".htm")
 
 
-def shot(plotter: pyvista.Plotter) -> Image.Image:
-    """Return the present picture of a plotter."""
+def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
+    """Return the present picture of a plotter, with or without its background."""
     from PIL import Image
 
     plotter.render()  # without it, screenshot() may return the frame before a move of the camera
-    return Image.fromarray(np.asarray(plotter.screenshot(None, return_img=True)))
+    pixels = plotter.screenshot(None, return_img=True, transparent_background=transparent)
+    return Image.fromarray(np.asarray(pixels))
 
 
-def save(plotter: pyvista.Plotter, target: Path) -> Path:
+def check_alpha(target: Path | None, option: str) -> None:
+    """Raise unless a file can be transparent."""
+    if target is not None and target.suffix.lower() not in (*_ALPHA, *PAGES):
+        cure = f"Use {' or '.join(_ALPHA)}, or leave {option}= out"
+        raise ValueError(f"{target}: {option}= needs a format with transparency. {cure}")
+
+
+def save(plotter: pyvista.Plotter, target: Path, *, transparent: bool = False) -> Path:
     """Write the picture of a plotter to an image file. A blank picture is a RenderingUnavailableError."""
     pixels = target.suffix.lower() in _PIXELS
     words: list[Words] = []
     if pixels:
-        image = shot(plotter)
+        image = shot(plotter, transparent=transparent)
     else:
         with without_words(plotter) as words:
-            image = shot(plotter)
+            image = shot(plotter, transparent=transparent)
     if float(np.std(image)) < 1.0:
         raise RenderingUnavailableError(f"{target} would be blank, since the OpenGL driver does not draw. Try xvfb-run")
     if pixels:
@@ -207,7 +216,7 @@ class Words(NamedTuple):
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Yield the plain texts of a plotter, which are hidden in the meantime."""
+    """Yield the plain texts of a plotter, which are hidden until the context ends."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
@@ -237,7 +246,7 @@ def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], 
 
 
 def _is_plain(actor: Any) -> bool:
-    """Return whether a text looks the same in SVG and PDF, so it is not rotated, framed or a formula."""
+    """Return whether a text looks the same in SVG and PDF: it is not rotated, not framed and not a formula."""
     from vtkmodules.vtkRenderingCore import vtkTextRenderer
 
     style, renderer = actor.GetTextProperty(), vtkTextRenderer.GetInstance()

@@ -43,7 +43,7 @@ def lay_out(result: Distance) -> Layout:
 
 
 def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
-    """Return a surface in world axes, at a pose or at each of a stack of poses."""
+    """Return a surface in world axes, at a pose or at each pose of a stack."""
     points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
     if pose is None:
         return Solid(points, faces)
@@ -60,7 +60,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
-    """Return the ball to look at: both bodies, or the surroundings of a body that is far smaller."""
+    """Return the middle and radius of the ball to look at: both bodies, or the surroundings of a far smaller body."""
     witness = np.array([result.point_a, result.point_b])
     ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
@@ -74,7 +74,7 @@ def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
 
 
 def direction(value: Any, what: str) -> Array:
-    """Return a unit vector, or raise naming ``what``."""
+    """Return a value as a unit vector, or raise an error that names ``what``."""
     direction_vector = vector(value, what)
     length = float(np.linalg.norm(direction_vector))
     if length == 0.0:
@@ -83,7 +83,7 @@ def direction(value: Any, what: str) -> Array:
 
 
 def upright(up: Array) -> Array:
-    """Return the rotation from axes of a picture, x to the right and z up, to those of a world with another up."""
+    """Return the rotation from the axes of a picture, x right and z up, to the axes of a world with another up axis."""
     if up[2] > 0.5:
         return np.eye(3)
     return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera
@@ -103,7 +103,7 @@ def side_view(n: Array) -> Array:
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
-    """Return the target and the position of a camera, as near as the points in the ball fit into a 4:3 picture."""
+    """Return the target and the position of the nearest camera that shows all points of the ball in a 4:3 picture."""
     right = np.cross(up, view)
     right /= np.linalg.norm(right)
     axes = np.array([right, np.cross(view, right), view])
@@ -137,7 +137,7 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
 
 
 def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
-    """Return the camera that shows a ball as high as the picture."""
+    """Return the camera in whose picture the ball is as high as the picture."""
     return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
 
 
@@ -171,6 +171,6 @@ def kind(shape: Any) -> str:
 
 
 def called(shape: Any) -> str:
-    """Return the name of a mesh, or the kind of a shape without a name in words."""
+    """Return the name of a mesh, or for a shape without a name its kind in words."""
     name = getattr(shape, "name", None)
     return name if isinstance(name, str) and name else kind(shape)

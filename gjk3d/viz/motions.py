@@ -25,7 +25,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import notebook
 from gjk3d.viz.colors import COLORS, INK, PALETTE
-from gjk3d.viz.drawing import Drawing, Style, ball_of, darker
+from gjk3d.viz.drawing import ANGLE, Drawing, Style, ball_of, darker
 from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot, target_file, telling, write_frames
 from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
@@ -64,7 +64,7 @@ def motion(
 ) -> pyvista.Plotter | Path | None:
     """Show a path of a robot up to its end or its first collision, a motion, or a motion up to its impact.
 
-    Progress is printed on stderr if this takes longer than two seconds.
+    Progress is printed on stderr if the drawing takes longer than two seconds.
 
     Parameters
     ----------
@@ -123,6 +123,8 @@ def motion(
     ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
     'arm.html'
     """
+    if target is not None and not isinstance(target, (str, os.PathLike)):
+        raise TypeError(f"target is {kind_of(target)}, expected the file to write. The path of a robot is path=")
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
     kind = "" if file is None else file.suffix.lower()
     if kind == ".mp4" and not (find_spec("imageio") and find_spec("imageio_ffmpeg")):
@@ -130,12 +132,20 @@ def motion(
     check_frames(frames)
     subject: Any = checker
     if isinstance(checker, Checker):
+        if isinstance(path, (str, os.PathLike)):
+            raise TypeError(
+                f"path is {str(path)!r:.80}, expected the path of the robot. Pass the file as target=, as in "
+                "viz.motion(checker, waypoints, target='arm.html')"
+            )
         if path is None:
-            raise RobotError("path is missing. Pass waypoints or a spline, as in viz.motion(checker, path)")
+            raise RobotError(
+                "path is missing. Pass waypoints or a spline, as in viz.motion(checker, path, target=file)"
+            )
         traced = -1 if link is None else checker.robot.link_number(link)
         subject = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
-        raise TypeError(f"path needs a Checker, but {kind_of(checker)} is given. Use the keywords target= and of=")
+        cure = "Pass the file as target=" if isinstance(path, (str, os.PathLike)) else "Pass the body as of="
+        raise TypeError(f"path is the path of a robot and needs a Checker, but {kind_of(checker)} is given. {cure}")
     inline = file is None and off_screen is None and notebook.is_open()
     play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
     if file is not None and play is not None:
@@ -157,6 +167,7 @@ class Moment(NamedTuple):
     lines: list[str]  #: captions below the title, the last with the result
     hit: frozenset[str]  #: names of colliding bodies
     ends: tuple[Array, Array] | None  #: the closest points, or the deepest
+    view: tuple[Array, float, Array] | None = None  #: centre and radius of the ball to look at, direction to the camera
 
 
 @dataclass(frozen=True)
@@ -177,7 +188,7 @@ class Play:
 def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
     """Return the play of a path, of bodies up to an impact, or of bodies along a motion."""
     if isinstance(x, Travel):
-        return play_of_travel(x, title or x.checker.robot.name or "robot")
+        return play_of_travel(x, title)
     if isinstance(x, Impact):
         return play_of_impact(x, title, frames)
     if isinstance(x, Motion):
@@ -205,15 +216,16 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return the legend of `movers_of`. It has only moving obstacles with a unique colour."""
+    """Return the legend of `movers_of`. Of the moving obstacles it names those with a unique colour."""
     moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
     around = [("obstacles", THINGS)] if any(mover.poses is None for mover in movers) else []
     return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
 
 
-def play_of_travel(travelled: Travel, title: str) -> Play:
-    """Return the play of a robot along a path."""
+def play_of_travel(travelled: Travel, title: str | None) -> Play:
+    """Return the play of a robot along a path. The title is next to the robot's name."""
     checker = travelled.checker
+    name = checker.robot.name or "robot"
     scene = robots.draw_robot(checker, Style(), q=travelled.way.q, labels=False)
     moments = []
     for where, state in zip(travelled.way.where, travelled.states, strict=True):
@@ -222,8 +234,9 @@ def play_of_travel(travelled: Travel, title: str) -> Play:
     movers = movers_of(checker, travelled.poses, travelled.way.moved)
     _add_reach(scene, movers)
     trail = f"path of {travelled.link}", TRAIL
-    keys = [*keys_of(title, movers, travelled.way.moved, "colliding links"), trail, ("closest points", INK)]
-    return Play(title, travelled.way.verdict, movers, moments, travelled.trace, scene, keys)
+    keys = [*keys_of(name, movers, travelled.way.moved, "colliding links"), trail, ("closest points", INK)]
+    heading = f"{title} – {name}" if title else name
+    return Play(heading, travelled.way.verdict, movers, moments, travelled.trace, scene, keys)
 
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
@@ -353,22 +366,23 @@ _PLAYER = (
 
 
 def write_page(
-    file: Path, play: Play, fps: float, *, aside: str = "", style: str | None = None, running: bool = True
+    file: Path, play: Play, fps: float, *, aside: str = "", more: tuple[str, ...] = (), running: bool = True
 ) -> Path:
-    """Write an animation as one self-contained page, in which it can be played and rotated, and return its path.
+    """Write an animation as one self-contained page, in which it can be played and rotated, and return the page's path.
 
-    The page does not use the network, and its content security policy forbids it. ``#12`` in its address shows the 12th
-    picture without playing. Links in ``aside``, which is HTML with an optional ``style``, do this too.
+    The page does not use the network, and its content security policy forbids it. With ``#12`` in the address, the page
+    shows the 12th picture without playing. ``aside`` is HTML, with ``more`` styles and scripts, and may have links to
+    such addresses.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
     tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
     return write_viewer(
-        file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, style=style
+        file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, more=more
     )
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
-    """Return all items in units of the picture about its middle, so that float32 is sufficient for any scale."""
+    """Return the data of all items, relative to the picture's middle and size, so that float32 is sufficient."""
     center, size = play.whole.ball
     items = []
     for mover in play.movers:
@@ -380,9 +394,13 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         items += [item_data(item, middle, size) | more for item in ready(mover.items, center, size)]
     items += [item_data(item, center, size) | {"last": True} for item in play.signs.items]
     states = []
-    for lines, hit, ends in play.moments:
+    for lines, hit, ends, view in play.moments:
         shown = None if ends is None else [((point - center) / size).tolist() for point in ends]
-        states.append({"words": lines[-1], "hit": sorted(hit), "ends": shown})
+        state: dict[str, Any] = {"words": lines[-1], "hit": sorted(hit), "ends": shown}
+        if view is not None:
+            far = view[1] / size / np.sin(np.radians(ANGLE / 2))
+            state["look"] = {"center": ((view[0] - center) / size).tolist(), "far": far, "direction": view[2].tolist()}
+        states.append(state)
     return {
         "items": items,
         "states": states,

@@ -2,7 +2,7 @@
 
 The page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL
 contexts, and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the
-frame and show the still. An output has less than a million bytes. A larger page is left out, and a note states this.
+frame and show the still. An output has less than a million bytes. A larger page is left out, and a note reports this.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def describe(drawing: Drawing) -> str:
 
 
 def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[Path], Any]) -> Bundle:
-    """Return text, still and page as a bundle for Jupyter. ``words`` is their text alternative.
+    """Return text, still and page as a bundle for Jupyter. ``words`` is the text alternative of the still.
 
     ``still`` writes a .png, which may need OpenGL, and ``page`` an .html, each into a given file. ``text`` is for front
     ends without pictures.

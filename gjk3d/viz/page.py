@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,8 @@ from gjk3d import webpage
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.colors import COLORS
-from gjk3d.viz.drawing import DOTS, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
+from gjk3d.viz.colors import COLORS, hex_rgb
+from gjk3d.viz.drawing import DOTS, FIELD, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
@@ -24,9 +26,11 @@ from gjk3d.wording import above, below, format_bounds, format_depth, format_vect
 ROOM = "gjk3d.viz"  #: package with the templates of the pages
 FILES = ("picture.html", "picture.css", "picture.js")
 _SLIDE = (
-    '<label id="label-slide"><input type="range" id="slide" min="0" max="1" step="0.005" value="0">'
+    '<label id="label-slide"><input type="range" id="slide" min="0" max="1" step="0.025" value="0">'
     " <span>{}</span></label>"
 )
+#: Number of steps of the slider.
+_POSITIONS = 40
 #: Number of digits that distinguish a float from its neighbours, rounded up or down.
 _EVERY = 18
 #: Number of triangles of the largest model that a page contains in addition to its hull.
@@ -92,6 +96,9 @@ def write_html(
     unit = unit or unit_of(result)
     drawing = draw_distance(result, Style(), surfaces=(a, b), unit=unit)
     scene = _pair_scene(drawing, result)
+    if result.distance != 0.0:
+        positions = (_moved(result, k / _POSITIONS) for k in range(_POSITIONS + 1))
+        scene["readings"] = [[headline(x, unit), x.status.name.lower(), _rows(x, unit)] for x in positions]
     out = "just touches" if result.tight else "is free"
     slide = "move B until it touches A" if result.distance > 0.0 else f"move B out until it {out}"
     who = []
@@ -119,17 +126,33 @@ def write_html(
 
 def write_viewer(
     path: str | os.PathLike[str], title: str, scene: Any, keys: list[str], *, words: list[str] | None = None,
-    tools: str = "", aside: str = "", help: str = "", style: str | None = None,
+    tools: str = "", aside: str = "", help: str = "", more: tuple[str, ...] = (),
 ) -> Path:  # fmt: skip
     """Write the page of an interactive picture with captions above and legend and tools below, and return its path.
 
-    ``keys``, ``tools`` and ``aside`` are HTML. ``style`` is a template for ``aside``.
+    ``keys``, ``tools`` and ``aside`` are HTML. ``more`` are further styles and scripts.
     """
     lines = [f"<p>{html.escape(line)}</p>" for line in words or ()]
     over = "" if words is None else f'<h1>{html.escape(title)}</h1>{"".join(lines)}<p id="state"></p>'
     markup = {"words": over, "keys": "\n".join(keys), "tools": tools, "aside": aside, "scene": to_json(scene)}
-    files = (*FILES, *([style] if style else []))
-    return webpage.write_page(path, ROOM, files, text={"title": title, "help": help}, markup=markup)
+    return webpage.write_page(path, ROOM, (*FILES, *more), text={"title": title, "help": help}, markup=markup)
+
+
+def _moved(result: Distance, share: float) -> Distance:
+    """Return the result after B moved along the normal by a share of the translation to touch or to separate.
+
+    The distance then grows by the length of this translation. The bounds grow by it too, since no translation changes a
+    distance by more than its length, and the witness points move with the bodies.
+    """
+    by = -share * float(result.distance)
+    moved = copy(result)
+    moved.distance, moved.point_b = result.distance + by, result.point_b + by * result.normal
+    moved.lower, moved.upper = (result.lower, result.upper) if share == 0.0 else (
+        float(np.nextafter(result.lower + by, -np.inf)), float(np.nextafter(result.upper + by, np.inf))
+    )  # fmt: skip
+    if share == 1.0:
+        moved.status = Status.TOUCHING if result.tight else Status.SEPARATED
+    return moved
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
@@ -184,7 +207,7 @@ def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
 
 
 def mesh_data(vertices: Array, faces: Ints, copies: int = 1) -> dict[str, str]:
-    """Return a shaded surface in the format of the scripts of pages. Without faces it is a point or a segment."""
+    """Return a shaded surface in the format of pages' scripts. Without faces the vertices are a point or a segment."""
     if not len(faces):
         return {"positions": to_base64(vertices, "<f4")}
     shaded = shade(vertices, faces, copies)
@@ -212,18 +235,37 @@ def camera_data(drawing: Drawing, points: Array) -> dict[str, Any]:
 MAX_DRAWN = 1_500_000
 
 
-def write_drawing(drawing: Drawing, path: Path) -> Path:
-    """Write a drawing as one self-contained page in which the items of a colour can be hidden, and return its path."""
+#: Greatest number of names in the list of a page.
+_MOST_LISTED = 2000
+_PICK = (
+    '<label id="label-pick">object <select id="pick"><option value="">none</option>{}</select></label>'
+    '<p id="fact" role="status"></p>'
+)
+
+
+def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None = None) -> Path:
+    """Write a drawing as one self-contained page in which the items of a colour can be hidden, and return its path.
+
+    ``facts`` are lines about named objects. The page shows the name and the line of the object under the mouse, or of
+    the one that is selected in a list.
+    """
     words = list(drawing.words or [", ".join(text for text, _ in drawing.keys) or "gjk3d"])
     scene = _scene_of(drawing, words)
     head, *lines = words
-    box = '<input type="checkbox" checked value="{}">'
-    keys = [color_key(text, color, box.format(html.escape(color))) for text, color in drawing.keys]
-    return write_viewer(path, head, scene, keys, words=lines)
+    box, shown = '<input type="checkbox" checked value="{}">', {item.color for item in drawing.items}
+    keys = [
+        color_key(text, color, box.format(html.escape(color)) if color in shown else "") for text, color in drawing.keys
+    ]
+    if facts is None:
+        return write_viewer(path, head, scene, keys, words=lines)
+    scene["facts"] = facts
+    ranked = sorted(facts, key=lambda name: not facts[name])[:_MOST_LISTED]  # those with a line first
+    options = "".join(f'<option value="{html.escape(name)}">{html.escape(name)}</option>' for name in ranked)
+    return write_viewer(path, head, scene, keys, words=lines, tools=_PICK.format(options), more=("names.js",))
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return all items in units of the picture about its middle, so that float32 is sufficient for any scale."""
+    """Return the data of all items, relative to the picture's middle and size, so that float32 is sufficient."""
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in ready(drawing.items, center, size):
@@ -240,6 +282,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
         "labels": [{"point": ((x.point - center) / size).tolist(), "text": x.text} for x in drawing.labels],
         "keys": [color for _, color in drawing.keys],
         "sorted": drawing.sorted,
+        "background": drawing.background and hex_rgb(drawing.background),
         **camera_data(drawing, np.concatenate([np.zeros((0, 3)), *(item.vertices for item in drawing.items)])),
     }
 
@@ -249,8 +292,15 @@ def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
     points = (item.vertices - center) / size
     entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
     entry["middle"] = points.mean(axis=0).tolist()
+    if item.parts:
+        entry["parts"] = item.parts
+    if item.colors is not None:
+        entry["colors"] = to_base64(item.colors, "u1")
     if item.look in (LINES, DOTS):
         return entry | {"positions": to_base64(points, "<f4")}
+    if item.look == FIELD:
+        kind = "<u2" if len(points) < 65536 else "<u4"
+        return entry | {"positions": to_base64(points, "<f4"), "indices": to_base64(item.faces, kind)}
     entry |= mesh_data(points, item.faces, item.copies)
     if item.look in (MARK, PART):
         del entry["edges"]

@@ -1,12 +1,13 @@
 """Painting of drawings in a plotter: bodies from far to near, markers over them, captions at the edges.
 
-`Posed` has rigid bodies that move. Each is drawn once, for animations, dragging with the mouse, and sliders.
+`Posed` has rigid bodies that move. Each body is added once, for animations, dragging with the mouse, and sliders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -14,10 +15,10 @@ import numpy as np
 
 from gjk3d.typing import Array
 from gjk3d.viz.colors import INK, SEPARATION
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, MODEL, PART, Camera, Drawing, Item, darker
+from gjk3d.viz.drawing import BODY, DOTS, FIELD, LINES, MARK, MODEL, PART, TRANSPARENT, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import is_sheet, shade
-from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, write
+from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, unveil, write
 
 if TYPE_CHECKING:
     import pyvista
@@ -32,6 +33,8 @@ _FAR, _EVEN = {"ambient": 0.6, "diffuse": 0.45}, {"ambient": 0.85, "diffuse": 0.
 
 #: The drawings in each renderer, which share captions and camera.
 _DRAWN: WeakKeyDictionary[Any, Drawing] = WeakKeyDictionary()
+#: The names of the actors in each renderer after the last drawing.
+_ACTORS: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def prepare(plotter: pyvista.Plotter) -> None:
@@ -52,12 +55,24 @@ Added = list[tuple[Item, list[Any]]]
 
 def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
     """Add a drawing to the current renderer of a plotter, and aim the camera at all drawings in it."""
-    scene = _DRAWN.setdefault(plotter.renderer, Drawing())
-    scene.take(drawing)
-    for part in ("view", "up", "focus", "camera"):
-        setattr(scene, part, getattr(drawing, part))
+    scene, actors = drawn_in(plotter), _ACTORS.setdefault(plotter.renderer, set())
+    for name, actor in plotter.renderer.actors.items():  # what the caller added since, which the camera has to show too
+        if hasattr(actor, "GetMapper") and name not in actors and (bounds := actor.GetBounds()):
+            corners = np.array([*product(bounds[:2], bounds[2:4], bounds[4:])])
+            scene.items.insert(0, Item(corners, np.zeros((0, 3), dtype=np.int64), INK, look=DOTS))
+    scene.join(drawing)
+    if drawing.background is not None:
+        scene.background, scene.ink = drawing.background, drawing.ink
+        solid = "white" if drawing.background == TRANSPARENT else drawing.background
+        plotter.set_background(solid, all_renderers=False)
     _walk(plotter, drawing, _paint(plotter, drawing, scene, []))
+    actors.update(plotter.renderer.actors)
     return plotter
+
+
+def drawn_in(plotter: pyvista.Plotter) -> Drawing:
+    """Return everything that was painted into the current panel of a plotter."""
+    return _DRAWN.setdefault(plotter.renderer, Drawing())
 
 
 def repaint(plotter: pyvista.Plotter, drawing: Drawing, before: Added) -> Added:
@@ -85,6 +100,7 @@ def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained:
         center, radius = scene.ball
         points = scene.framed
         make_room(plotter, points[np.linalg.norm(points - center, axis=1) <= 1.001 * radius], edges)
+    unveil(plotter, _free_edges(plotter, np.concatenate([np.zeros((0, 3)), *(x.vertices for x in scene.items)]), edges))
     add_labels(plotter, scene.labels, edges)
     return added
 
@@ -130,18 +146,10 @@ def aim(plotter: pyvista.Plotter, to: Camera) -> None:
 
 def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None:
     """Shift and shrink the picture by the least amount that moves points (n, 3) off the captions and the legend."""
-    import pyvista
-
-    wide, tall = panel_size(plotter)
-    to_panel = pyvista.array_from_vtkmatrix(  # the corners of the panel are at -1 and 1
-        plotter.camera.GetCompositeProjectionTransformMatrix(wide / tall, -1.0, 1.0)
-    )
-    projected = np.column_stack([points, np.ones(len(points))]) @ to_panel.T
-    projected = projected[projected[:, 3] > 0.0]
-    projected = projected[:, :2] / projected[:, 3:]
-    words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # from -1 to 1, as in the projection
-    if not len(projected) or (_parted(projected, words) and _parted(projected, key)):
+    if all(_free_edges(plotter, points, edges)):
         return
+    projected = _projected(plotter, points)
+    words, key = ((2.0 * low - 1.0, 2.0 * high - 1.0) for low, high in edges)  # from -1 to 1, as in the projection
     low, high = projected.min(axis=0), projected.max(axis=0)
     best, by = 0.0, np.zeros(2)
     for left, foot in ((-1.0, key[1][1]), (key[1][0], -1.0)):  # above the legend, or to its right
@@ -155,6 +163,23 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
         plotter.camera.SetWindowCenter(*(-by))
 
 
+def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
+    """Return points in front of the camera in the panel, whose corners are at -1 and 1."""
+    import pyvista
+
+    wide, tall = panel_size(plotter)
+    matrix = plotter.camera.GetCompositeProjectionTransformMatrix(wide / tall, -1.0, 1.0)
+    projected = np.column_stack([points, np.ones(len(points))]) @ pyvista.array_from_vtkmatrix(matrix).T
+    projected = projected[projected[:, 3] > 0.0]
+    return np.asarray(projected[:, :2] / projected[:, 3:])
+
+
+def _free_edges(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> list[bool]:
+    """Return whether points (n, 3) leave the captions and the legend free."""
+    projected = _projected(plotter, points)
+    return [not len(projected) or _parted(projected, (2.0 * low - 1.0, 2.0 * high - 1.0)) for low, high in edges]
+
+
 def _parted(points: Array, box: Box) -> bool:
     """Return whether a line in one of 48 directions separates points (n, 2) from a box."""
     directions = np.array([(np.cos(a), np.sin(a)) for a in np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False)])
@@ -163,7 +188,7 @@ def _parted(points: Array, box: Box) -> bool:
 
 
 def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) -> Added:
-    """Add items and return them with their actors: opaque ones, transparent ones from far to near, then markers."""
+    """Add items and return them with their actors. Opaque items are first, then transparent ones, then markers."""
     # the order of transparent items that VTK computes since 9.4 would put them over markers
     if hasattr(plotter.renderer, "SetUseOIT"):
         plotter.renderer.SetUseOIT(False)
@@ -176,7 +201,15 @@ def add_items(plotter: pyvista.Plotter, items: list[Item], eye: Array | None) ->
     order = [*models, *(item for item in bodies if item.opacity >= 1.0), *glass, *signs]
     body = partial(_add_body, outlined=len(bodies) <= _MOST_OUTLINES)
     draw: dict[str, Callable[..., list[Any]]]
-    draw = {BODY: body, MODEL: body, MARK: _add_mark, PART: _add_mark, LINES: _add_thin, DOTS: _add_thin}
+    draw = {
+        BODY: body,
+        MODEL: body,
+        MARK: _add_mark,
+        PART: _add_mark,
+        LINES: _add_thin,
+        DOTS: _add_thin,
+        FIELD: _add_thin,
+    }
     return [(item, draw[item.look](plotter, item)) for item in order]
 
 
@@ -227,9 +260,11 @@ def _add_mark(plotter: pyvista.Plotter, item: Item) -> list[Any]:
 
 
 def _add_thin(plotter: pyvista.Plotter, item: Item) -> list[Any]:
-    dots = {"style": "points", "render_points_as_spheres": True, "point_size": item.width}
-    options = dots if item.look == DOTS else {"line_width": item.width}
-    return [plotter.add_mesh(mesh_of(item), color=item.color, opacity=item.opacity, **options, **_MESH_OPTIONS)]
+    options: dict[str, Any] = {"line_width": item.width}
+    if item.look == DOTS:
+        options = {"style": "points", "render_points_as_spheres": True, "point_size": item.width}
+    paint = {"color": item.color} if item.colors is None else {"scalars": item.colors, "rgb": True, "lighting": False}
+    return [plotter.add_mesh(mesh_of(item), opacity=item.opacity, **paint, **options, **_MESH_OPTIONS)]
 
 
 def mesh_of(item: Item) -> pyvista.PolyData:
@@ -249,7 +284,7 @@ def wires(ends: Array) -> pyvista.PolyData:
 
 
 def polydata(vertices: Array, faces: Any, normals: Array | None = None) -> pyvista.PolyData:
-    """Return PolyData of arrays. Without faces it is a point, or the segment of the first and last vertex."""
+    """Return PolyData of arrays: without faces a point, or the segment from the first to the last vertex."""
     import pyvista
 
     points = np.ascontiguousarray(vertices)
@@ -297,7 +332,7 @@ class Posed:
     ) -> None:
         """Move the first bodies to their poses, where None keeps a pose, and make the named bodies vermilion.
 
-        The first caption is vermilion too if a body is, or with ``alarm``.
+        The first caption is vermilion too if a body is vermilion, or with ``alarm``.
         """
         for actors, pose in zip(self.actors, poses, strict=False):
             for actor in actors if pose is not None else ():
@@ -310,5 +345,5 @@ class Posed:
         self.plotter.subplot(*self.panel)
         _remove(self.plotter, self._signs)
         self._signs = add_items(self.plotter, signs.items, None)
-        edges = add_edges(self.plotter, signs, SEPARATION if hit or alarm else INK)
+        edges = add_edges(self.plotter, signs, SEPARATION if hit or alarm else None)
         add_labels(self.plotter, signs.labels, edges)

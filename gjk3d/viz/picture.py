@@ -7,28 +7,32 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import Gjk3dError
+from gjk3d.errors import Gjk3dError, ShapeError
 from gjk3d.results import Distance
+from gjk3d.robot import Checker, Robot
+from gjk3d.scene import Scene
 from gjk3d.shapes.arguments import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz import notebook
-from gjk3d.viz.colors import GREY
-from gjk3d.viz.drawing import Drawing, Style
-from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, save, shot, target_file
+from gjk3d.viz.colors import GREY, INK, PALE, PALETTE, is_dark
+from gjk3d.viz.drawing import TRANSPARENT, Drawing, Style
+from gjk3d.viz.image_files import PAGES, check_alpha, check_rendering, free_name, has_display, save, shot, target_file
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
+from gjk3d.viz.kinds.scenes import facts_of
 from gjk3d.viz.layout import direction, half_space, placed, ready
 from gjk3d.viz.page import write_drawing, write_html
-from gjk3d.viz.paint import mesh_of, paint, polydata, prepare
+from gjk3d.viz.paint import drawn_in, mesh_of, paint, polydata, prepare
+from gjk3d.viz.robot_page import write_robot
 from gjk3d.viz.triangles import RESOLUTION
-from gjk3d.wording import kind_of
+from gjk3d.wording import expected_names, kind_of
 
 if TYPE_CHECKING:
     import pyvista
@@ -49,9 +53,11 @@ def show(
     off_screen: bool | None = None,
     title: str | None = None,
     names: str | Sequence[str] | None = None,
-    view: VectorLike | None = None,
+    view: VectorLike | str | None = None,
     up: VectorLike | None = None,
     focus: tuple[VectorLike, float] | None = None,
+    background: str | None = None,
+    transparent_background: bool = False,
     **options: Any,
 ) -> pyvista.Plotter | Path | None:
     """Show a shape, result, scene, assembly, report or robot.
@@ -63,11 +69,12 @@ def show(
     ----------
     x : object that can be drawn, or a list of such objects
         A list may contain pairs of a solid and its pose or poses. An inner list has one colour and one name. A result
-        of many pairs is drawn one row at a time.
+        of many pairs is drawn one row at a time. Objects of pyvista and trimesh are drawn too.
     pose : (4, 4) float, (n, 4, 4) float or RigidTransform, optional
         Pose or poses of a solid. At several poses, the last is opaque and the others are ghosts.
     plotter : pyvista.Plotter, optional
-        The plotter to draw into. It is returned without opening a window.
+        The plotter to draw into. It is returned without opening a window. The camera then shows everything in it, and a
+        second object has the next colours.
     colors : str or sequence of str, optional
         Colours of A and B, or of the bodies in turn.
     opacity : float or sequence of float, optional
@@ -83,20 +90,25 @@ def show(
         First lines of the caption.
     names : str or sequence of str, optional
         Names of the bodies. By default they are the kinds of shape.
-    view : (3,) float, optional
-        Direction from the middle of the picture to the camera.
+    view : (3,) float or str, optional
+        Direction from the middle of the picture to the camera, or "xy", "xz", "yz", "yx", "zx", "zy" or "iso" as in
+        pyvista: "xy" has x to the right and y up.
     up : (3,) float, optional
         Direction that is up in the picture, usually z by default.
     focus : ((3,) float, float), optional
-        Middle and radius of the ball to look at. By default it is chosen by the kind of ``x``.
+        Middle and radius of the ball to look at. The default depends on the kind of ``x``.
+    background : str, optional
+        Colour of the background. On a dark colour the text is light.
+    transparent_background : bool
+        Whether the picture has no background. The file must be .png, .tif, .svg, .pdf or .html.
     size : (int, int)
         Width and height of the window or image in pixels.
     **options
-        Options of the kind of ``x``. These are ``axes`` and ``level`` of a body, ``unit`` and ``surfaces`` of a
-        Distance (``surfaces`` is a pair of the models whose hulls were compared, or None), ``of`` of rays, bounding
-        volumes, axes and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``,
-        ``bodies`` and ``level`` of an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or Checker.
-        The error for any other option lists those of the kind.
+        Options of the kind of ``x``. These are ``axes`` and ``level`` of a body, ``length`` of poses, ``unit`` and
+        ``surfaces`` of a Distance (``surfaces`` is a pair of the models whose hulls were compared, or None), ``of`` of
+        rays, bounding volumes, axes and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene,
+        ``hull``, ``bodies`` and ``level`` of an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or
+        Checker. The error for any other option lists the options of the kind.
 
     Returns
     -------
@@ -123,7 +135,10 @@ def show(
     'distance.html'
     """
     target = None if path is None else target_file(path)
-    drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
+    look = Look(view, up, focus, TRANSPARENT if transparent_background else background)
+    drawing = drawing_as_asked(x, pose, colors, opacity, title, names, look, plotter, **options)
+    if look.background == TRANSPARENT:
+        check_alpha(target, "transparent_background")
     write: Callable[[Path], Path] = partial(_write_page, x, drawing, title=title, names=names, **options)
     if target is not None and target.suffix.lower() in PAGES:
         return write(target)
@@ -150,30 +165,40 @@ def plot(
     pose: Any = None,
     colors: str | Sequence[str] | None = None,
     opacity: float | Sequence[float] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    size: tuple[int, int] | None = None,
     off_screen: bool | None = None,
     title: str | None = None,
     names: str | Sequence[str] | None = None,
-    view: VectorLike | None = None,
+    view: VectorLike | str | None = None,
     up: VectorLike | None = None,
     focus: tuple[VectorLike, float] | None = None,
+    background: str | None = None,
     **options: Any,
 ) -> pyvista.Plotter:
     """Draw an object into a plotter and return the plotter. Several calls make one picture.
 
+    The camera shows everything that was drawn. The bodies of a second object have the next colours, and a second pair
+    has the letters C and D.
+
     Parameters
     ----------
-    x, pose, colors, opacity, title, names, view, up, focus, **options
+    x, pose, colors, opacity, title, names, view, up, focus, background, **options
         As in `show`.
     plotter : pyvista.Plotter, optional
         The plotter to draw into, by default a new one.
+    path : path, optional
+        The file to write after drawing: an image of the whole plotter, or an .html page of the current panel.
+    size : (int, int), optional
+        Width and height of the new plotter in pixels.
     off_screen : bool, optional
-        Whether a new plotter is off-screen. By default it has a window if there is a display. The window opens with
-        its ``show()``.
+        Whether a new plotter is off-screen. By default it has a window if there is a display. The plotter's ``show()``
+        opens the window.
 
     Returns
     -------
     pyvista.Plotter
-        Its camera shows everything that `plot` and `show` have drawn into it.
+        The plotter, whose camera shows everything that `plot` and `show` have drawn into it.
 
     Raises
     ------
@@ -190,8 +215,20 @@ def plot(
     """
     if plotter is not None and not hasattr(plotter, "renderer"):
         raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Draw a list for several objects.")
-    drawing = drawing_as_asked(x, pose, colors, opacity, title, names, (view, up, focus), **options)
-    return paint(drawing, new_plotter(off_screen=_off_screen(off_screen)) if plotter is None else plotter)
+    if plotter is not None and size is not None:
+        raise TypeError("size= is that of a new plotter. Leave it out, or set plotter.window_size")
+    target = None if path is None else target_file(path)
+    drawing = drawing_as_asked(
+        x, pose, colors, opacity, title, names, Look(view, up, focus, background), plotter, **options
+    )
+    if plotter is None:
+        plotter = new_plotter(off_screen=_off_screen(off_screen) or target is not None, size=size or _SIZE)
+    paint(drawing, plotter)
+    if target is not None and target.suffix.lower() in PAGES:
+        write_drawing(drawn_in(plotter), target)
+    elif target is not None:
+        save(plotter, target)
+    return plotter
 
 
 def to_pyvista(
@@ -216,7 +253,7 @@ def to_pyvista(
     resolution : int
         Segments per full turn of curved shapes.
     around : (center, radius)
-        A half-space becomes a square slab near this ball, whose top is on its surface.
+        A half-space becomes a square slab near this ball. The top of the slab is on the surface of the half-space.
     **options
         Options of `show` for an object that is not a single solid.
 
@@ -247,10 +284,13 @@ def to_pyvista(
         for k, item in enumerate(drawing_of(x, Style(pose), **options).items):
             block = mesh_of(item)
             block.field_data["color"], block.field_data["opacity"] = [item.color], [item.opacity]
-            blocks.append(block, item.name or f"{item.look} {k}")
+            name = item.name or f"{item.look} {k}"
+            blocks.append(block, name if name not in blocks.keys() else f"{name} {k}")  # noqa: SIM118 - keys are names
         return blocks
     if options:
-        raise TypeError(f"to_pyvista of a {type(x).__name__} lacks the option {next(iter(options))!r}. Leave it out")
+        raise TypeError(
+            f"to_pyvista of a {type(x).__name__} does not have the option {next(iter(options))!r}. Leave it out"
+        )
     matrix = None if pose is None else matrices(pose)[0]
     if isinstance(x, pyvista.PolyData):
         return x.copy() if matrix is None else x.transform(matrix, inplace=False)
@@ -281,7 +321,7 @@ def plotter(
     Returns
     -------
     pyvista.Plotter
-        For `plot` and for pyvista's own methods.
+        The plotter, for `plot` and for the methods of pyvista.
 
     Raises
     ------
@@ -303,7 +343,7 @@ def plotter(
 
 
 def _off_screen(wanted: bool | None) -> bool:
-    """Return whether a plotter is off-screen. Without OpenGL this is a RenderingUnavailableError."""
+    """Return whether a plotter is off-screen. Raise a RenderingUnavailableError without OpenGL."""
     check_rendering()
     return not has_display() if wanted is None else wanted
 
@@ -342,7 +382,7 @@ def in_window(
     target = new_plotter(off_screen=windowless, size=size) if plotter is None else plotter
     drawn = make(target)
     if path is not None:
-        return drawn, save(target, Path(path))
+        return drawn, save(target, Path(path), transparent=drawn_in(target).background == TRANSPARENT)
     if not windowless:
         begin(drawn)
         target.show()
@@ -355,6 +395,44 @@ def in_window(
     return drawn, None
 
 
+class Look(NamedTuple):
+    """The options of a picture for its camera and its background."""
+
+    view: Any = None
+    up: Any = None
+    focus: Any = None
+    background: str | None = None
+
+
+USUAL = Look()
+#: Directions to the camera and up, by pyvista's name of the view.
+_VIEWS = {
+    "xy": ((0, 0, 1), (0, 1, 0)),
+    "xz": ((0, -1, 0), (0, 0, 1)),
+    "yz": ((1, 0, 0), (0, 0, 1)),
+    "yx": ((0, 0, -1), (1, 0, 0)),
+    "zx": ((0, 1, 0), (1, 0, 0)),
+    "zy": ((-1, 0, 0), (0, 1, 0)),
+    "iso": ((1, 1, 1), (0, 0, 1)),
+}
+#: The option of `show` for options of other libraries.
+COMMON = {
+    **dict.fromkeys(("filename", "file", "save", "savefig", "screenshot", "output", "out", "target"), "path="),
+    **dict.fromkeys(("color", "colour", "colours", "c"), "colors="),
+    **dict.fromkeys(("alpha", "transparency", "opacities"), "opacity="),
+    **dict.fromkeys(("name", "label", "legend"), "names="),
+    **dict.fromkeys(("text", "caption"), "title="),
+    **dict.fromkeys(("window_size", "figsize", "resolution"), "size="),
+    **dict.fromkeys(("camera", "camera_position", "cpos", "camera_direction", "azimuth"), "view="),
+    **dict.fromkeys(("bg", "background_color"), "background="),
+    "transparent": "transparent_background=",
+    "poses": "pose=",
+    "transform": "pose=",
+    "zoom": "focus=(point, radius)",
+    "unit_of_length": "unit=",
+}
+
+
 def drawing_as_asked(
     x: Any,
     pose: Any = None,
@@ -362,29 +440,55 @@ def drawing_as_asked(
     opacity: Any = None,
     title: str | None = None,
     names: Any = None,
-    look: tuple[Any, Any, Any] = (None, None, None),
+    look: Look = USUAL,
+    plotter: pyvista.Plotter | None = None,
     **options: Any,
 ) -> Drawing:
-    """Return a drawing by the arguments of `show`. ``look`` is view, up and focus."""
+    """Return the drawing for the arguments of `show`. The plotter is the one that it will be added to."""
+    for name in options:
+        if name in COMMON:
+            raise TypeError(f"the option {name!r} does not exist. Use {COMMON[name]}")
     given = (colors, opacity, names)
-    wishes = (x if x is None else (x,) if isinstance(x, (str, int, float)) else tuple(x) for x in given)
-    drawing = drawing_of(x, Style(pose, *wishes), **options)
+    wishes: Any = (x if x is None else (x,) if isinstance(x, (str, int, float)) else tuple(x) for x in given)
+    used = set() if plotter is None else {item.color for item in drawn_in(plotter).items}
+    palette = tuple(sorted(PALETTE, key=lambda color: color in used))  # stable, so the order is that of the palette
+    wished_colors, wished_opacity, wished_names = wishes
+    drawing = drawing_of(x, Style(pose, wished_colors, wished_opacity, wished_names, palette), **options)
     if title:
         drawing.words[:0] = title.splitlines()
-    view, up, focus = look
-    if focus is not None:
-        drawing.focus = vector(focus[0], "focus center"), number(focus[1], "focus radius")
+    aim_at(drawing, look)
+    if look.background is not None:
+        drawing.background = look.background
+        if look.background != TRANSPARENT and is_dark(look.background):
+            drawing.recolor(INK, PALE)
+    return drawing
+
+
+def aim_at(drawing: Drawing, look: Look) -> None:
+    """Set the wished camera of a drawing."""
+    view, up = look.view, look.up
+    if isinstance(view, str):
+        if view not in _VIEWS:
+            raise ShapeError(f"view is {view!r}, {expected_names(view, _VIEWS)} A direction (x, y, z) is accepted too")
+        view, default = _VIEWS[view]
+        up = default if up is None else up
+    if look.focus is not None:
+        drawing.focus = vector(look.focus[0], "focus center"), number(look.focus[1], "focus radius")
+        drawing.aimed = True
     drawing.view = drawing.view if view is None else direction(view, "view")
     drawing.up = drawing.up if up is None else direction(up, "up")
-    if any(value is not None for value in look):
+    if any(value is not None for value in look[:3]):
         drawing.camera = None
-    return drawing
 
 
 def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, names: Any = None, **more: Any) -> Path:
     """Write the page of a drawing and return its path. Results and reports have special pages with more content."""
     if isinstance(x, Distance):
         return write_html(file, x, names=names or ("A", "B"), notes=(title,) if title else (), **more)
+    if isinstance(x, (Robot, Checker)) and np.ndim(more.get("q", 0.0)) < 2 and drawing.items:
+        return write_robot(x, drawing, more.get("q"), file)
+    if isinstance(x, Scene):
+        return write_drawing(drawing, file, facts_of(x, more.get("margin", 0.0)))
     return x.to_html(file) if isinstance(x, Report) else write_drawing(drawing, file)
 
 
@@ -398,7 +502,7 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> note
 def bundle(x: Any) -> notebook.Bundle:
     """Return the figure of an object for a notebook, or only text if it cannot be drawn.
 
-    Every class with a picture calls this through `gjk3d.shown`.
+    Every class with a picture calls this function through `gjk3d.shown`.
     """
     if notebook.is_terminal():
         return {}, {}

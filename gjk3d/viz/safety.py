@@ -1,4 +1,4 @@
-"""The page of a safety report: its tables, and the cell in 3D at the least distance of each row."""
+"""The page of a safety report: the tables, and the robot's cell in 3D at the least distance of each row."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from typing import Any
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.query.raycast import raycast
 from gjk3d.robot import SafetyMotion, SafetyPlace, SafetyReport, SafetyRow
 from gjk3d.robot.safety import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
 from gjk3d.typing import Array
-from gjk3d.viz.drawing import Style
+from gjk3d.viz.drawing import Style, ball_of
 from gjk3d.viz.kinds import robots
+from gjk3d.viz.layout import placed
 from gjk3d.viz.motions import Moment, Play, keys_of, movers_of, write_page
 from gjk3d.viz.page import ROOM
+from gjk3d.viz.paint import Mover
+from gjk3d.viz.triangles import joined
 
 _FPS = 1.0
+#: Greatest number of moments with a separate view, and number of points of a body whose visibility decides the view.
+_MOST_VIEWS, _SAMPLES = 200, 40
 
 
 def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
-    """Write a safety report as one page and return its path. A click on a row shows the cell at its least distance."""
+    """Write a safety report as one page and return the page's path. A click on a row shows its least distance in 3D."""
     tiles = "".join(_tile(name, sum(row.verdict == name for row in report.rows)) for name in VERDICTS)
     cells = [(motion.verdict, motion_cells(motion)) for motion in report.motions]
     row_cells_of = [(row.verdict, row_cells(row)) for row in report.rows]
@@ -37,7 +44,7 @@ def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
         "rows": "\n".join(_table_row(k, *row) for k, row in enumerate(row_cells_of, len(cells))),
     }
     aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
-    return write_page(Path(path), _play(report), _FPS, aside=aside, style="safety.css", running=False)
+    return write_page(Path(path), _play(report), _FPS, aside=aside, more=("safety.css",), running=False)
 
 
 def _head(titles: Sequence[str]) -> str:
@@ -66,7 +73,35 @@ def _play(report: SafetyReport) -> Play:
     keys = keys_of(report.robot, movers, moved, "too close")
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are not a path
-    return Play(title, report.headline, movers, [_moment(entry) for entry in entries], trace, scene, keys)
+    moments = [_moment(entry) for entry in entries]
+    moments[:_MOST_VIEWS] = [
+        moment._replace(view=_clear_view(movers, k, moment)) for k, moment in enumerate(moments[:_MOST_VIEWS])
+    ]
+    return Play(title, report.headline, movers, moments, trace, scene, keys)
+
+
+def _clear_view(movers: Sequence[Mover], k: int, moment: Moment) -> tuple[Array, float, Array] | None:
+    """Return the centre and radius of a ball around a moment's pair, and the direction from which least hides it."""
+    if moment.ends is None or not moment.hit:
+        return None
+    bodies = {
+        mover.name: joined([placed(item.vertices, item.faces, None if mover.poses is None else mover.poses[k])
+                            for item in mover.items if len(item.faces)])
+        for mover in movers
+    }  # fmt: skip
+    small = min(moment.hit, key=lambda name: ball_of(bodies[name].vertices)[1])
+    center = (moment.ends[0] + moment.ends[1]) / 2
+    radius = 5.0 * ball_of(bodies[small].vertices)[1]
+    others = [body for name, body in bodies.items() if name != small and len(body.faces)]
+    if not others:
+        return None
+    order = np.argsort(np.linalg.norm(bodies[small].vertices - center, axis=1))
+    starts = bodies[small].vertices[order[:: max(1, len(order) // _SAMPLES)][:_SAMPLES]]
+    views = robots.VIEWS
+    eyes = np.repeat(center + 4.0 * radius * views, len(starts), axis=0)
+    from_points = np.tile(starts, (len(views), 1))
+    hidden = raycast(Mesh(*joined(others)), from_points, eyes - from_points, max_distance=4.0 * radius).hit
+    return center, radius, np.asarray(views[np.argmin(hidden.reshape(len(views), -1).sum(axis=1))])
 
 
 def _poses_of(name: str, places: Sequence[SafetyPlace], checker: Any) -> Array:

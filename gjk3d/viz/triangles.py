@@ -18,6 +18,7 @@ from gjk3d.geometry.components import connected
 from gjk3d.shapes import surfaces
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
+from gjk3d.wording import kind_of
 
 #: Segments of a full turn of curved shapes.
 RESOLUTION = 96
@@ -34,14 +35,14 @@ BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0,
 
 
 class Solid(NamedTuple):
-    """Triangles, or without faces a segment or a point."""
+    """Triangles. Without faces, the vertices are the ends of a segment, or a point."""
 
     vertices: Array
     faces: Ints
 
 
 def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
-    """Return the surface of a solid in its own frame as triangles. An object without a surface is a TypeError."""
+    """Return the surface of a solid in its local frame as triangles. An object without a surface is a TypeError."""
     if isinstance(x, PointCloud):
         points = np.asarray(x.points)
         if x.radius <= 0.0:
@@ -53,7 +54,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
             return np.asarray(surface.points, dtype=np.float64), np.asarray(surface.regular_faces, dtype=np.int64)
         if hasattr(x, "vertices") and hasattr(x, "faces"):
             return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
-        raise TypeError(f"{type(x).__name__} is not a solid, expected a shape, a Mesh, a Surface or PolyData")
+        raise TypeError(f"the object is {kind_of(x)}, expected a shape, a Mesh, a Surface or PolyData")
     try:
         surface = x.surface(resolution)
         if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
@@ -65,7 +66,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
 
 def solid_surface(x: Any) -> tuple[Array, Ints]:
     """Return the surface of a body in a result. A cloud that is drawn as dots becomes small octahedra with faces."""
-    if not is_dots(x) and not (isinstance(x, PointCloud) and x.radius <= 0.0):
+    if not is_dots(x):
         return surface_of(x)
     points = np.asarray(x.points)
     radius = x.radius or 0.004 * float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -73,8 +74,8 @@ def solid_surface(x: Any) -> tuple[Array, Ints]:
 
 
 def is_dots(x: Any) -> bool:
-    """Return whether an object is a point cloud of more points than are drawn as balls."""
-    return isinstance(x, PointCloud) and len(x.points) > MOST_BALLS
+    """Return whether an object is a point cloud without a radius, or of more points than are drawn as balls."""
+    return isinstance(x, PointCloud) and (x.radius <= 0.0 or len(x.points) > MOST_BALLS)
 
 
 def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
@@ -91,7 +92,7 @@ def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
 
 
 def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
-    """Return a square slab near ``center`` whose top is on a plane. Its thickness is relative to its half width."""
+    """Return a square slab near ``center`` whose top is on a plane. The thickness is relative to the half width."""
     axes = np.array([*across(normal), normal])
     top = center + float(normal @ (point - center)) * normal
     return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
@@ -113,7 +114,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the twelve edges of boxes as segments, (12 n, 2, 3), from eight corners each, the last axis fastest."""
+    """Return the twelve edges of each box as segments, (12 n, 2, 3). The last axis of its corners is the fastest."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
@@ -167,8 +168,8 @@ class Shaded(NamedTuple):
 def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
     """Return a mesh split into smooth patches, each with separate normals.
 
-    The mesh consists of ``copies`` equal bodies, one after another. The largest is split, and the others in the same
-    way.
+    The mesh consists of ``copies`` equal bodies, one after another. The largest body is split, and the others in the
+    same way.
     """
     every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
     sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)

@@ -1,4 +1,4 @@
-"""Interactive windows: a shape that is dragged with the mouse, and a robot with sliders, each with its result."""
+"""Interactive windows that show the present result: a shape that the mouse drags, and a robot with sliders."""
 
 from __future__ import annotations
 
@@ -24,10 +24,20 @@ from gjk3d.viz.colors import COLORS, INK
 from gjk3d.viz.drawing import Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.kinds.robots import LINKS, THINGS, add_state, add_things, draw_robot, parts_of, words_for
+from gjk3d.viz.kinds.robots import (
+    LINKS,
+    THINGS,
+    add_state,
+    add_things,
+    draw_robot,
+    labels_of,
+    parts_of,
+    slider_range,
+    words_for,
+)  # fmt: skip
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import in_window
-from gjk3d.wording import count, nearest
+from gjk3d.wording import count
 
 if TYPE_CHECKING:
     import pyvista
@@ -108,7 +118,7 @@ class Dragged:
         self._posed.set([None, self.pose_b], signs, alarm=result.distance <= 0.0)
 
     def _middle(self) -> tuple[float, ...]:
-        """Return the middle of B in the world, about which it is rotated."""
+        """Return the middle of B in the world. The mouse rotates B about this point."""
         return tuple((self.pose_b @ np.append(self._center, 1.0))[:3].tolist())
 
     def _hold(self) -> None:
@@ -230,7 +240,7 @@ class Slid:
         self._query()
 
     def _reached(self) -> Array:
-        """Return extreme points of the links in some configurations, (n, 3) float."""
+        """Return extreme points of the links at many configurations, (n, 3) float, for the size of the picture."""
         low, high = (np.clip(limits, -_TURN, _TURN) for limits in (self._robot.lower, self._robot.upper))
         rows = np.random.default_rng(0).uniform(low, high, (_TRIED, self._robot.dof))
         limits_reached = [
@@ -268,30 +278,22 @@ class Slid:
     def _add_sliders(self) -> None:
         space = min((_TOP - _BOTTOM) / max(len(self._numbers), 1), 0.13)
         for row, (label, number) in enumerate(self._numbers.items()):
-            low, high = float(self._robot.lower[number]), float(self._robot.upper[number])
-            low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
             height = _TOP - space * (row + 0.6)
             value = self.q[number]
             self.sliders[label] = self.plotter.add_slider_widget(
-                partial(self._slide, number), (min(low, value), max(high, value)), value=value, title=label,
+                partial(self._slide, number), slider_range(self._robot, number, value), value=value, title=label,
                 pointa=(_LEFT, height), pointb=(_RIGHT, height), color=INK, interaction_event="always",
                 title_height=0.022, fmt="%.3f", slider_width=0.018, tube_width=0.004,
             )  # fmt: skip
 
 
 def _numbers(robot: Robot, names: Sequence[str]) -> dict[str, int]:
-    """Return the column of q by the label of each slider. A joint with several numbers has a slider for each."""
-    labels: dict[str, int] = {}
-    for name in names:
-        if name not in robot.columns:
-            hint = f"{nearest(name, robot.joint_names)} Joints are {', '.join(robot.joint_names)}"
-            raise RobotError(f"joints: {name!r} is not a joint that moves.{hint}")
-        columns = robot.columns[name]
-        several = columns.stop - columns.start > 1
-        for k, column in enumerate(range(columns.start, columns.stop)):
-            labels[f"{name} {k}" if several else name] = column
+    """Return the column of q by the label of each slider."""
+    labels = labels_of(robot, names)
     if len(labels) > MOST_SLIDERS:
-        raise RobotError(f"joints: {len(labels)} sliders do not fit, at most {MOST_SLIDERS} do. Name fewer joints")
+        raise RobotError(
+            f"joints: {len(labels)} sliders do not fit, expected at most {MOST_SLIDERS}. Name fewer joints"
+        )
     return labels
 
 

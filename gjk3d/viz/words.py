@@ -44,10 +44,10 @@ def scale_of(plotter: pyvista.Plotter) -> float:
     return float(np.clip(min(wide / _FULL[0], tall / _FULL[1]), _LEAST, 2.0))
 
 
-def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> list[Box]:
+def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = None) -> list[Box]:
     """Replace all text by captions at the top and the legend at the bottom, and return the boxes of both.
 
-    The boxes are in parts of the panel from its lower left corner.
+    The boxes are in fractions of the panel, from its lower left corner.
     """
     for name in [name for name in plotter.renderer.actors if name.startswith(_OURS)]:
         # only of this panel, while the method of the plotter removes actors of every panel
@@ -56,16 +56,24 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str = INK) -> li
     edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # side of a chip with its margin
     top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
-        size, color = (LINE, INK) if row else (_HEAD, head)
+        size, color = (LINE, drawing.ink) if row else (_HEAD, head or drawing.ink)
         long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
         top, across = top - 0.004 - high, max(across, edge + long)
     for row, (text, color) in enumerate(reversed(drawing.keys[:_MOST_ROWS])):
         chip = _chip((edge, low + 0.2 * side / tall), (0.75 * side / wide, 0.75 * side / tall), color)
         plotter.add_actor(chip, name=f"gjk3d chip {row}", reset_camera=False, render=False, pickable=False)
         begin = edge + 1.1 * side / wide
-        long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}")
+        long, high = write(plotter, text, (begin, low), _KEY, f"gjk3d key {row}", drawing.ink)
         low, aside = low + 0.005 + high, max(aside, begin + long)
     return [(np.array([0.0, top]), np.array([across, 1.0])), (np.zeros(2), np.array([aside, low]))]
+
+
+def unveil(plotter: pyvista.Plotter, free: list[bool]) -> None:
+    """Remove the light background of captions and legend where no body is behind the text."""
+    for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True):
+        for name, actor in plotter.renderer.actors.items():
+            if is_free and name.startswith(prefix):
+                actor.prop.background_opacity = 0.0
 
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
@@ -103,7 +111,7 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
 
 
 def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
-    """Return the pixel of a point of the world, from the lower left corner of the panel."""
+    """Return the pixel of a point of the world, relative to the lower left corner of the panel."""
     plotter.renderer.SetWorldPoint(*point, 1.0)
     plotter.renderer.WorldToView()
     return (np.array(plotter.renderer.GetViewPoint()[:2]) + 1.0) / 2.0 * panel_size(plotter)
@@ -137,7 +145,7 @@ def write(
     *,
     above: bool = True,
 ) -> tuple[float, float]:
-    """Write a text above or below a position, with line breaks, and return its size in parts of the panel."""
+    """Write a text above or below a position, with line breaks, and return its size in fractions of the panel."""
     wide, tall = panel_size(plotter)
     written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
     written.prop.font_size = round(size * scale_of(plotter))
@@ -187,7 +195,7 @@ def extent(font: Any, words: str) -> list[int]:
 
 
 def _chip(place: tuple[float, float], size: tuple[float, float], color: str) -> Any:
-    """Return a rectangle of a colour for the legend, in parts of the panel."""
+    """Return a coloured rectangle for the legend; position and size are in fractions of the panel."""
     import pyvista
     from vtkmodules.vtkRenderingCore import vtkActor2D, vtkCoordinate, vtkPolyDataMapper2D
 

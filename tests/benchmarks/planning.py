@@ -2,8 +2,9 @@
 
 The same callbacks, a state checker and a motion validator, are answered by those of `gjk3d.robot.ompl.Planning` and by
 pinocchio with coal, with the same hulls, pairs, samples of a motion and seeds; what is compared is the CPU time spent
-in them. With ``--proofs`` it is the whole of `Planning.plan`: what its proof mends, and costs. FILE holds problems of
-MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints and obstacles.
+in them. With ``--plans`` proven paths of `Checker.plan` and of OMPL on the same checker are compared. FILE has problems
+of MotionBenchMaker as JSON: for each name of a scene a list of start, goal, other joints and obstacles. With
+``--robot ur5`` or ``--robot pr2`` the problems of a seeded script are used instead: a table, a shelf and a cage.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -186,48 +187,156 @@ def line(scene: str, spent: dict[str, list[Spent]]) -> str:
     return f"| {scene} | " + " | ".join([*cells, f"{ratio:.1f}x", f"{middle:.1f}x ({low:.1f}-{high:.1f})"]) + " |"
 
 
-def proofs(scene: str, problems: list[dict[str, Any]], robot: Robot, most: float) -> str:
-    """One line of the other table: paths that are planned, shortened and proven."""
-    sampled, proven, unproven, found = [], [], 0, []
+@dataclass
+class Problem:
+    """A start and a goal, and the same checker for both planners."""
+
+    start: np.ndarray
+    goal: np.ndarray
+    planning: Planning
+    joints: tuple[str, ...]
+    bounds: dict[str, Any]
+
+
+def given(robot: Robot, problem: dict[str, Any]) -> Problem:
+    """A problem of the file."""
+    rest = problem["other_joints"]["panda_finger_joint1"]
+    start, goal = (np.append(problem[name], rest) for name in ("start", "goal"))
+    return Problem(start, goal, planning_of(robot, problem), robot.joint_names[:7], {})
+
+
+def at(x: float, y: float, z: float, turn: float = 0.0) -> np.ndarray:
+    """A pose, turned about x."""
+    pose = np.eye(4)
+    pose[1:3, 1:3] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def table(rng: np.random.Generator) -> dict[str, Any]:
+    """A table with eight things on it."""
+    made: dict[str, Any] = {"top": (gk.Box((0.7, 1.1, 0.04)), at(0.15, 0.0, -0.32))}
+    for k in range(8):
+        height, size = rng.uniform(0.1, 0.4), rng.uniform(0.03, 0.06)
+        shape = gk.Cylinder(size, height) if k % 2 else gk.Box((2 * size, 2 * size, height))
+        made[f"thing {k}"] = shape, at(*rng.uniform((-0.15, -0.5), (0.4, 0.5)), 0.5 * height - 0.3)
+    return made
+
+
+def shelf(rng: np.random.Generator) -> dict[str, Any]:
+    """A shelf of three rows and three columns."""
+    made: dict[str, Any] = {"back": (gk.Box((0.02, 1.0, 1.0)), at(0.3, 0.0, 0.0))}
+    for k, z in enumerate((-0.48, -0.16, 0.16, 0.48)):
+        made[f"board {k}"] = gk.Box((0.3, 1.0, 0.02)), at(0.15, 0.0, z + rng.uniform(-0.03, 0.03))
+    for k, y in enumerate((-0.49, -0.16, 0.16, 0.49)):
+        made[f"side {k}"] = gk.Box((0.3, 0.02, 1.0)), at(0.15, y + rng.uniform(-0.03, 0.03), 0.0)
+    return made
+
+
+def cage(rng: np.random.Generator) -> dict[str, Any]:
+    """Bars around a place."""
+    made: dict[str, Any] = {}
+    for k, angle in enumerate(np.arange(4) * np.pi / 2 + rng.uniform(0.0, 1.0)):
+        made[f"bar {k}"] = gk.Cylinder(0.015, 0.9), at(0.32 * np.cos(angle), 0.32 * np.sin(angle), 0.0)
+    for k, z in enumerate((-0.25, 0.25)):
+        made[f"beam {k}"] = gk.Cylinder(0.015, 0.7), at(rng.uniform(-0.1, 0.1), 0.0, z, 0.5 * np.pi)
+    return made
+
+
+#: robots of the script: the link that is in the scene, the joints that move, and the middle of the scene
+SCRIPTED = {"ur5": ("wrist_3_link", 6, (0.6, 0.0, 0.4)), "pr2": ("r_gripper_palm_link", "right_arm", (0.6, -0.3, 0.8))}
+PR2 = SHARE / "pr2_description"
+SCENES = {"table": table, "shelf": shelf, "cage": cage}
+
+
+def scripted(name: str) -> tuple[Robot, tuple[str, ...]]:
+    """A robot of the script, and its joints that move."""
+    files = {"pr2": (PR2 / "urdf/pr2.urdf", PR2 / "srdf/pr2.srdf")}
+    urdf, srdf = files.get(name) or (SHARE / URDFS[name], SHARE / SRDFS[name])
+    robot, joints = Robot.from_urdf(urdf, srdf, geometry="hull"), SCRIPTED[name][1]
+    return robot, robot.groups[joints] if isinstance(joints, str) else robot.joint_names[:joints]
+
+
+def drawn(name: str, robot: Robot, joints: tuple[str, ...], scene: str, seed: int) -> Problem:
+    """A problem of the script: both ends are free and in the scene, and the straight line between them is not."""
+    rng, (link, _, middle) = np.random.default_rng([seed, list(SCENES).index(scene)]), SCRIPTED[name]
+    checker = Checker(robot)
+    for obstacle, (shape, pose) in SCENES[scene](rng).items():
+        checker.add(obstacle, shape, at(*middle) @ pose)
+    columns = [robot.columns[joint].start for joint in joints]
+    bounds = {"lower": np.maximum(robot.lower[columns], -np.pi), "upper": np.minimum(robot.upper[columns], np.pi)}
+    rest = np.clip(np.zeros(robot.dof), robot.lower, robot.upper)
+    if name == "pr2":  # the left arm is not in the scene
+        rest = robot.configuration({"l_shoulder_pan_joint": 1.5}, rest)
+    while True:
+        q = np.tile(rest, (4000, 1))
+        q[:, columns] = rng.uniform(bounds["lower"], bounds["upper"], (len(q), len(columns)))
+        tips = robot.link_poses(q)[:, robot.link_number(link), :3, 3] - middle
+        near = (np.abs(tips) < (0.3, 0.45, 0.3)).all(axis=1)
+        near[near] = checker.free(q[near])
+        q, tips = q[near], tips[near]
+        for k in range(0, len(q) - 1, 2):
+            if np.linalg.norm(tips[k + 1] - tips[k]) > 0.25 and not checker.edges_free(q[k], q[k + 1 : k + 2])[0]:
+                planning = Planning(checker, joints=joints, rest=rest, resolution=RESOLUTION, **bounds)
+                return Problem(q[k], q[k + 1], planning, joints, bounds)
+
+
+def plans(scene: str, problems: Iterable[Problem], most: float) -> str:
+    """One line of the other table: paths that `Checker.plan` and OMPL return, both proven."""
+    times: dict[str, list[float]] = {"plan": [], "OMPL": []}
+    proven, repaired = {"plan": 0, "OMPL": 0}, 0
     for k, problem in enumerate(problems):
-        rest = problem["other_joints"]["panda_finger_joint1"]
-        ends = [np.append(problem[name], rest) for name in ("start", "goal")]
-        for times, certify in ((sampled, False), (proven, "end")):
-            planning = planning_of(robot, problem, certify=certify)
-            util.RNG.setSeed(k + 1)
-            begin = time.process_time()
-            path = planning.plan(*ends, seconds=most)
-            times.append(time.process_time() - begin)
-            if planning.proof is not None:
-                found.append(planning.proof)
-            elif path is not None:
-                unproven += not planning.checker.path_free(path, certify=True)
-    cells = [len(problems), unproven, sum(each.proven for each in found), sum(each.repaired for each in found)]
-    cells.append(sum(each.replanned for each in found))
-    for each in (sampled, proven, [each.seconds for each in found]):
-        cells.append(f"{1e3 * np.median(each):.1f}" if each else "")
-    return f"| {scene} | " + " | ".join(map(str, cells)) + " |"
+        start, goal, checker = problem.start, problem.goal, problem.planning.checker
+        checker.motion_free(start, start), checker.free(start)  # what a checker makes once
+        util.RNG.setSeed(k + 1)
+        begin = time.process_time()
+        plan = checker.plan(start, goal, joints=problem.joints, seconds=most, seed=k, **problem.bounds)
+        middle = time.process_time()
+        path = problem.planning.plan(start, goal, seconds=most)
+        times["plan"].append(middle - begin)
+        times["OMPL"].append(time.process_time() - middle)
+        for name, each in (("plan", plan.path if plan else None), ("OMPL", path)):
+            proven[name] += each is not None and bool(checker.path_free(each, certify=True))
+        repaired += plan.proof is not None and plan.proof.repaired > 0
+    cells: list[Any] = [len(times["plan"])]
+    for name, spent in times.items():
+        cells += [
+            proven[name],
+            f"{1e3 * np.median(spent):.1f}",
+            f"{1e3 * np.mean(spent):.1f}",
+            f"{1e3 * max(spent):.0f}",
+        ]
+    return f"| {scene} | " + " | ".join(map(str, [*cells, repaired])) + " |"
 
 
-def main(given: list[str] | None = None) -> int:
+def main(given_arguments: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=Path, required=True, metavar="FILE", help="JSON, see above")
+    parser.add_argument("--problems", type=Path, metavar="FILE", help="JSON, see above")
+    parser.add_argument("--robot", choices=sorted(SCRIPTED), help="problems of the script, 50 in all")
     parser.add_argument("--most", type=float, default=20.0, help="seconds a problem may take")
     parser.add_argument("--each", type=int, help="so many of each scene")
-    parser.add_argument("--proofs", action="store_true", help="what it costs that a path is proven")
-    arguments = parser.parse_args(given)
+    parser.add_argument("--plans", action="store_true", help="compare proven paths of Checker.plan and of OMPL")
+    arguments = parser.parse_args(given_arguments)
+    if not arguments.problems and not arguments.robot:
+        parser.error("expected --problems FILE or --robot NAME")
     util.setLogLevel(util.LogLevel.LOG_NONE)
+    columns = "proven | median ms | mean ms | slowest ms"
+    head = f"| scene | problems | Checker.plan: {columns} | OMPL: {columns} | plans with detours |\n|{11 * '---|'}"
+    if arguments.robot:
+        print(head)
+        robot, joints = scripted(arguments.robot)
+        for scene, count in zip(SCENES, (17, 17, 16), strict=True):
+            seeds = range(min(count, arguments.each or count))
+            print(plans(scene, (drawn(arguments.robot, robot, joints, scene, k) for k in seeds), arguments.most))
+        return 0
     scenes = json.loads(arguments.problems.read_text())["problems"]
     robot = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
-    if arguments.proofs:
-        print(
-            "| scene | problems | sampled paths not proven | proven | detours | planned again | median ms, sampled "
-            "| median ms, proven | of which the proof |"
-        )
-        print("|" + 9 * "---|")
+    if arguments.plans:
+        print(head)
         for scene, problems in scenes.items():
-            print(proofs(scene, problems[: arguments.each], robot, arguments.most), flush=True)
+            some = (given(robot, problem) for problem in problems[: arguments.each])
+            print(plans(scene, some, arguments.most), flush=True)
         return 0
     print(
         "| scene | problems | solved (gjk3d / peer) | same course | motions | ms in checking | of all | median ms "

@@ -122,6 +122,12 @@ def rows(count: int, plan: Plan) -> Iterator[str]:
             "one": cycled(n, lambda k, s=each: [checker.clearance(x) for x in s[:k]]),
             "peer": cycled(n, peer.distances),
         }  # fmt: skip
+        if some_q is inside:
+            asked[f"distance with the fast depth, {name}"] = n, {
+                "stack": cycled(n, lambda k: checker.clearance(inside[:k], depth="fast")),
+                "one": cycled(n, lambda k: [checker.clearance(x, depth="fast") for x in inside[:k]]),
+                "peer": cycled(n, peer.distances),
+            }  # fmt: skip
     n = len(clear)
     asked[f"motions of {TURN} rad, proven"] = n, {
         "stack": cycled(n, lambda k: checker.motion_free(clear[:k], to[:k], certify=True)),

@@ -31,7 +31,21 @@ def test_both_solve_a_problem_by_the_same_course(tmp_path, capsys):
     cells = [cell.strip() for cell in row.split("|")[2:-1]]
     assert cells[:3] == ["1", "1 / 1", "1"]
     assert int(cells[3]) > 1
-    assert planning.main(["--problems", str(file), "--most", "20", "--proofs"]) == 0
+    assert planning.main(["--problems", str(file), "--most", "20", "--plans"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| post"))
     cells = [cell.strip() for cell in row.split("|")[2:-1]]
-    assert (cells[0], cells[2]) == ("1", "1")
+    assert (cells[0], cells[1], cells[5]) == ("1", "1", "1")
+
+
+@pytest.mark.parametrize("name", ["ur5", "pr2"])
+def test_the_script_draws_the_same_problems_again(name, capsys):
+    robot, joints = planning.scripted(name)
+    first, again, other = (planning.drawn(name, robot, joints, "cage", seed) for seed in (1, 1, 2))
+    assert (first.start == again.start).all()
+    assert (first.start != other.start).any()
+    checker = first.planning.checker
+    assert checker.free([first.start, first.goal]).all()
+    assert not checker.motion_free(first.start, first.goal)
+    assert planning.main(["--robot", name, "--each", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("|")[1].strip() for line in lines] == ["scene", "---", *planning.SCENES]

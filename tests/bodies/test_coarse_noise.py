@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies import facets, impact, planes, raycast, touching_bodies, tree_collision, tree_distance, triangles
+from gjk3d._kernels.vectors import LANES, boxes_on_ray
+from gjk3d.bodies import facets, impact, mesh_rays, planes, touching_bodies, tree_collision, tree_distance, triangles
 from gjk3d.bodies.body_pair import MeshPair
-from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth import depth, inside, partings, points, pushes
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.mesh_trees import STACK
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import complete, parts_of
+from gjk3d.bodies.wide_tree import wide_tree_of
 from gjk3d.narrow.motion import CENTER, MOTION, WAY
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
 from gjk3d.narrow.toi import PART_WORK
@@ -82,7 +83,7 @@ def test_a_box_next_to_a_surface_may_reach_inside() -> None:
     found, half = np.zeros((inside.ROWS + 1, inside.COLUMNS)), 0.125
     found[0, inside.NOISE] = NOISE
     none = np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4))
-    host = inside.Host(tree_of(DENTED).arrays, *none, traversal_stack(), np.empty(STACK), found)
+    host = inside.Host(inside.closed_of(DENTED), *none, inside.traversal_scratch(), found)
     for gap, outside in ((1.5, False), (2.5, True)):
         middle = 1.0 + sqrt(3.0) * half + gap * NOISE
         box = np.array([[middle, 0.0, 0.0, half, half, half, *np.eye(3).ravel()]])
@@ -127,12 +128,12 @@ def test_the_depth_of_two_solids_by_their_points_is_less_by_the_noise() -> None:
 
 def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_off_by_the_noise() -> None:
     """The balls about a point outside and about one inside touch; the distance of the points is rounded down."""
-    skin, work = tree_of(DENTED).arrays, points.point_scratch(0)
+    skin, work = inside.closed_of(DENTED), points.point_scratch(0)
     p, distance = (1.5, 0.25, 0.125), 1.0 - NOISE
     assert points._ball_in(p, skin, NOISE, distance, 0.5, work)[0] == -0.5
     found = np.zeros((inside.ROWS + 1, inside.COLUMNS))
     found[0, inside.NOISE] = NOISE
-    host = inside.Host(skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.stack, work.keys, found)
+    host = inside.Host(skin, np.zeros((1, 3), dtype=np.int64), np.zeros((0, 4)), work.traversal, found)
     assert inside._depth_at(p, host, distance, 0.5)[0] == -0.5
 
 
@@ -140,20 +141,24 @@ def test_a_point_outside_is_not_inferred_to_be_inside_from_a_distance_that_is_of
 
 
 def test_a_ray_beside_a_box_by_less_than_the_noise_may_meet_it() -> None:
-    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    tree, entries = wide_tree_of(SOLID), np.empty(LANES, dtype=np.float32)
     for way in ((1.0, 0.0, 0.0), (sqrt(0.5), sqrt(0.5), 0.0)):
-        for height in (1.0 + 0.5 * NOISE, -1.0 - 0.5 * NOISE):
-            start = (-3.0 * way[0], -3.0 * way[1], height)
-            assert raycast._entry(start, way, boxes, 0, NOISE) < 3.0
-            assert raycast._entry(start, way, boxes, 0, 0.25 * NOISE) == raycast._NEVER
+        for far in (3.0, 1e9):  # the noise of a ray grows with the coordinates of its origin
+            noise = mesh_rays.ray_on((-far * way[0], -far * way[1], 1.0), way, tree).noise
+            for beyond, met in ((0.5 * noise, True), (1e-5 + 16.0 * noise, False)):
+                for height in (1.0 + beyond, -1.0 - beyond):
+                    ray = mesh_rays.ray_on((-far * way[0], -far * way[1], height), way, tree)
+                    bits = boxes_on_ray(tree.boxes, 0, ray.slabs, 3e38, entries) if ray.begin >= 0.0 else 0
+                    assert (bits != 0) == met
 
 
 def test_a_ray_that_is_nearly_parallel_to_a_side_may_stray_into_the_box() -> None:
-    boxes = np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, *np.eye(3).ravel()]])
+    tree, entries = wide_tree_of(SOLID), np.empty(LANES, dtype=np.float32)
     slope, far = -(2.0**-41), 2.0**12
     start = (-far, 0.0, 1.0 - 0.5 * slope * far)
     assert start[2] + slope * far < 1.0
-    assert raycast._entry(start, (1.0, 0.0, slope), boxes, 0, 0.0) <= far
+    ray = mesh_rays.ray_on(start, (1.0, 0.0, slope), tree)
+    assert boxes_on_ray(tree.boxes, 0, ray.slabs, 3e38, entries) != 0
 
 
 # ways past triangles and boxes ----------------------------------------------------------------------------------------
@@ -333,7 +338,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
         x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), tree_collision.tree_scratch()
-        found = touching_bodies.ball_in(x, True, x.a.skin_boxes, x.a.skin_links, x.a.skin_corners, w)
+        found = touching_bodies.ball_in(x, True, complete(parts_of(SOLID)).skin, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
         assert found.depth == 1.0

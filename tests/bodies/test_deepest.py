@@ -161,8 +161,8 @@ def test_points_near_are_all_that_come_into_the_box(seed: int) -> None:
         shift = rng.normal(size=3)
         there = place + most * rng.random() * shift / np.linalg.norm(shift)
         for seeds, near, boxes, moved in (
-            (given_b.seeds, near_b.seeds, given_a.skin.boxes, given_b.seeds @ turn.T + there),
-            (given_a.seeds, near_a.seeds, given_b.skin.boxes, (given_a.seeds - there) @ turn),
+            (given_b.seeds, near_b.seeds, given_a.skin.tree.boxes, given_b.seeds @ turn.T + there),
+            (given_a.seeds, near_a.seeds, given_b.skin.tree.boxes, (given_a.seeds - there) @ turn),
         ):
             inside = np.array([in_box(tuple(p), boxes, 0.0) for p in moved])
             kept = {tuple(p) for p in near.tolist()}

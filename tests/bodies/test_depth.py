@@ -15,7 +15,6 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.body_pair import MeshPair
-from gjk3d.bodies.bvh import tree_of
 from gjk3d.bodies.depth import inside
 from gjk3d.bodies.depth.inside import flat_neighbours
 from gjk3d.bodies.depth.points import climb, point_scratch
@@ -248,7 +247,7 @@ def test_two_balls_about_a_point_are_in_both_and_no_deeper_than_the_depth(seed: 
     a, b = some_mesh(rng), some_mesh(rng)
     pose = at(*rng.uniform(-0.5, 0.5, 3), rotation=Rotation.random(rng=rng))
     pair = MeshPair.of(a, b, pose_rows(pose)[0][0])
-    middle, trees = a.vertices.mean(axis=0), (tree_of(a).arrays, tree_of(b).arrays)
+    middle, trees = a.vertices.mean(axis=0), (inside.closed_of(a), inside.closed_of(b))
     deep = climb(tuple(pair.m[:12].tolist()), pair.error, *trees, point_scratch(0), middle)
     own = (np.linalg.inv(pose) @ np.append(middle, 1.0))[None, :3]
     if deep == 0.0:

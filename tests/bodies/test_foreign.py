@@ -98,7 +98,6 @@ def test_questions_say_which_line_to_write(given, line):
         lambda: gk.collide(given, gk.Sphere(1)),
         lambda: gk.signed_distance(gk.Sphere(1), given),
         lambda: gk.raycast(given, (0, 0, 5), (0, 0, -1)),
-        lambda: gk.Scene().add("it", given),
         lambda: gk.Compound([(given, None)]),
         lambda: gk.Pairs([given]),
         lambda: gk.clash.Assembly.of({"it": given}),

@@ -85,6 +85,47 @@ def test_depth_in_flat_ground_is_how_far_below_it() -> None:
     assert gk.distance(ground, gk.Sphere(0.3), None, at(5.5, 0, -100)).distance == pytest.approx(0.2, abs=1e-9)
 
 
+FLAT = gk.HeightField(np.ones((9, 9)), 2.0, (-8, -8))
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-13, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 1.0, 5.0])
+def test_balls_of_every_radius_below_the_surface(radius: float) -> None:
+    # on the sides of columns, on a diagonal, on a corner of cells, in a column, and deeper than the sides are far
+    ball = gk.Sphere(radius) if radius else gk.Point()
+    places = [(0, 0, 0.999), (1, 1, 0.9), (2, 2, 0.9), (0.3, 0.7, 0.9), (0, 0, -3), (0, 0, -30), (7, 7.5, -100)]
+    for x, y, z in places:
+        depth = min(1 - z, 8 - abs(x), 8 - abs(y))
+        answer = gk.signed_distance(FLAT, ball, None, at(x, y, z))
+        assert answer.distance == pytest.approx(-depth - radius, abs=1e-9 * (1 + radius))
+        assert answer.lower <= -depth - radius <= answer.upper
+        assert answer.upper - answer.lower <= 1e-9
+        exits = [(1 - z, (0, 0, 1)), *((8 - s * v, s * np.eye(3)[c]) for c, v in enumerate((x, y)) for s in (1, -1))]
+        assert any(length == pytest.approx(depth) and answer.normal == pytest.approx(n) for length, n in exits)
+
+
+def test_points_below_a_rough_surface_have_the_distances_of_its_closed_surface(rng: np.random.Generator) -> None:
+    heights = rng.random((7, 7)) * 2
+    field, closed = gk.HeightField(heights, 1.0), gk.Mesh(*gk.HeightField(heights, 1.0, bottom=-40).surface())
+    points = rng.uniform((0.1, 0.1, -2), (5.9, 5.9, 2), (60, 3))
+    points[:15, :2], points[15:30, 0] = np.round(points[:15, :2]).clip(1, 5), points[15:30, 1]
+    result, expected = field.signed_distances(points), closed.signed_distances(points)
+    assert 20 < expected.inside.sum() < 59
+    np.testing.assert_allclose(result.distance, expected.distance, atol=1e-9)
+    np.testing.assert_array_equal(result.inside, expected.inside)
+    np.testing.assert_allclose(result.upper, result.lower, atol=1e-9)
+    np.testing.assert_allclose(result.point, points - result.distance[:, None] * result.normal, atol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.0, 1e-9, 0.1])
+def test_capsules_on_the_sides_of_columns_move_out(radius: float) -> None:
+    capsule = gk.Capsule(radius, 0.3) if radius else gk.Segment((0, 0, -0.3), (0, 0, 0.3))
+    for x, y, z in ((0, 0, 0.9), (1, 1, 0.5), (2, 0, -3)):
+        answer = gk.signed_distance(FLAT, capsule, None, at(x, y, z))
+        half = 0.3 if not radius else 0.15
+        assert answer.distance == pytest.approx(z - half - radius - 1, abs=1e-8)
+        assert not gk.collide(FLAT, capsule, None, at(*((x, y, z) - (answer.distance - 1e-9) * answer.normal)))
+
+
 def test_a_large_field_against_its_formula() -> None:
     x = np.arange(400) * 0.05
     ground = gk.HeightField(np.add.outer(0.3 * x, -0.4 * x), 0.05)

@@ -21,6 +21,20 @@ SOLIDS = {
 }
 
 
+BODIES = {
+    "mesh": SOLIDS["box"],
+    "box": gk.Box((2, 2, 2)),
+    "sphere": gk.Sphere(1),
+    "hull": gk.ConvexHull([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]),
+    "half-space": gk.Halfspace((0, 0, 1), 0.5),
+    "compound": gk.Compound([(gk.Box((2, 2, 2)), None)]),
+    "voxels": gk.VoxelGrid(np.ones((2, 2, 2), dtype=bool), 1.0, (-1, -1, -1)),
+    "cloud": gk.PointCloud([(0, 0, 0)], 1.0),
+    "field": gk.HeightField(np.zeros((5, 5)), 2.0, (-4, -4)),
+    "slab": gk.HeightField(np.zeros((5, 5)), 2.0, (-4, -4), bottom=-4.0),
+}
+
+
 def square_of_distance(p, triangle) -> Fraction:
     """Return the squared distance of a point and a triangle in rational numbers."""
 
@@ -244,6 +258,29 @@ def test_beyond_the_greatest_distance():
     assert np.isnan(result.point[[0, 2]]).all()
 
 
+@pytest.mark.parametrize("name", BODIES)
+def test_beyond_the_greatest_distance_every_shape_is_infinitely_far(name):
+    body = BODIES[name]
+    points = [(0, 0, -2), (0, 0, 7), (0.1, 0.2, -0.1), (0, 0, 1.05)]
+    full = body.signed_distances(points)
+    # the limit is between the distances of these points, so that points inside and outside are on both of its sides
+    for most in (*np.unique(np.abs(full.distance)) * 0.999, 100.0):
+        result = body.signed_distances(points, max_distance=most)
+        beyond = np.abs(full.distance) > most
+        np.testing.assert_allclose(result.distance[~beyond], full.distance[~beyond], rtol=1e-9)
+        np.testing.assert_array_equal(result.distance[beyond], np.copysign(inf, full.distance[beyond]))
+        np.testing.assert_array_equal(result.inside, full.inside)
+        assert np.isnan(result.point[beyond]).all()
+        assert np.isnan(result.normal[beyond]).all()
+        assert not np.isnan(result.point[~beyond]).any()
+        assert (result.face[beyond] == -1).all()
+        outside, inside = beyond & ~full.inside, beyond & full.inside
+        assert (result.lower[outside] == most).all()
+        assert (result.upper[outside] == inf).all()
+        assert (result.lower[inside] == -inf).all()
+        assert (result.upper[inside] == -most).all()
+
+
 def test_open_meshes_are_unsigned_or_signed_by_winding():
     box = gk.Mesh(*gk.Box((2, 2, 2)).surface())
     lid_off = gk.Mesh(box.vertices, box.faces[1:])
@@ -255,6 +292,68 @@ def test_open_meshes_are_unsigned_or_signed_by_winding():
     assert box.signed_distances(points, sign="none").distance[0] == 1.0
     hollow = gk.Mesh(box.vertices, box.faces, solid=False)
     assert hollow.signed_distances(points).distance[0] == 1.0
+
+
+def flawed(name: str) -> gk.Mesh:
+    """Return the mesh of a cube with a flaw that its repairs cure."""
+    box = gk.Box((2, 2, 2)).surface()
+    n, faces = len(box.vertices), box.faces
+    stray = [(5, 0, 0), (5, 1, 0), (5, 0, 1)]
+    return {
+        "flipped": lambda: gk.Mesh(box.vertices, np.vstack([faces[:1, ::-1], faces[1:]])),
+        "doubled": lambda: gk.Mesh(box.vertices, np.vstack([faces[:4], faces])),
+        "reversed": lambda: gk.Mesh(box.vertices, np.vstack([faces[:4, ::-1], faces])),
+        "stray": lambda: gk.Mesh(np.vstack([box.vertices, stray]), np.vstack([faces, [(n, n + 1, n + 2)]])),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ["flipped", "doubled", "reversed", "stray"])
+def test_winding_is_that_of_the_repaired_surface(rng, name):
+    mesh, box = flawed(name), gk.Box((2, 2, 2))
+    assert mesh.repairs
+    points = np.vstack([rng.uniform(-1.5, 1.5, (200, 3)), [(-1.2832042, -8.15e-5, 0.73229244)]])
+    result = mesh.signed_distances(points, sign="winding")
+    np.testing.assert_array_equal(result.inside, box.contains(points))
+    np.testing.assert_allclose(result.distance, box.signed_distances(points).distance, atol=1e-12)
+    for mine, theirs in zip(result, mesh.signed_distances(points), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert (mesh.signed_distances([(0, 0, 0)], max_distance=0.5, sign="winding").face == -1).all()
+
+
+def test_winding_counts_open_pieces_next_to_a_closed_one():
+    box = gk.Box((2, 2, 2)).surface()
+    vertices = np.vstack([box.vertices, box.vertices + (5, 0, 0)])
+    # one triangle of the closed box is flipped, and one of the other box is missing
+    faces = np.vstack([box.faces[:1, ::-1], box.faces[1:], box.faces[:-1] + len(box.vertices)])
+    mesh = gk.Mesh(vertices, faces)
+    assert len(mesh.repairs) == 2
+    points = [(0, 0, 0), (5, 0, 0), (2.5, 0, 0), (-1.2832042, -8.15e-5, 0.73229244)]
+    result = mesh.signed_distances(points, sign="winding")
+    assert result.inside.tolist() == [True, True, False, False]
+    np.testing.assert_allclose(result.distance, [-1, -1, 1.5, 0.2832042], atol=1e-12)
+    assert result.face[1] >= len(box.faces)
+
+
+def test_a_hollow_closed_mesh_has_a_sign_by_winding():
+    box = gk.Mesh(*gk.Box((2, 2, 2)).surface(), solid=False)
+    assert box.signed_distances([(0, 0, 0), (2, 0, 0)], sign="winding").inside.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("length", [1e6, 1e8, 1e10])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("base", [0, 1, 2])
+def test_solid_angles_of_a_spike_keep_their_digits(rng, length, turned, base):
+    # the rounded denominator of van Oosterom and Strackee is 0 for a point next to the middle of a needle
+    corners = np.array([(0.5, 0.5, 0), (-0.5, 0.5, 0), (-0.5, -0.5, 0), (0.5, -0.5, 0), (0, 0, length)])
+    faces = [(0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 2, 1), (0, 3, 2)][: 4 + base]
+    x = rng.uniform(-1, 1, (200, 2)) * np.array([1, 100])[rng.integers(0, 2, 200), None]
+    points = np.column_stack([x, rng.uniform(0.1, 1.1, 200) * length])
+    reach, edge = np.abs(x).max(axis=1), 0.5 * (1 - points[:, 2] / length)
+    clear = np.abs(reach - edge) > 1e-13 * length  # the rest is rounding of the corners
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0] if turned else np.eye(3)
+    mesh = gk.Mesh(corners @ turn.T, faces, rounding=0, solid=False)
+    inside = mesh.signed_distances(points @ turn.T, sign="winding").inside
+    np.testing.assert_array_equal(inside[clear], (reach < edge)[clear])
 
 
 def test_a_stray_triangle_counts_for_points_outside_only():
@@ -270,6 +369,42 @@ def test_a_stray_triangle_counts_for_points_outside_only():
     assert result.face[0] == 0
     corners = vertices[mesh.faces[result.face[2]]]
     assert (corners[:, 0] == 1.0).all()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_points_beyond_the_range_of_lengths_are_named(name):
+    body = BODIES[name]
+    for query in (body.signed_distances, getattr(body, "contains", body.signed_distances)):
+        for point in ((1e200, 0, 0), (0, -1.1e50, 0)):
+            with pytest.raises(ShapeError, match=r"points\[1\] is \[.*, at most 1e\+50 is allowed"):
+                query([(0, 0, 0), point])
+        for point in ((1e50, 0, 0), (1e-60, 0, 0)):
+            query([point])
+    far = body.signed_distances([(1e49, 0, 0), (0, 0, 1e49)])
+    assert (far.lower <= far.distance).all()
+    assert (far.distance <= far.upper).all()
+    assert np.isfinite(far.lower).all()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_point_is_inside_if_its_distance_is_negative(name, rng):
+    # on the middle of a face, on a diagonal, on an edge, at a corner, and at the centre
+    special = [(1, 0.3, 0.2), (1, 0, 0), (1, 1, 0), (1, 1, 1), (0, 0, 1), (0, 0, 0), (0, 0, -1), (0, 0, 0.5)]
+    result = BODIES[name].signed_distances(np.vstack([special, rng.uniform(-1.5, 1.5, (40, 3))]))
+    np.testing.assert_array_equal(result.inside, result.distance < 0.0)
+    assert not np.signbit(result.distance[result.distance == 0.0]).any()
+    np.testing.assert_allclose(np.linalg.norm(result.normal, axis=1), 1.0)
+
+
+def test_a_point_on_the_surface_of_a_mesh_is_not_inside():
+    cube = gk.Mesh(*gk.Box((2, 2, 2)).surface())
+    result = cube.signed_distances([(1, 0.3, 0.2), (1, 0, 0), (1, 1, 0), (1, 1, 1)])
+    assert ((result.distance >= 0.0) & (result.distance < 1e-16)).all()
+    assert not result.inside.any()
+    assert result.normal[0].tolist() == [1, 0, 0]
+    below = cube.signed_distances([(1 - 2.0**-40, 0.3, 0.2)])
+    assert below.inside[0]
+    assert below.distance[0] == pytest.approx(-(2.0**-40))
 
 
 def test_other_shapes(rng):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import trimesh
 
 import gjk3d as gk
 from gjk3d._kernels.vectors import LANES
@@ -137,3 +138,38 @@ def test_every_face_is_in_one_leaf_and_in_its_boxes(rng):
         return count
 
     assert check(0, np.full(3, -1.0), np.full(3, 1.0)) == len(mesh.faces)
+
+
+def near_edges(model, rng, count):
+    """Rays along the surface that pass edges at distances from 1e-8 to 1e-3 of the size.
+
+    There float32 often takes a miss for a hit.
+    """
+    face, k, weight = rng.integers(len(model.faces), size=count), rng.integers(3, size=count), rng.random((count, 1))
+    ends = model.vertices[model.faces[face, k]], model.vertices[model.faces[face, (k + 1) % 3]]
+    normal, ways = model.face_normals[face], rng.normal(size=(count, 3))
+    ways -= rng.uniform(0.7, 1.3, (count, 1)) * (ways * normal).sum(axis=1)[:, None] * normal
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    size = np.ptp(model.vertices, axis=0).max()
+    places = ends[0] * weight + ends[1] * (1.0 - weight)
+    places += size * 10.0 ** rng.uniform(-8, -3, (count, 1)) * rng.choice((-1, 1), (count, 1)) * normal
+    return places - size * rng.uniform(1, 4, (count, 1)) * ways, ways
+
+
+@pytest.mark.parametrize("model", [trimesh.creation.icosphere(3), trimesh.creation.torus(1.0, 0.3, 48, 24)])
+def test_a_hit_of_float32_that_is_a_miss_hides_no_other(model):
+    mesh = gk.Mesh(model.vertices, model.faces)
+    starts, ways = near_edges(model, np.random.default_rng(4), 20_000)
+    every = gk.raycast(mesh, starts, ways, hits="all")
+    count = np.diff(every.starts)
+    first = np.full(len(starts), np.inf)
+    first[count > 0] = every.distance[every.starts[:-1][count > 0]]
+    assert 0.3 < (count > 0).mean() < 0.95
+    for far in (np.inf, 2.5):
+        hits = gk.raycast(mesh, starts, ways, max_distance=far)
+        expected = np.where(first <= far, first, np.inf)
+        np.testing.assert_array_equal(hits.distance, expected)
+        np.testing.assert_array_equal(hits.hit, np.isfinite(expected))
+        np.testing.assert_array_equal(gk.raycast(mesh, starts, ways, max_distance=far, hits="any"), hits.hit)
+    for k in range(0, len(starts), 97):
+        assert gk.raycast(mesh, starts[k], ways[k]).distance == first[k]

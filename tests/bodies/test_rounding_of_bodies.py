@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies import bvh, mesh_trees, part_tree, triangles
+from gjk3d.bodies import bvh, mesh_distance, part_tree, triangles
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.depth.depth import MOST, NORMAL, STATE, outer_translations
@@ -83,8 +83,8 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         trees = a._as_parts().tree.arrays, b._as_parts().tree.arrays
         pair, out = np.array([-1, -1]), np.empty(8)
         pose = (*IDENTITY[0, :12].tolist(),)
-        assert mesh_trees.nearest_triangles(
-            pose, 1e150, *trees, traversal_stack(), np.empty(mesh_trees.STACK), pair, out
+        assert mesh_distance.nearest_triangles(
+            pose, 1e150, *trees, traversal_stack(), np.empty(mesh_distance.STACK), pair, out
         )
         assert out[1] == pytest.approx(gap, rel=1e-12)
         assert Fraction(out[0]) ** 2 <= true
@@ -378,7 +378,7 @@ def test_every_box_of_a_body_holds_its_parts_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     boxes, links, rim = parts.given.boxes, parts.given.links, Fraction(parts.given.rim)
     every = np.arange(parts.count)
-    rows, spans = parts.rows(every), parts.boxes(every)
+    rows, spans = part_tree.packed_parts(parts.given, every).rows, parts.boxes(every)
     nodes: list[list[int]] = [[] for _ in every]
     for node, below in enumerate(below_nodes(links)):
         for k in below:
@@ -412,7 +412,7 @@ def test_every_box_at_a_pose_holds_its_part_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     every = np.arange(parts.count)
     row = pose_rows(at(FAR, -FAR / 3, 5.0, rotation=Rotation.from_rotvec((0.3, -0.4, 0.5))))[0][0]
-    rows, spans = parts.rows(every), parts.boxes_at(every, row)
+    rows, spans = part_tree.packed_parts(parts.given, every).rows, parts.boxes_at(every, row)
     for k in every.tolist():
         shape, middle = parts.shape(k), [Fraction(x) for x in rows[k, 9:12].tolist()]
         radius = Fraction(getattr(shape, "radius", 0.0))

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.solids import solids
+from gjk3d.bodies.solids import arrays_of, solids
 
 UNIT = gk.Box((1, 1, 1)).surface()
 BALL = gk.Sphere(0.5).surface(12)
@@ -83,3 +83,27 @@ def test_parts_of_a_real_assembly_are_one_solid_each_and_all_of_it_as_many():
     assert [len(solids(part.mesh)) for part in gearbox.parts] == [1] * 42
     volumes = sorted(each.volume for each in solids(gearbox))
     assert volumes == pytest.approx(sorted(part.mesh.volume for part in gearbox.parts), rel=1e-12)
+
+
+def test_the_order_of_the_output_of_manifold_does_not_matter(rng):
+    """manifold3d uses threads. Clash reports changed from run to run with the order of its faces."""
+    mesh = gk.Box((1, 2, 3)).surface()
+    vertices = np.concatenate([mesh.vertices, mesh.vertices[:2]])  # two of them at places that are taken
+    faces = np.concatenate([mesh.faces, [[8, 9, 3]]])
+
+    class Solid:
+        def to_mesh64(self):
+            order = rng.permutation(len(vertices))
+            numbers = np.argsort(order)[faces][rng.permutation(len(faces))]
+            turned = (np.arange(3) + rng.integers(3, size=len(faces))[:, None]) % 3
+            self.vert_properties = vertices[order]
+            self.tri_verts = np.take_along_axis(numbers, turned, axis=1).astype(np.uint64)
+            return self
+
+    corners, triangles = arrays_of(Solid())
+    soup = {tuple(sorted(map(tuple, vertices[face]))) for face in faces}
+    assert {tuple(sorted(map(tuple, corners[face]))) for face in triangles} == soup
+    for _ in range(20):
+        again, faces_again = arrays_of(Solid())
+        assert np.array_equal(again, corners)
+        assert np.array_equal(again[faces_again], corners[triangles])

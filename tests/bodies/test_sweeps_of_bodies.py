@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from words import assert_names
 
 import gjk3d as gk
+from gjk3d.bodies.part_tree import packed_parts
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import matrices
 from tests.bodies import every_kind
@@ -126,7 +127,7 @@ def test_each_part_sweeps_what_it_does_alone(name: str, turning: bool) -> None:
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     size = float(np.abs(swept.bounds).max())
     for k in rng.permutation(parts.count)[:20].tolist():
-        alone = gk.Swept(parts.shape(k).placed(matrices(parts.rows(np.array([k])))[0]), motion)
+        alone = gk.Swept(parts.shape(k).placed(matrices(packed_parts(parts.given, np.array([k])).rows)[0]), motion)
         own, other = (shape.support(ways) - shape._radius * ways for shape in (made[k], alone))
         assert np.abs(own - other).max() <= 1e-14 * size
         # what a turn bends is bounded by a ball round the part, of which there are several

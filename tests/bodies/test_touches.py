@@ -212,6 +212,16 @@ def test_what_is_flat_may_be_between_parts() -> None:
         assert gk.signed_distance(body, thing).lower <= -1.0
 
 
+@pytest.mark.parametrize("radius", [0.0, 1e-15, 1e-14])
+def test_a_point_on_a_seam_of_boxes_has_a_normal_that_separates(radius: float) -> None:
+    """A point has no interior, and neither has a ball that is smaller than rounding."""
+    halves = gk.Compound([(gk.Box((2, 2, 2)), None), (gk.Box((2, 2, 2)), at(2, 0, 0))])
+    ball = gk.Sphere(radius) if radius else gk.Point()
+    answer = gk.signed_distance(halves, ball, None, at(1, 0, 0))
+    assert answer.distance == pytest.approx(-1.0)
+    assert not gk.collide(halves, ball, None, at(*((1, 0, 0) - (answer.distance - 1e-9) * answer.normal)))
+
+
 def test_bodies_that_are_the_same_do_not_only_touch() -> None:
     body = an_l()
     assert gk.signed_distance(body, body).distance <= -1.0

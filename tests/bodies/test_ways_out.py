@@ -20,7 +20,7 @@ def test_the_answer_is_the_same_where_little_can_wait(monkeypatch, seed):
     pose[:3, 3] = 0.6 * rng.normal(size=3)
     wanted = gk.signed_distance(mesh, mesh, None, pose)
     few = depth.search_scratch()._replace(pairs=np.zeros((64, 2), dtype=np.int64))
-    monkeypatch.setattr(depth._local, "scratch", few)
+    monkeypatch.setattr(depth, "search_scratch", lambda: few)
     found = gk.signed_distance(mesh, mesh, None, pose)
     assert found.upper == wanted.upper
     assert found.lower == pytest.approx(wanted.lower, rel=1e-9)

@@ -154,31 +154,6 @@ def test_boxes_that_no_cut_parts(boxes):
     assert len(found(tree)) == 50 * 49 // 2
 
 
-def test_groups_that_may_not_meet_are_never_found():
-    rng = np.random.default_rng(5)
-    boxes = random_boxes(rng, 200, spread=2.0)
-    tree = Tree()
-    tree.insert(np.arange(200), boxes)
-    group, mask = 1 << rng.integers(0, 3, 200), rng.integers(0, 8, 200)
-    tree.bits[:200, 0], tree.bits[:200, 1] = group, mask
-    allowed = {(i, j) for i, j in expected(dict(enumerate(boxes))) if group[i] & mask[j] and group[j] & mask[i]}
-    assert 0 < len(allowed) < len(expected(dict(enumerate(boxes))))
-    assert found(tree) == allowed
-
-
-@pytest.mark.parametrize(("m", "n"), [(0, 5), (1, 1), (1, 40), (90, 40)])
-@pytest.mark.parametrize("within", [0.0, 0.4])
-def test_pairs_between_two_trees(m, n, within):
-    rng = np.random.default_rng(m + n)
-    a, b = random_boxes(rng, m, 2.0), random_boxes(rng, n, 2.0)
-    one, two = Tree(), Tree()
-    one.insert(np.arange(m), a)
-    two.insert(np.arange(n), b)
-    pairs = [tuple(p) for block in one.pairs_with(two, within, 5) for p in block.tolist()]
-    assert len(pairs) == len(set(pairs))
-    assert set(pairs) == {tuple(p) for p in np.argwhere(gaps(a, b) <= within).tolist()}
-
-
 def test_rays():
     rng = np.random.default_rng(3)
     boxes = random_boxes(rng, 150)

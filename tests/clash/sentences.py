@@ -30,7 +30,7 @@ NEAREST = "nearest at {}, "
 
 # tables and topics
 TITLE = "{}: {} / {}"
-COLUMNS_OF_LENGTHS = "penetration mm | gap or depth mm | volume mm³"
+COLUMNS_OF_LENGTHS = "penetration mm | depth mm | gap mm | volume mm³"
 DEPTH_AT_MOST = "boolean, range"
 
 # pages

@@ -196,7 +196,7 @@ def test_what_has_the_name_of_a_model_and_is_none_is_not_passed_over(save, tmp_p
     assembly = Assembly.load(tmp_path)
     reasons = {part.name: part.reason for part in assembly.parts}
     assert {name for name, reason in reasons.items() if not reason} == {"good", "full.stl/inner"}
-    named = {"folder": "folder", "link": "link to nothing.stl", "loop": "link to loop.stl", "pipe": "regular file"}
+    named = {"folder": "folder", "link": "link to nothing.stl", "loop": "link to loop.stl", "pipe": "a pipe"}
     assert {name for name, reason in reasons.items() if reason} == set(named)
     for name, fragment in named.items():
         assert_names(reasons[name], fragment)

@@ -140,7 +140,9 @@ def test_equal_reports_are_equal_files_and_findings_keep_their_guids(tmp_path):
     after = {name for name in written(three_cubes(clashes=first), tmp_path) if "/" in name}
     assert len(after) == 2
     assert after < before
-    assert len({name.partition("/")[0] for name in written(many(500), tmp_path) if "/" in name}) == 500
+    more = many(500)
+    topics = {name.partition("/")[0] for name in written(more, tmp_path) if "/" in name}
+    assert len(topics) == sum(clash.kind != "touch" for clash in more.clashes) > 400
 
 
 def test_statuses_become_those_of_topics(tmp_path):
@@ -156,7 +158,7 @@ def test_statuses_become_those_of_topics(tmp_path):
 def test_names_do_no_harm_and_ifc_guids_are_found(tmp_path):
     guid = "2O2Fr$t4X7Zf8NOew3FNr2"
     clash = finding("unchecked", EVIL, "", note=ENDING, point=None)
-    other = finding("touch", ENDING, f"storey/{guid}", point=(0.0, 0.0, 0.0), a_file="<&>.glb")
+    other = finding("clearance", ENDING, f"storey/{guid}", point=(0.0, 0.0, 0.0), a_file="<&>.glb")
     files = written(three_cubes(clashes=(clash, other)), tmp_path)
     topics = [parsed(data) for name, data in files.items() if name.endswith("markup.bcf")]
     assert topics[0].findtext("Topic/Title") == f"unchecked: {EVIL}"

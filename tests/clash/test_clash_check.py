@@ -368,11 +368,14 @@ def test_findings_are_grouped_as_far_apart_as_the_larger_of_their_parts_is_wide(
     ("text", "message"),
     [
         ("ignore = 3", r"rules\.toml.*\[\[ignore\]\]"),
-        ("[[ignored]]\na='x'", r"\[\[ignore\]\].*'ignored'"),
+        ("[[ignored]]\na='x'", r"'ignored'.*\[\[ignore\]\]"),
         ("[[ignore]]\na='x'\nb='y'", "rule 1.*reason = "),
         ("[[ignore]]\na='x'\nb='y'\nreason=' '", "rule 1.*'x'.*'y'.*reason"),
-        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkind='touch'", "rule 1.*'kind'.*a, b, reason, kinds"),
-        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds=['hit']", "rule 1.*'hit'.*hard, contained"),
+        (
+            "[[ignore]]\na='x'\nb='y'\nreason='z'\nkind='touch'",
+            "rule 1.*'kind'.*'a', 'b', 'reason', 'kinds'.*Did you mean 'kinds'",
+        ),
+        ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds=['hit']", "rule 1.*'hit'.*'hard', 'contained'"),
         ("[[ignore]]\na='x'\nb='y'\nreason='z'\nkinds='hard'", r'rule 1.*kinds.*\["touch"\]'),
         ("a = ", r"rules\.toml.*TOML"),
     ],
@@ -459,7 +462,7 @@ def test_bad_questions_are_refused():
     ):
         with pytest.raises(ShapeError, match=message):
             check(parts, **options)
-    with pytest.raises(ParseError, match=r"a 'A\*'.* 2 parts"):
+    with pytest.raises(ParseError, match=r"a='A\*'.* 2 parts"):
         check(parts, a="A*")
     with pytest.raises(ShapeError, match=r"parts.*'a'"):
         check(Assembly((AssemblyPart("a", "", block()), AssemblyPart("a", "", block()))))

@@ -466,7 +466,7 @@ BAD_JOINTS = {
     "an unknown coupling": (
         [Joint("j", "revolute", "a", drive=(0, 1))],
         [Coupling("k", "j", 1)],
-        r"coupling.*'k'.*\bj\.$",
+        r"coupling.*'k'.*expected 'j'\.$",
     ),
     "driven twice": ([Joint("j", "revolute", "a", drive=(0, 1))], [Coupling("j", "j", 1)], "'j'.*twice"),
     "coupled in a ring": (
@@ -492,7 +492,7 @@ BAD_JOINTS = {
     "a motion left open": (
         [Joint("j", "planar", "a"), Joint("k", "planar", "a")],
         (),
-        "j, j, j, k, k, k.*drive",
+        "j, j, j, k, k, k.*Drive",
     ),
     "too many turns": ([Joint("j", "revolute", "a", drive=(0, 1e300))], (), r"'j'.*1\.59155e\+299.*1000"),
     "too many turns by gears": (
@@ -515,7 +515,7 @@ def test_bad_joints_are_told(case):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"kind": "ball"}, "'j'.*'ball'.*revolute, prismatic"),
+        ({"kind": "ball"}, "'j'.*'ball'.*'revolute', 'prismatic'"),
         ({"child": ""}, "'j'.*child.*''"),
         ({"child": None}, "'j'.*child.*None"),
         ({"axis": (0, 0, 0)}, r"'j'.*axis.*\[0\.0, 0\.0, 0\.0\]"),
@@ -558,7 +558,7 @@ def test_a_ratio_that_is_none_is_refused(ratio):
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        ({"tracks": [("a", None)]}, TypeError, r"tracks.*\blist\b.*dict"),
+        ({"tracks": [("a", None)]}, TypeError, r"tracks.*\blist\b.*Pass \{'rod': track\}"),
         ({"tracks": {3: None}}, TypeError, r"tracks.*\b3\b.*\bint\b"),
         ({"joints": Joint("j", "revolute", "a")}, TypeError, "joints.*Joint.*list of Joint"),
         ({"joints": ["j"]}, TypeError, r"joints.*\bstr\b.*'j'.*Joint"),
@@ -613,7 +613,7 @@ def test_a_movement_that_is_none_is_refused():
 
 BAD_FILES = {
     "no toml": ("= 3", "TOML.*line 1, column 1"),
-    "unknown key": ("speed = 3", "'speed'.*coupling, joint, length, part, times, unit"),
+    "unknown key": ("speed = 3", "'speed'.*'coupling', 'joint', 'length', 'part', 'times', 'unit'"),
     "no table": ("part = 3", r"part .*\[\[part\]\]"),
     "times": ('times = ["a"]', r"times.*\['a'\]"),
     "unit of time": ("unit = 3\n[[part]]\nparts='a'\nlinear=[0,0,1]", "unit.*3"),
@@ -623,9 +623,9 @@ BAD_FILES = {
     "a middle and no way": ("[[part]]\nparts='a'\ncenter=[1,0,0]", "part 1.*'a'.*linear = .* angular = .* poses = "),
     "twice": ("[[part]]\nparts='a'\nlinear=[0,0,1]\n" * 2, r"part 2.*'a'.*\[\[part\]\]"),
     "no pattern": ("[[part]]\nlinear=[0,0,1]", "part 1.*parts = "),
-    "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "part 1.*poses.*motion"),
+    "two ways": ("[[part]]\nparts='a'\nposes='x.csv'\nlinear=[0,0,1]", "part 1 has poses and also linear"),
     "vector": ("[[part]]\nparts='a'\nlinear=[0,0]", r"part 1.*linear.*\[0, 0\]"),
-    "kind": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'", "joint 1.*'ball'.*revolute, prismatic"),
+    "kind": ("[[joint]]\nname='j'\nkind='ball'\nchild='a'", "joint 1.*'ball'.*'revolute', 'prismatic'"),
     "drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[[0,1],[1,2]]", "joint 1.*drive.* 2 .*turn"),
     "ragged drive": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive=[[0,1],[1]]", "joint 1.*drive.*lengths"),
     "drive of words": ("[[joint]]\nname='j'\nkind='planar'\nchild='a'\ndrive='x'", r"joint 1.*drive.*'x'.*\[0, 90\]"),
@@ -633,7 +633,7 @@ BAD_FILES = {
     "lead": ("[[coupling]]\njoint='j'\nto='k'\nlead=1", "coupling 1.*lead.*slides.*turns"),
     "kind of a driven one": (
         "[[joint]]\nname='j'\nkind='ball'\nchild='a'\ndrive=[0,1]",
-        "joint 1.*'ball'.*revolute, prismatic",
+        "joint 1.*'ball'.*'revolute', 'prismatic'",
     ),
     "no drive": ("[[joint]]\nname='j'\nkind='revolute'\nchild='a'\ndrive=[]", r"joint 1.*drive.*\[\].*\[0, 90\]"),
     "no direction": (
@@ -658,7 +658,7 @@ BAD_FILES = {
     "no unit": ("length = 'barn'", "length.*'barn'.*mm"),
     "too large for a float": (f"times = [0, 1{'0' * 400}]", r"times.*\[0, 10000"),
     "too many digits": (f"times = [0, 1{'0' * 5000}]", "TOML.*4300 digits"),
-    "too deep": (f"times = {'[' * 5000}{']' * 5000}", "TOML.*recursion"),
+    "too deep": (f"times = {'[' * 5000}{']' * 5000}", "TOML.*levels of brackets"),
     "not finite": ("[[part]]\nparts='a'\nlinear=[0,0,inf]", r"part 1.*linear.*\[0\.0, 0\.0, inf\]"),
 }
 
@@ -726,15 +726,18 @@ def test_a_motion_file_that_is_not_there():
         ("0,0,0,o,0,0,0,1\n1,0,0,0,0,0,0,1\n", "line 1.*commas.*'o'"),
         ("0,0,0,0,0,0,0,1\n1,2\n", "line 2.* 2 numbers"),
         ("0,0,0,0,0,0,0,1\n1,0,0,0,x,0,0,1\n", "line 2.*commas.*'x'"),
-        ("0,0,0,0,0,0,0,0\n", "line 1.*quaternion.*0, 0, 0, 0.*1$"),
-        ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n", "line 3.*quaternion.*0, 0, 0, 2.*1$"),
+        ("0,0,0,0,0,0,0,0\n", "line 1.*quaternion.*0, 0, 0, 0.*1. Divide it by its length.$"),
+        (
+            "t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,2\n",
+            "line 3.*quaternion.*0, 0, 0, 2.*1. Divide it by its length.$",
+        ),
         ("0,0,nan,0,0,0,0,1\n", "line 1.*nan"),
         ("0,0,0,0,0,0,0,1\n1,0,1e999,0,0,0,0,1\n", "line 2.*1e999"),
         (
             "t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n\n0,0,0,1,0,0,0,1\n",
             r"line 4.*time 0\b.*\b0\b",
         ),
-        ("0,0,0,0,0,0,0,1\n2,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", r"line 3.*time 1\b.*\b2\b.*sort"),
+        ("0,0,0,0,0,0,0,1\n2,0,0,0,0,0,0,1\n1,0,0,0,0,0,0,1\n", r"line 3.*time 1\b.*\b2\b.*Sort"),
         ("0;0;0;0;0;0;0;1\n1;0;0;0;0;0;0;1\n", "line 2.*commas.*'1;0;"),
         ("0,1,0,0,0,0,1,0,0,0,0,1,0\n1,1,0,0,0,0,2,0,0,0,0,1,0\n", r"line 2.*\(1, 2, 1\)"),
         ("t,x,y,z,qx,qy,qz,qw\n0,0,0,0,0,0,0,1\n1,1e99,0,0,0,0,0,1\n", r"line 3.*\[1e\+99.*1e\+50"),

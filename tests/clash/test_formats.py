@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+from typing import get_args
 from xml.etree import ElementTree
 
 import jsonschema
@@ -14,6 +15,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, check, formats
+from gjk3d.clash.formats import registry
 from gjk3d.errors import ShapeError
 
 REASON = "is empty | see `log`"
@@ -55,6 +57,21 @@ def test_every_report_fulfils_the_schema(report):
             validator.validate(broken)
 
 
+def test_every_format_has_an_ending_and_a_writer(report, tmp_path):
+    names = get_args(registry.Format)
+    assert set(registry.ENDINGS.values()) == set(names)
+    contents = set()
+    for ending, name in registry.ENDINGS.items():
+        file, options = tmp_path / f"r.{ending}", {"top": 20, "fatal": ("hard",), "only_new": False}
+        registry.write(report, name, file, **options)
+        contents.add(file.read_bytes())
+        if name not in registry.BINARY:
+            stream = io.StringIO()
+            registry.write(report, name, stream, **options)
+            assert stream.getvalue().encode() == file.read_bytes()
+    assert len(contents) == len(names)
+
+
 def test_csv_has_a_row_a_finding_and_runs_no_formula(report, tmp_path):
     text = report.to_csv(tmp_path / "r.csv")
     assert (tmp_path / "r.csv").read_text(encoding="utf-8") == text
@@ -83,7 +100,7 @@ def test_markdown_shows_names_as_they_are(report):
     table = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(table) == 1 + 5
     for line in table:
-        assert line.replace("\\|", "").count("|") == 10
+        assert line.replace("\\|", "").count("|") == 11
     assert f"- broken: {REASON}".replace("|", "\\|").replace("`", "\\`") in text
     assert "... and 3 more." in formats.to_markdown(report, top=2)
 

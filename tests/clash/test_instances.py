@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 import gjk3d as gk
 from gjk3d.clash import Assembly, AssemblyPart, check
 from gjk3d.clash.detection import pairs
+from gjk3d.clash.report import wording
 from gjk3d.errors import PoseError
 from gjk3d.poses import pose_rows
 
@@ -78,8 +79,8 @@ def assert_as_without_sharing(assembly, clearance=0.1, tolerance=None):
         twin = apart[clash.id]
         assert (clash.kind, clash.distance_kind) == (twin.kind, twin.distance_kind)
         if twin.distance is not None and twin.distance_kind != "approximate":
-            low, high = gk.clash.report.wording.bounds(clash)
-            least, most = gk.clash.report.wording.bounds(twin)
+            low, high = wording.bounds(clash)
+            least, most = wording.bounds(twin)
             assert low <= most
             assert least <= high
             assert clash.error_bound < clash.tolerance + 1e-9 + (twin.error_bound or 0.0)

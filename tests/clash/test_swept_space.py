@@ -179,7 +179,7 @@ def test_the_engine_needs_room_where_the_sensor_is(tmp_path):
 def test_what_cannot_be_swept_is_told():
     cube = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     parts, slide = Assembly.of({"a": cube}), Movement({"a": gk.Motion.translation(None, (1, 0, 0))})
-    with pytest.raises(ParseError, match=r"swept.*'b'.*\ba\.$"):
+    with pytest.raises(ParseError, match=r"swept.*'b'.*expected 'a'\.$"):
         swept(parts, slide, "b")
     with pytest.raises(ShapeError, match=r"form.*'mesh'.*'slices'.*'hull'"):
         swept(parts, slide, "a", "mesh")

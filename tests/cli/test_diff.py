@@ -42,7 +42,7 @@ def test_the_table_shows_changes_only(run, reports):
     assert lines[0].endswith("1 resolved")
     assert " e " not in lines[3]
     assert run("diff", reports[0], reports[0]).code == 0
-    assert run("diff", reports[0], reports[0]).out == sentences.DIFF_COUNTS.format(0, 0, 4, 0) + "\n"
+    assert run("diff", reports[0], reports[0]).out == sentences.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n"
     assert run("diff", *reports, "--top", 1).out.splitlines()[-1].startswith("... ")
 
 
@@ -53,7 +53,7 @@ def test_the_table_has_the_unit_of_the_reports_own_table(run, box, tmp_path):
         assert run("clash", *files, "--unit", "m", "--tolerance", "1e-6", "-o", path).code == 1
     said = run("diff", *paths)
     assert sentences.DISTANCE_BEFORE.format("mm") in said.out
-    assert said.out.splitlines()[-1].split()[-2:] == ["500", "750"]
+    assert said.out.splitlines()[-1].split()[-4:] == ["depth", "500", "depth", "750"]
 
 
 def test_what_is_ignored_in_one_is_neither_new_nor_resolved(run, reports, tmp_path):
@@ -63,7 +63,7 @@ def test_what_is_ignored_in_one_is_neither_new_nor_resolved(run, reports, tmp_pa
     run("clash", *files, "--unit", "mm", "--tolerance", "1e-6", "--ignore", rules, "-o", quiet)
     for two in ((reports[1], quiet), (quiet, reports[1])):
         said = run("diff", *two)
-        assert (said.code, said.out) == (0, sentences.DIFF_COUNTS.format(0, 0, 4, 0) + "\n")
+        assert (said.code, said.out) == (0, sentences.DIFF_COUNTS.format(0, 0, 0, 4, 0) + "\n")
     cases = ElementTree.fromstring(run("diff", reports[1], quiet, "--format", "junit").out).findall(".//testcase")
     assert len(cases) == len({case.get("name") for case in cases})
 
@@ -89,7 +89,7 @@ def test_reports_in_two_units_are_compared_in_the_later(run, box, tmp_path):
     said = run("diff", documents["m"], documents["mm"], "--json")
     assert said.err == sentences.CONVERTED.format(documents["m"], "mm")
     document = json.loads(said.out)
-    assert document["counts"] == {"new": 0, "changed": 0, "same": 3, "resolved": 0}
+    assert document["counts"] == {"new": 0, "kind": 0, "changed": 0, "same": 3, "resolved": 0}
     for row in document["rows"]:
         assert row["old_distance"] == pytest.approx(row["new_distance"], rel=1e-6)
     unknown = tmp_path / "unknown.json"
@@ -147,13 +147,32 @@ def test_a_clash_at_other_times_has_changed(run, box, tmp_path):
         documents.append(tmp_path / f"{len(documents)}.json")
         assert run("clash", *files, "--unit", "mm", "--motion", motion, "-o", documents[-1]).code == 1
     first, same, later = documents
-    assert run("diff", first, same).out.splitlines() == [sentences.DIFF_COUNTS.format(0, 0, 1, 0)]
+    assert run("diff", first, same).out.splitlines() == [sentences.DIFF_COUNTS.format(0, 0, 0, 1, 0)]
     said = run("diff", first, later)
     lines = [" ".join(line.split()) for line in said.out.splitlines()]
-    assert (said.code, lines[0]) == (0, sentences.DIFF_COUNTS.format(0, 1, 0, 0))
+    assert (said.code, lines[0]) == (0, sentences.DIFF_COUNTS.format(0, 0, 1, 0, 0))
     assert lines[2].endswith(sentences.BEFORE_NOW)
     assert sentences.IN_CLASH.format(0.666666, "1.33334 s") in lines[3]
     assert sentences.IN_CLASH.format(1.33333, "2.66667 s") in lines[3]
     (row,) = json.loads(run("diff", first, later, "--json").out)["rows"]
     assert row["old_intervals"][0] == pytest.approx([2 / 3, 2 / 3, 4 / 3, 4 / 3], abs=1e-3)
     assert row["new_intervals"][0] == pytest.approx([4 / 3, 4 / 3, 8 / 3, 8 / 3], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "code"), [(2.25, "hard → clearance", 0), (1.25, "", 0), (2.0, "hard → touch", 0)]
+)
+def test_a_kind_that_changed_is_one_row(run, box, tmp_path, place, change, code):
+    paths = [tmp_path / "old.json", tmp_path / "new.json"]
+    for path, x in zip(paths, (1.5, place), strict=True):
+        files = [box("a.stl"), box("b.stl", (x, 0, 0))]
+        run("clash", *files, "--unit", "mm", "--clearance", "0.5", "--tolerance", "1e-3", "-o", path)
+    said = run("diff", *paths)
+    assert said.code == code
+    assert change in said.out
+    document = json.loads(run("diff", *paths, "--json").out)
+    assert document["counts"]["kind"] == bool(change)
+    assert document["counts"]["new"] == document["counts"]["resolved"] == 0
+    back = run("diff", *reversed(paths), "--json")
+    assert back.code == bool(change)  # hard is worse than both
+    assert json.loads(back.out)["rows"][0]["old_kind"] == (change.split()[-1] if change else "hard")

@@ -198,7 +198,7 @@ def test_named_pose(run):
     assert run("robot", "check", URDF, "start", *WHOLE).code == 0
     said = run("robot", "check", URDF, "stat", *WHOLE)
     assert said.code == 2
-    assert_names(said.err, "'stat'", "home, start, goal")
+    assert_names(said.err, "'stat'", "'home', 'start', 'goal'")
 
 
 def test_interrupted_run_prints_what_it_has(run, beam, monkeypatch):
@@ -272,7 +272,7 @@ def test_unresolved_is_not_free(run, beam, monkeypatch):
     words = ("robot", "path", beam / "beam.urdf", beam / "path.csv", "--scene", beam / "room.urdf", "--certify")
     said = run(*words)
     assert said.code == 1
-    assert sentences.UNRESOLVED.format(1, 1, 1, 2, 2, "beam, wall") in said.out
+    assert sentences.UNRESOLVED.format(1, 1, 1, 2, 2, "beam and wall") in said.out
     assert sentences.FREE_UP_TO.format(0.499999) in said.out  # rounded down
     read = document(run(*words, "--json"))
     assert (read["status"], read["safe"], read["hit"]) == ("UNRESOLVED", 0.4999999, None)
@@ -430,11 +430,15 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, named):
         ("info", ("--picture", "a.svg"), ("a.svg", ".png")),
         ("info", ("--touching", "base"), ("--touching 'base'", "LINK:OBJECT")),
         ("info", ("--touching", "bass:table", "--scene", CELL), ("link 'bass'",)),
-        ("info", ("--touching", "base:tabel", "--scene", CELL), ("object 'tabel'", "table, bin")),
+        (
+            "info",
+            ("--touching", "base:tabel", "--scene", CELL),
+            ("object 'tabel'", "'table', 'bin'", "Did you mean 'table'"),
+        ),
         ("info", ("--srdf", ""), ("word 5", "empty")),
         ("info", ("--srdf", "none.srdf"), ("none.srdf",)),
         ("info", ("--scene", "none.glb"), ("none.glb",)),
-        ("info", ("--scene", "room.csv"), ("--scene room.csv", "'.csv'", ".urdf .xacro .xml .stl")),
+        ("info", ("--scene", "room.csv"), ("room.csv", "'.csv'", ".urdf .xacro .xml .scene .stl")),
         ("info", ("--geometry", "balls"), ("--geometry", "balls")),
     ],
 )

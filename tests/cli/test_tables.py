@@ -87,8 +87,8 @@ def test_the_first_command_is_readable(run, terminal, columns):
     shown = run("clash", GEARBOX, "--top", 8).out.splitlines()
     assert all(len(line) <= max(columns, 80) for line in shown)
     for line, whole in zip(shown[4:12], piped[4:12], strict=True):
-        depth = re.split(r"\s{2,}", whole.strip())[5]
-        assert f" {depth}" in line
+        penetration = re.split(r"\s{2,}", whole.strip())[4]
+        assert f" {penetration}" in line
         assert len(line) <= columns
         for name in re.findall(r"gearbox/\S+", whole):
             assert name.rpartition("/")[2] in line

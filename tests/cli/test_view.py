@@ -157,6 +157,30 @@ def test_shapes_written_as_numbers_are_in_the_unit_that_is_said(run, tmp_path):
     assert_names(page.read_text(encoding="utf-8"), " 1 cm", bounds, '"unit":"cm"')
 
 
+def test_one_shape_alone_is_refused(run):
+    said = run("explain", "box:1,1,1")
+    assert said.code == 2
+    assert_names(said.err, "two models or shapes", "'box:1,1,1'")
+
+
+@pytest.mark.full
+def test_without_shapes_the_lesson_opens(run, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.chdir(tmp_path)
+    said = run("explain")
+    assert (said.code, said.out) == (0, "")
+    page = tmp_path / "gjk3d.html"
+    assert opened == [page.as_uri()]
+    assert "gjk3d.html" in said.err
+    assert page.stat().st_size < 1_000_000
+    assert "triangular prism" in page.read_text(encoding="utf-8")
+    named = run("explain", "--html", tmp_path / "lesson.html")
+    assert named.code == 0
+    assert (tmp_path / "lesson.html").exists()
+    assert len(opened) == 1
+
+
 @pytest.mark.parametrize(
     ("word", "shape"),
     [

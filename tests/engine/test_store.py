@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import naive
 import numpy as np
 import pytest
 import trimesh
 
 import gjk3d as gk
+from gjk3d.bodies.distance import collide
+from gjk3d.bodies.mesh_hits import ray_trees_of
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import tree_scratch, two_at
+from gjk3d.bodies.wide_tree import head_of, tree_in
+from gjk3d.convex.rows import Rows
 from gjk3d.engine.pair import NO, UNSURE, YES, free_around, free_distance, pair_collides
+from gjk3d.engine.shape_store import ShapeStore
 from gjk3d.engine.store import store_of, tree_at
 from gjk3d.poses import pose_rows
 
@@ -89,3 +95,36 @@ def test_a_pair_of_a_body_and_a_ball(x, margin, verdict):
     rows[1, 9] = x
     pair = two_at(parts_of(BALL).given, parts_of(gk.Sphere(0.25)).given, rows[0], rows[1])
     assert pair_collides(pair, margin, tree_scratch()) == verdict
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1, -0.05])
+def test_a_store_of_shapes_has_the_booleans_of_two_at_a_time(margin, rng):
+    """Of each two bodies, in both orders, equal ones and one without a bottom among them, and functions of users."""
+    ground = gk.HeightField(np.arange(16.0).reshape(4, 4) % 3, 0.5)
+    mapped = gk.Compound([(gk.Support(lambda d: d / np.linalg.norm(d), (0, 0, 0), 1.0), None)])
+    shapes = [*BODIES.values(), BALL.refit(BALL.vertices), ground, mapped]
+    store, count = ShapeStore(shapes), 400
+    which = rng.integers(len(shapes), size=(count, 2))
+    which = which[~((which == len(shapes) - 2).all(axis=1))]
+    poses = np.tile(np.eye(4), (2 * len(which), 1, 1))
+    poses[:, :3, :3] = naive.random_rotations(rng, len(poses))
+    poses[:, :3, 3] = rng.uniform(-1.6, 1.6, (len(poses), 3))
+    rows, at = pose_rows(poses, "poses")[0], np.arange(len(poses)).reshape(-1, 2)
+    hits = store.collide(which, store.table(which, at), rows, margin)
+    for (i, j), (p, q), hit in zip(which.tolist(), at.tolist(), hits, strict=True):
+        a, b = shapes[i], shapes[j]
+        if a is b is BODIES["capsule"]:
+            continue
+        assert hit == collide(a, b, Rows(rows[p : p + 1], rows[q : q + 1], 1, True), margin)[0]
+    assert 0.2 < hits.mean() < 0.98
+
+
+@pytest.mark.parametrize("mesh", [BALL, BODIES["sheet"]], ids=["closed", "open"])
+def test_a_head_of_wide_trees_gives_the_arrays_themselves(mesh):
+    for expected in ray_trees_of(mesh):
+        tree = tree_in(np.array(head_of(expected)))
+        for field, array, wanted in zip(expected._fields, tree, expected, strict=True):
+            assert np.array_equal(array, wanted, equal_nan=True), field
+            if np.ndim(wanted):
+                assert array.dtype == wanted.dtype, field
+                assert np.shares_memory(array, wanted), field

@@ -424,7 +424,7 @@ def test_a_verdict_reads_well():
     pose = naive.pose(translation=(3, 0, 0))
     result = gk.signed_distance(box, box, None, pose)
     verdict = verify(result, box, box, None, pose)
-    assert_names(repr(verdict), "Verdict: proven", "[2.0, 2.0]", "points", "normal")
+    assert_names(repr(verdict), "Verdict: proven", "signed distance 2", "points", "normal")
     tolerances = verdict._replace(witness_error=1.201e-9, normal_error=np.inf).tolerances
     assert_names(tolerances, "points", "1.3e-09")
     assert "normal" not in tolerances

@@ -75,14 +75,14 @@ def test_quantized_positions_that_the_node_scales_are_read_rightly(save):
 
 
 STRAYS = {
-    "scene": ({"scene": 4}, "scene is 4, and there are 1 scenes: damaged"),
-    "root": ({"scenes": [{"nodes": [0, 9]}]}, r"scenes\[0\]\.nodes is 9, and there are 1 nodes"),
-    "mesh": ({"nodes": [{"mesh": -1}]}, r"nodes\[0\]\.mesh is -1, and there are 2 meshes"),
+    "scene": ({"scene": 4}, "scene is 4, but there are 1 scenes, so it is damaged"),
+    "root": ({"scenes": [{"nodes": [0, 9]}]}, r"scenes\[0\]\.nodes is 9, but there are 1 nodes"),
+    "mesh": ({"nodes": [{"mesh": -1}]}, r"nodes\[0\]\.mesh is -1, but there are 2 meshes"),
     "child": ({"nodes": [{"mesh": 0, "children": ["x"]}]}, r"nodes\[0\]\.children is x"),
     "array": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 7}}]}]}, r"meshes\[0\], POSITION is 7"),
-    "view": ({"bufferViews": []}, r"accessors\[0\]\.bufferView is 0, and there are 0 bufferViews"),
-    "buffer": ({"buffers": []}, r"bufferViews\[0\]\.buffer is 0, and there are 0 buffers"),
-    "fan": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}]}, "fan of triangles.*export sin"),
+    "view": ({"bufferViews": []}, r"accessors\[0\]\.bufferView is 0, but there are 0 bufferViews"),
+    "buffer": ({"buffers": []}, r"bufferViews\[0\]\.buffer is 0, but there are 0 buffers"),
+    "fan": ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}]}, "fan of triangles.*Export sin"),
 }
 
 

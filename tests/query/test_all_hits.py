@@ -9,6 +9,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError, UnsupportedPair
+from tests.bodies.test_mesh_points import flawed
 from tests.bodies.test_mesh_rays import bumpy, det
 
 BOX = gk.Mesh(*gk.Box((2, 2, 2)).surface())
@@ -79,6 +80,31 @@ def test_faces_that_coincide_are_two_hits():
     hits = gk.raycast(two, (-5, 0.3, 0.1), (1, 0, 0), hits="all")
     assert hits.distance.tolist() == [4, 6, 6, 8]
     assert sorted(hits.entering.tolist()) == [False, False, True, True]
+
+
+@pytest.mark.parametrize("name", ["flipped", "doubled", "reversed"])
+@pytest.mark.parametrize("inward", [False, True])
+def test_a_repaired_surface_has_each_triangle_once_with_its_repaired_normal(rng, name, inward):
+    mesh = flawed(name)
+    mesh = gk.Mesh(mesh.vertices, mesh.faces[:, ::-1]) if inward else mesh
+    assert mesh.repairs
+    origins = np.vstack([mesh.vertices[mesh.faces[:12]].mean(axis=1), rng.uniform(-0.9, 0.9, (50, 3))])
+    origins, directions = np.repeat(origins, 3, axis=0) - 9 * np.tile(np.eye(3), (62, 1)), np.tile(np.eye(3), (62, 1))
+    clear = np.abs(np.sort(np.abs(origins), axis=1)[:, 1] - 1.0) > 1e-9  # not along a face
+    hits, expected = (gk.raycast(each, origins[clear], directions[clear], hits="all") for each in (mesh, BOX))
+    np.testing.assert_allclose(hits.distance, expected.distance)
+    np.testing.assert_allclose(hits.normal, expected.normal, atol=1e-12)
+    np.testing.assert_array_equal(hits.entering, expected.entering)
+    assert not np.isin(hits.face, mesh._mended.spare).any()
+
+
+def test_a_stray_triangle_is_a_hit_with_its_own_normal():
+    mesh = flawed("stray")
+    first, every = (gk.raycast(mesh, (9, 0.2, 0.3), (-1, 0, 0), hits=hits) for hits in ("first", "all"))
+    assert every.distance.tolist() == [4, 8, 10]
+    assert every.distance[0] == first.distance
+    assert every.normal.tolist() == [[1, 0, 0], [1, 0, 0], [-1, 0, 0]]
+    assert mesh.signed_distances([(5, 0.2, 0.3)]).normal.tolist() == [[1, 0, 0]]
 
 
 def test_the_first_of_all_hits_is_the_first_hit(rng):

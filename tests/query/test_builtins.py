@@ -107,6 +107,48 @@ def test_ties_have_the_booleans_of_stacks():
                 assert scene.collides("b", margin=margin) == told == pair.collide(None, pose.tolist(), margin=margin)
 
 
+BALL = gk.Sphere(0.5).surface(8)
+BODIES = (
+    gk.Mesh(BALL.vertices, BALL.faces), gk.PointCloud(BALL.vertices, 0.1), gk.VoxelGrid(np.ones((2, 3, 2), bool), 0.3),
+    gk.Compound([(gk.Box((1, 0.1, 0.1)), None), (gk.Sphere(0.3), None)]),
+    gk.HeightField(np.arange(9.0).reshape(3, 3) % 2, 0.5, bottom=-0.5), gk.HeightField(np.zeros((3, 3)), 0.5),
+)  # fmt: skip
+
+
+def test_bodies_that_are_apart_have_the_booleans_of_stacks():
+    rng = np.random.default_rng(5)
+    apart = 0
+    for a, b in itertools.chain(itertools.product(BODIES, SHAPES), itertools.product(SHAPES, BODIES)):
+        pair, poses = gk.Pair(a, b), some_poses(12, 3)
+        for pose in poses:
+            pose[:3, 3] *= rng.choice((1.0, 2.5, 1e6))
+        for margin in (0.0, 0.4, -0.1, 1e7):
+            expected = gk.collide(a, b, None, np.array(poses), margin=margin)
+            for pose, collides in zip(poses, expected, strict=True):
+                # the first call fills the table of the builtin
+                assert gk.collide(a, b, None, pose, margin=margin) == collides
+                assert gk.collide(a, b, None, pose, margin=margin) == collides
+                assert gk.collide(b, a, pose, margin=margin) == collides
+                assert pair.collide(None, pose, margin=margin) == collides
+                apart += not collides
+    assert apart > 1000
+
+
+def test_bodies_that_touch_are_not_apart_for_a_builtin():
+    mesh = gk.Mesh(*gk.Box((1, 1, 1)).surface()[:2])
+    pair = gk.Pair(mesh, mesh)
+    for far in (0.0, 1e3, 1e8):  # the boxes are apart by rounding only
+        first, second = np.eye(4), np.eye(4)
+        first[0, 3], second[0, 3] = far, far + 1.0
+        assert gk.collide(mesh, mesh, first, second)
+        assert gk.collide(mesh, mesh, first, second)
+        assert pair.collide(first, second)
+        second[0, 3] = np.nextafter(far + 1.0 + 1e-12 * (far + 1.0), np.inf)
+        assert pair.collide(first, second) == bool(gk.collide(mesh, mesh, first, second[None])[0])
+    with pytest.raises(gk.errors.PoseError):
+        gk.collide(mesh, mesh, first, 2.0 * second)
+
+
 @pytest.mark.full
 def test_they_are_used_and_can_be_switched_off():
     code = "import gjk3d as gk, gjk3d.robot; print(type(gk.collide).__name__, type(gk.Pair.distance).__name__)"

@@ -187,6 +187,12 @@ def test_the_bounds_of_an_axis_differ_from_its_gap_by_its_error():
     assert axis.bounds == (np.nextafter(0.75, 0.0), np.nextafter(1.25, 2.0))
 
 
+@pytest.mark.parametrize("option", ["trace", "certificate"])
+def test_an_option_for_one_pair_of_poses_names_their_number(option):
+    with pytest.raises(gk.errors.ShapeError, match=f"{option}=True needs one pair of poses, but 3 are given"):
+        gk.distance(gk.Box((1, 1, 1)), gk.Sphere(1), np.tile(np.eye(4), (3, 1, 1)), **{option: True})
+
+
 def test_trace_shows_every_step_of_a_large_polytope():
     shell = gk.ConvexHull(naive.unit_vectors(np.random.default_rng(0), 300))
     deep = gk.signed_distance(shell, shell, None, at(0.05, 0.02, 0.01), trace=True)

@@ -181,10 +181,13 @@ def test_broadcasting_and_empty_stacks(rng):
     ("call", "fragments"),
     [
         (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0), (1, 0, 0)), ("raycast", "origins", "(2,)")),
-        (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (0, 0, 0)), ("raycast", "directions", "shape.contains")),
+        (
+            lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), (0, 0, 0)),
+            ("raycast", "directions", "shape.signed_distances"),
+        ),
         (
             lambda: gk.raycast(gk.Box((1, 1, 1)), (0, 0, 0), [(1, 0, 0), (0, 0, 0)]),
-            ("raycast", "directions[1]", "shape.contains"),
+            ("raycast", "directions[1]", "shape.signed_distances"),
         ),
         (lambda: gk.raycast(gk.Box((1, 1, 1)), (0, np.nan, 0), (1, 0, 0)), ("raycast", "origins", "nan")),
         (
@@ -259,8 +262,8 @@ def test_whole_numbers_are_the_same_ray():
         ((0, 0, np.nan), (1, 0, 0), ("origins", "nan")),
         ((0.0, np.inf, 0.0), (1.0, 0.0, 0.0), ("origins", "inf")),
         (np.zeros(3), np.array([0.0, np.nan, 1.0]), ("directions", "nan")),
-        ((0.0, 0.0, 0.0), (0.0, -0.0, 0.0), ("directions", "shape.contains")),
-        (np.zeros(3), np.zeros(3), ("directions", "shape.contains")),
+        ((0.0, 0.0, 0.0), (0.0, -0.0, 0.0), ("directions", "shape.signed_distances")),
+        (np.zeros(3), np.zeros(3), ("directions", "shape.signed_distances")),
         (("0", "0", "0"), (1, 0, 0), ("origins", "dtype <U1")),
         ((True, False, True), (1, 0, 0), ("origins", "dtype bool")),
         ((10**400, 0, 0), (1, 0, 0), ("origins", "dtype object")),

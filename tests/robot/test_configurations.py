@@ -133,7 +133,7 @@ def test_no_configuration_is_refused_by_every_question():
         (lambda c: c.move("new", None), "'new'.*'post', 'ball', 'drum'"),
         (lambda c: c.remove("panda_hand"), "'panda_hand'.*'post', 'ball', 'drum'"),
         (lambda c: c.detach("post"), "'post'.*remove"),
-        (lambda c: c.attach("new", gk.Sphere(1), "hand"), "'hand'.*panda_link0, panda_link1"),
+        (lambda c: c.attach("new", gk.Sphere(1), "hand"), "'hand'.*'panda_link0', 'panda_link1'"),
         (lambda c: c.attach("new", gk.Halfspace((0, 0, 1), 0), "panda_hand"), "'new'.*Halfspace.*large Box"),
         (lambda c: c.set_margin("a", None, 0.1), "set_margin.*'a'.*'panda_link0', .*'post', 'ball', 'drum'"),
         (lambda c: c.set_padding("post", 0.1), "set_padding.*'post'.*set_margin"),

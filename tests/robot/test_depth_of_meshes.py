@@ -84,9 +84,25 @@ def test_default_depths_are_fast_and_others_are_refused() -> None:
     assert np.array_equal(default.distance, fast.distance)
     assert np.array_equal(checker.gradient(QS), checker.gradient(QS, depth="fast"))
     assert not np.array_equal(checker.gradient(QS), checker.gradient(QS, depth="tight"))
-    for ask in (checker.distances, checker.gradient):
+    for ask in (checker.distances, checker.gradient, checker.clearance):
         with pytest.raises(ShapeError, match="depth is 'auto', expected 'fast' or 'tight'"):
             ask(QS, depth="auto")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_clearance_is_the_least_distance_of_its_depth(workers: int) -> None:
+    checker = among()
+    assert np.array_equal(checker.clearance(QS).distance, checker.clearance(QS, depth="tight").distance)
+    for depth in ("fast", "tight"):
+        found = checker.distances(QS, depth=depth)  # type: ignore[arg-type]
+        near = checker.clearance(QS, depth=depth, workers=workers)  # type: ignore[arg-type]
+        assert np.array_equal(near.distance, np.minimum.reduceat(found.distance, found.starts[:-1]))
+        assert np.array_equal(near.lower, np.minimum.reduceat(found.lower, found.starts[:-1]))
+    fast, tight = checker.clearance(QS, depth="fast"), checker.clearance(QS)
+    deep = tight.distance < 0.0
+    assert 0 < deep.sum() < len(QS)
+    assert np.array_equal(fast.distance[~deep], tight.distance[~deep])
+    assert (fast.lower[deep] < tight.lower[deep]).any()
 
 
 def test_two_bodies_are_a_pair_as_well(tmp_path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import combinations, pairwise
 
 import coal
@@ -272,7 +271,6 @@ def test_another_tool():
         assert Checker(made).free([0.0, 0.0])
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="OMPL has no wheels for Windows")
 def test_two_arms_and_a_cart_are_planned_for_together():
     arm = Robot.example()
     both = Robot.join({"left": arm, "right": arm.at(at(2.4, 0.0, 0.0, np.pi))})
@@ -280,18 +278,14 @@ def test_two_arms_and_a_cart_are_planned_for_together():
     start, goal = np.array([0.7, 0.0, -0.9, 0.0]), np.array([-0.7, 0.0, 0.9, 0.0])
     assert checker.free([start, goal]).all()
     assert not checker.motion_free(start, goal)
-    planning = gk.robot.ompl.Planning(checker)
-    path = planning.plan(start, goal, seconds=20.0)
-    assert planning.proof.proven
-    assert checker.path_free(path, certify=True)
+    assert checker.plan(start, goal, seconds=20.0)
     cart = Robot.join({"cart": arm}, joints={"cart": "planar"})
     checker = Checker(cart, {"post": (gk.Cylinder(0.2, 2.0), at(2.0, 0.0))})
     ends = [cart.configuration({"cart": (x, 0.0, 0.0), "cart/elbow": 2.0}) for x in (-0.2, 3.5)]
     lower, upper = [-2.0, -4.0, -3.2, -3.0, -2.5], [5.0, 4.0, 3.2, 3.0, 2.5]
-    planning = gk.robot.ompl.Planning(checker, lower=lower, upper=upper)
-    path = planning.plan(*ends, seconds=20.0)
-    assert planning.proof.proven
-    assert checker.path_free(path, certify=True)
+    plan = checker.plan(*ends, lower=lower, upper=upper, seconds=20.0)
+    assert plan
+    assert checker.path_free(plan.path, certify=True)
 
 
 def test_worlds_of_mjcf_are_surroundings():
@@ -323,7 +317,7 @@ def test_worlds_of_mjcf_are_surroundings():
         (lambda r: Robot.join({"": r}), "''.*slash"),
         (lambda r: Robot.join({"world": r}), "part.*'world'.*'world'"),
         (lambda r: Robot.join({"a": "b"}), "'a'.*str.*Robot"),
-        (lambda r: Robot.join({"a": r}, on={"b": "a/hand"}), r"on .*'b'.*\ba$"),
+        (lambda r: Robot.join({"a": r}, on={"b": "a/hand"}), r"on .*'b'.*expected 'a'\.$"),
         (lambda r: Robot.join({"a": r, "b": r}, on={"b": "a/foot"}), "'b'.*'a/foot'.*'arm/flange'"),
         (lambda r: Robot.join({"a": r, "b": r}, on={"b": "hand"}), "'b'.*'hand'.*'arm/flange'"),
         (lambda r: Robot.join({"a": r}, on={"a": "a/hand"}), "'a'.*'a'.*loop"),
@@ -333,12 +327,12 @@ def test_worlds_of_mjcf_are_surroundings():
             "joints.*'a'.*'revolute'.*'fixed', 'planar', 'floating'",
         ),
         (lambda r: r.at(np.tile(np.eye(4), (2, 1, 1))), "pose.*robot.*stack"),
-        (lambda r: r.held([0.0, 0.0], ["knee"]), "held.*'example'.*'knee'.*joint_names"),
+        (lambda r: r.held([0.0, 0.0], ["knee"]), "held.*'example'.*'knee'.*'shoulder', 'elbow'"),
         (lambda r: r.held([[0.0, 0.0]]), "q .*stack"),
         (lambda r: r.held([0.0]), r"q.*\(1,\).*shoulder, elbow"),
         (lambda r: r.with_geometry("hand", gk.Halfspace((0, 0, 1), 0.0)), "'hand'.*Halfspace.*Mesh"),
         (lambda r: r.with_geometry("hand", "box"), "'hand'.* str .*Mesh"),
-        (lambda r: r.with_geometry("foot", None), "'example'.*'foot'.*post, beam, hand"),
+        (lambda r: r.with_geometry("foot", None), "'example'.*'foot'.*'post', 'beam', 'hand'"),
         (lambda r: r.with_geometry("hand", None, geometry="points"), "geometry='points'"),
         (lambda r: Checker(r).with_robot(Robot.join({"a": r})), "'a'.*'example'"),
     ],

@@ -100,7 +100,7 @@ def test_xacro(tmp_path):
 
 def test_xacro_without_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "xacro", None)
-    with pytest.raises(ParseError, match=r"<text>.*pip install xacro.*`xacro <text> > robot.urdf`"):
+    with pytest.raises(ParseError, match=r"<text>.*pip install xacro$"):
         Robot.load(XACRO)
 
 

@@ -107,6 +107,24 @@ def test_the_jacobian_is_how_points_move(tmp_path, axis, small):
         assert np.abs(one.jacobian(q, link, point) - differences).max() < 1e-8
 
 
+@pytest.mark.parametrize("small", [1.0, 1e-3, 0.0])
+def test_six_rows_have_the_turn_of_the_link(tmp_path, small):
+    """The angular velocity moves the axes of the link: by central differences."""
+    one, _ = every(tmp_path, "-1 -2 3")
+    rng = np.random.default_rng(3)
+    for link in one.links:
+        q, point, step = rng.uniform(-1, 1, one.dof), rng.uniform(-1, 1, 3), 1e-6
+        q[3:6] *= small
+        six = one.jacobian(q, link, point, angular=True)
+        assert np.array_equal(six[:3], one.jacobian(q, link, point))
+        moved = np.concatenate([q + step * np.eye(one.dof), q - step * np.eye(one.dof)])
+        turns = one.link_poses(moved)[:, one.link_number(link), :3, :3]
+        rates = (turns[: one.dof] - turns[one.dof :]) / (2 * step)
+        axes = one.link_poses(q)[one.link_number(link), :3, :3]
+        assert np.abs(rates - np.cross(six[3:].T[:, :, None], axes[None], axisa=1, axisb=1, axisc=1)).max() < 1e-8
+    assert one.jacobian(np.zeros((2, one.dof)), 0, angular=True).shape == (2, 6, one.dof)
+
+
 def test_where_the_series_ends(tmp_path):
     """Rotation vectors a little shorter and longer than 1e-2 give the same Jacobian."""
     one, _ = every(tmp_path)

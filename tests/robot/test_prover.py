@@ -13,7 +13,7 @@ from words import assert_names
 from gjk3d.robot import Robot, allow_by_sampling
 from gjk3d.robot.cell import Base, build
 from gjk3d.robot.queries import every
-from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, change_of_distances, proof_apart
+from gjk3d.robot.sampling import FREE, HIT, OPEN, LinkPairs, Proofs, change_of_distances
 
 # a ball of 0.2 swings at 1 from the origin; another of 0.3 stands at 1 in the direction -x
 ARM = """<robot name="r">
@@ -32,7 +32,7 @@ TOUCH = np.pi - acos(1 - 0.5**2 / 2)
 
 
 def prove(one, a, b, most):
-    return proof_apart(one, one.lower, one.upper, (a, b), most)
+    return Proofs(one, one.lower, one.upper, np.array([[a, b]])).verdict((a, b), most)
 
 
 def arm(tmp_path, low, high):

@@ -11,7 +11,7 @@ from chains import drawn, random_robot
 
 import gjk3d as gk
 from gjk3d.errors import ParseError, RobotError
-from gjk3d.robot import Checker, MotionStatus, Reason, Robot
+from gjk3d.robot import Checker, MotionStatus, Reason, Robot, RobotDistances
 from gjk3d.robot.motion_bounds import motion_bounds, slot_reaches
 
 
@@ -178,3 +178,60 @@ def test_threads_prove_motions_with_one_checker():
             told = list(pool.map(lambda a, b: checker.motion_free(a, b, certify=True), starts, ends))
             assert [(each.status, each.pair) for each in told] == list(zip(said.status, said.pair, strict=True))
             assert np.allclose([each.safe for each in told], said.safe, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_distances_of_one_are_those_of_many(tmp_path, seed):
+    checker = cell_of(tmp_path, seed)
+    rows = drawn(checker.robot, 20, seed)
+    for within in (0.0, 0.3, 2.0, np.inf, -1.0):
+        many = checker.distances(rows, within, jacobians=True)
+        for k, q in enumerate(rows):
+            one, span = checker.distances(q.tolist(), within, jacobians=True), slice(*many.starts[k : k + 2])
+            assert one.starts.tolist() == [0, len(many.pair[span])]
+            assert not one.configuration.any()
+            for name in RobotDistances._fields[2:]:
+                if name not in ("pairs", "within"):
+                    assert np.array_equal(getattr(one, name), getattr(many, name)[span]), name
+            assert (one.pairs, one.within) == (many.pairs, many.within)
+            without = checker.distances(q, within)
+            assert (without.jacobian_a, without.jacobian_b) == (None, None)
+            assert np.array_equal(without.gradient, one.gradient)
+    with pytest.raises(RobotError, match="q"):
+        checker.distances(np.full(checker.robot.dof, np.nan))
+    with pytest.raises(RobotError, match="within is nan"):
+        checker.distances(rows[0], float("nan"))
+
+
+def test_distances_follow_a_moved_object_and_other_threads(tmp_path):
+    checker = cell_of(tmp_path, 3)
+    q = drawn(checker.robot, 1, 3)[0]
+    first = checker.distances(q, 9.0)
+    checker.move("ball", at(0.3, 0.2, 0.1))
+    second = checker.distances(q, 9.0)
+    assert second == checker.distances([q], 9.0) != first
+    checker.margin = 0.5
+    assert checker.distances(q, 9.0) == second
+    with checker._cell().memory.lent(1):
+        assert checker.distances(q, 9.0) == second, "another thread uses the memory"
+    with ThreadPoolExecutor(4) as pool:
+        assert all(result == second for result in pool.map(lambda _: checker.distances(q, 9.0), range(200)))
+
+
+def test_proofs_of_lines_of_other_extents(tmp_path):
+    """The motion bounds of the last line hold only for translations as long as its own."""
+    text = """<robot name="lift"><link name="a"/><link name="b"/><link name="c"><collision><geometry>
+    <sphere radius="0.1"/></geometry></collision></link>
+    <joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>
+    <joint name="slide" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint></robot>"""
+    checker = Checker(Robot.from_urdf(text), {"ball": (gk.Sphere(0.1), at(0.0, 5.0, 0.0))})
+    lines = [([0.0, 1.0], [0.1, 1.5]), ([0.0, 900.0], [0.01, 950.0]), ([-0.1, 1.0], [0.1, 7.0]), ([0.0, 1.0], [3, 4])]
+    lines += [([1.0, 1.0], [1.0, np.nan]), ([1.0, 1.0], [np.inf, 1.0])]
+    for a, b in [*lines, *lines[::-1]]:
+        if not np.isfinite(b).all():
+            with pytest.raises(RobotError, match="q1"):
+                checker.motion_free(a, b, certify=True)
+            continue
+        one, many = checker.motion_free(a, b, certify=True), checker.motion_free([a], [b], certify=True)
+        assert (one.status, one.safe, one.pair) == (many.status[0], many.safe[0], many.pair[0])
+        assert np.array_equal(one.hit, many.hit[0], equal_nan=True)

@@ -114,7 +114,7 @@ def test_refused():
             checker.swept(way, excess=excess)
     with pytest.raises(Gjk3dError, match=r"links.*'hand'.*list"):
         checker.swept(way, links="hand")
-    with pytest.raises(Gjk3dError, match=r"'nobody'.*beam, hand, post"):
+    with pytest.raises(Gjk3dError, match=r"'nobody'.*'beam', 'hand', 'post'"):
         checker.swept(way, links=["nobody"])
     with pytest.raises(Gjk3dError, match=r"'beam'.*120498.*excess"):
         checker.swept(way, excess=1e-9)

@@ -315,7 +315,7 @@ def test_refused():
     ]:
         with pytest.raises(Gjk3dError, match=words):
             checker.trajectory_free(way, moving=moving)
-    with pytest.raises(Gjk3dError, match=r"\b3\b.*'example'.*\b2$"):
+    with pytest.raises(Gjk3dError, match=r"\b3\b.*'example'.*\b2\. Pass a trajectory of this robot$"):
         checker.trajectory_free(Trajectory([[0.0] * 3, [1.0] * 3], [0.0, 1.0]))
     for tolerance in (0.0, -1.0, np.inf, np.nan, True, "fine"):
         with pytest.raises(Gjk3dError, match="tolerance"):

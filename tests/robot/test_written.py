@@ -12,7 +12,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RobotError
-from gjk3d.robot import Checker, LinkSpheres, Robot, RobotSpheres
+from gjk3d.robot import Checker, LinkSpheres, Robot, RobotSpheres, allow_by_sampling
 
 
 def same(one, again, count=30):
@@ -159,3 +159,14 @@ def test_bad_excess(excess):
 def test_too_little_excess_says_what_would_do():
     with pytest.raises(RobotError, match=r"excess.*0\.0001.*'post'.*0\.2 x 0\.2 x 0\.2"):
         Robot.example().spheres(0.0001)
+
+
+def test_progress_reaches_the_end():
+    reports: list[float] = []
+    one = Robot.example()
+    assert one.spheres(0.05, progress=reports.append) == one.spheres(0.05)
+    assert reports == [1 / 3, 2 / 3, 1.0]
+    reports.clear()
+    allowed = allow_by_sampling(one, 600, progress=reports.append)
+    assert (reports, reports[0], reports[-1]) == (sorted(reports), 0.0, 1.0)
+    assert allowed.proven == allow_by_sampling(one, 600).proven

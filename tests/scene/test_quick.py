@@ -14,6 +14,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, SceneError
+from gjk3d.scene import pairs, query
 
 RNG = np.random.default_rng(11)
 SHAPES = [
@@ -36,7 +37,9 @@ GROUPS = (("default", None), ("a", ("a", "b")), ("b", ("default",)))
 def by_pairs(scene, question):
     """Ask a copy of a scene by the way of many pairs alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gk.Scene, "_quick", lambda *_: None)
+        patch.setattr(query, "TEST", pairs.LIST)
+        patch.setattr(query, "FIRST", pairs.LIST)
+        patch.setattr(query.SceneQuery, "nearest", lambda *_: None)
         return question(scene.copy())
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.scene import coherence, query, quick
+from gjk3d.scene import coherence, query
 from gjk3d.scene.coherence import Memory
 
 RNG = np.random.default_rng(7)
@@ -108,7 +108,8 @@ class Both:
 
 @pytest.fixture(autouse=True)
 def _always_many(monkeypatch):
-    monkeypatch.setattr(quick, "_MANY", -1)  # small scenes are asked in another way, which remembers nothing
+    monkeypatch.setattr(query, "MANY", -1)
+    monkeypatch.setattr("gjk3d.scene.scene.MANY", -1)  # small scenes are asked in another way, which remembers nothing
 
 
 def crowd(rng, count, shapes=SHAPES, spread=1.0):
@@ -372,7 +373,7 @@ def test_reports_and_replay_never_answer_from_memory(monkeypatch, tmp_path):
     def remembers(*_, **__):
         raise AssertionError("asked a memory")
 
-    for name in ("follow", "collide", "distances_within"):
+    for name in ("follow", "collisions", "distances_within"):
         monkeypatch.setattr(Memory, name, remembers)
     box = trimesh.creation.box((1, 1, 1))
     meshes = [gk.Mesh(box.vertices + (0.9 * k, 0, 0), box.faces) for k in range(3)]
@@ -390,7 +391,7 @@ def test_the_closest_of_many_meshes_is_found_without_the_depth_of_all(monkeypatc
     ask = query.SceneQuery.distances
 
     def counted(self, pairs, *given):
-        asked.append(len(self.by_kind(pairs)[1]))
+        asked.append(len(self.by_kind(self.numbers(pairs))[1]))
         return ask(self, pairs, *given)
 
     for _ in range(3):

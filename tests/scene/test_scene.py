@@ -264,7 +264,7 @@ def test_one_ray_and_rays_from_one_place():
     assert_names(caught.value, "origins", "2", "directions", "3 rows")
     with pytest.raises(ShapeError) as caught:
         scene.raycast((0, 0, 0), (0, 0, 0))
-    assert_names(caught.value, "directions", "shape.contains")
+    assert_names(caught.value, "directions", "shape.signed_distances")
 
 
 # --- changes ------------------------------------------------------------------------------------------------------
@@ -490,6 +490,7 @@ def nan_pose():
         (lambda s: s.pose("zz"), SceneError, ("'zz'", "3")),
         (lambda s: s.collides("zz"), SceneError, ("'zz'", "3")),
         (lambda s: s.collides(3.0), UnsupportedPair, ("other", "a float", "gjk3d.Box")),
+        (lambda s: s.collides(gk.Box), UnsupportedPair, ("other", "the class Box", "Box(...)")),
         (lambda s: s.collides(pose=np.eye(4)), SceneError, ("pose", "as other")),
         (lambda s: s.collides(gk.Sphere(1), nan_pose()), PoseError, ("'other'", "[1, 3]", "nan")),
         (lambda s: s.collisions(margin=np.nan), ShapeError, ("margin", "nan")),
@@ -555,7 +556,8 @@ def test_threads_share_a_scene():
 @pytest.mark.parametrize("kind", ["Box", "Sphere", "Ellipsoid", "Mesh"])
 def test_objects_farther_apart_than_asked_only_by_rounding_are_found(kind, many, monkeypatch):
     """The lower bound of a distance is the limit; boxes, which fit tightly, are farther apart than that by digits."""
-    monkeypatch.setattr("gjk3d.scene.quick._MANY", many)
+    monkeypatch.setattr("gjk3d.scene.query.MANY", many)
+    monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     size = 1e-6
     box = gk.Box((size, size, size))
     shapes = {"Box": box, "Sphere": gk.Sphere(0.5 * size), "Ellipsoid": gk.Ellipsoid((0.5 * size, size, size)),
@@ -580,7 +582,8 @@ def test_objects_farther_apart_than_asked_only_by_rounding_are_found(kind, many,
 @pytest.mark.parametrize("kind", ["Sphere", "Mesh"])
 def test_any_number_of_closest_pairs_that_are_farther_apart_than_asked_by_rounding(kind, many, count, monkeypatch):
     """The lower bound of a distance decides whether a pair is within the limit, however many are wanted."""
-    monkeypatch.setattr("gjk3d.scene.quick._MANY", many)
+    monkeypatch.setattr("gjk3d.scene.query.MANY", many)
+    monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     shape = {"Sphere": gk.Sphere(5e-7), "Mesh": gk.Mesh(*gk.Box((1e-6, 1e-6, 1e-6)).surface())}[kind]
     places = [naive.pose(translation=(x, 0.0, 0.0)) for x in (0.0, 1.0, 3.0)]
     nearest = gk.signed_distance(shape, shape, *places[:2])
@@ -609,7 +612,8 @@ def far_plane(rng, place, far):
 @pytest.mark.parametrize("kind", ["Box", "Mesh"])
 def test_objects_that_touch_a_half_space_only_by_its_rounding_are_found(kind, place, many, monkeypatch):
     """A height over a half-space is as uncertain as its pose is far away; that must not hide what `collide` reports."""
-    monkeypatch.setattr("gjk3d.scene.quick._MANY", many)
+    monkeypatch.setattr("gjk3d.scene.query.MANY", many)
+    monkeypatch.setattr("gjk3d.scene.scene.MANY", many)
     rng = np.random.default_rng(22)
     box = gk.Box((1e-3, 1e-3, 1e-3))
     shape = {"Box": box, "Mesh": gk.Mesh(*box.surface())}[kind]
@@ -634,3 +638,39 @@ def test_objects_that_touch_a_half_space_only_by_its_rounding_are_found(kind, pl
             assert scene.clearance().distance == gk.signed_distance(plane, shape, pose, there).distance
     assert any(expected)
     assert not all(expected)
+
+
+def boxes_in(rng, count, groups=1):
+    """Boxes along the axes: their corners, groups and masks, and a scene of them."""
+    low = rng.uniform(0, 3, (count, 3))
+    high = low + rng.uniform(0.1, 0.8, (count, 3))
+    group, mask = rng.integers(0, groups, count), rng.integers(0, 2, (count, groups)).astype(bool)
+    scene = gk.Scene()
+    for k in range(count):
+        named = {"group": f"g{group[k]}", "mask": [f"g{j}" for j in np.flatnonzero(mask[k])]} if groups > 1 else {}
+        scene.add(f"{k:03d}", gk.Box(high[k] - low[k]), naive.pose(translation=(low[k] + high[k]) / 2), **named)
+    return low, high, group, mask, scene
+
+
+def far_apart(first, second):
+    """Return the distance of each box of the first from each box of the second."""
+    gaps = np.maximum(first[0][:, None] - second[1][None], second[0][None] - first[1][:, None])
+    return np.linalg.norm(np.maximum(gaps, 0.0), axis=2)
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 5), (1, 1), (1, 40), (90, 40)])
+@pytest.mark.parametrize("margin", [0.0, 0.4])
+def test_boxes_of_two_scenes_against_each_pair(m, n, margin):
+    rng = np.random.default_rng(m + n)
+    first, second = boxes_in(rng, m), boxes_in(rng, n)
+    near = np.argwhere(far_apart(first, second) <= margin)
+    assert first[4].collisions(second[4], margin=margin) == [(f"{i:03d}", f"{j:03d}") for i, j in near]
+
+
+def test_groups_that_may_not_collide_are_never_found():
+    boxes = boxes_in(np.random.default_rng(5), 150, 3)
+    group, mask, scene = boxes[2:]
+    near = np.triu(far_apart(boxes, boxes) <= 0.0, 1)
+    allowed = near & mask[:, group].T & mask[:, group]
+    assert 0 < allowed.sum() < near.sum()
+    assert scene.collisions() == [(f"{i:03d}", f"{j:03d}") for i, j in np.argwhere(allowed)]

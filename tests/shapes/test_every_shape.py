@@ -85,6 +85,7 @@ def test_contains_is_a_point_that_collides(spec, shape, rng):
     beyond = points @ DIRECTIONS.T - np.einsum("ij,ij->i", naive.body(spec).support(DIRECTIONS), DIRECTIONS)
     assert (beyond[inside] <= 1e-12).all()
     assert bool(shape.contains(points[0])) == inside[0]
+    np.testing.assert_array_equal(shape.contains(points, workers=2), inside)
 
 
 def test_shapes_are_values(shape):
@@ -187,6 +188,7 @@ def test_halfspace_has_what_an_unbounded_shape_can_have():
         (lambda: gk.Box((1, 1, 1)).inflated(1).surface(10**6), ("resolution", "1000000", "4096")),
         (lambda: gk.Sphere(1).support((1, 2)), ("support:", "directions", "(1, 2)")),
         (lambda: gk.Sphere(1).contains(np.zeros((4, 2))), ("contains:", "points", "(4, 2)")),
+        (lambda: gk.Halfspace((0, 0, 1), 0).contains((0, 0, 0), workers=0), ("workers", "0", "1")),
     ],
 )
 def test_bad_numbers_are_refused_by_name(make, fragments):

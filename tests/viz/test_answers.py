@@ -234,7 +234,7 @@ def test_levels_of_a_tree_hold_the_mesh_and_get_finer():
 
 def test_poses_are_axes_along_their_columns():
     place = pose(1, 2, 3, (0.1, 0.2, 0.3))
-    drawing = drawing_of(np.stack([np.eye(4), place]), size=0.5)
+    drawing = drawing_of(np.stack([np.eye(4), place]), length=0.5)
     for k, color in enumerate(("#D55E00", "#009E73", "#0072B2")):
         tip = of(drawing, MARK, color)[-1].vertices
         far = tip[np.argmax(tip @ place[:3, k])]

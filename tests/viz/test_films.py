@@ -150,8 +150,10 @@ def test_what_cannot_be_played_says_why(tmp_path, monkeypatch):
         viz.motion(way, target=tmp_path / "a.gif", of=[])
     with pytest.raises(TypeError, match=r"\bstr\b.*Checker"):
         viz.motion("nut", target=tmp_path / "a.gif")
-    with pytest.raises(TypeError, match=r"Checker.*Impact.*target=.*of="):
+    with pytest.raises(TypeError, match=r"path of a robot.*Checker.*Impact.*of="):
         viz.motion(impact(), [[0.0]])
+    with pytest.raises(TypeError, match=r"path of a robot.*file as target="):
+        viz.motion(impact(), path="a.gif")
     monkeypatch.setattr(motions, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"a\.mp4.*pip install imageio imageio-ffmpeg"):
         viz.motion(impact(), target=tmp_path / "a.mp4")
@@ -307,7 +309,8 @@ def test_a_finer_image_leaves_words_where_they_are(tmp_path, monkeypatch):
 def test_dollar_signs_are_letters_and_no_formula():
     plotter = viz.plot(gk.Sphere(1), off_screen=True, title="price $1$ x")
     (actor,) = [each for name, each in plotter.renderer.actors.items() if name == "gjk3d line 0"]
-    written, plain, formula = (extent(actor.prop, words) for words in (actor.input, "price 1 x", "price $1$ x"))
+    # a lone dollar sign never begins a formula
+    written, plain, formula = (extent(actor.prop, words) for words in (actor.input, "price $1 x", "price $1$ x"))
     plotter.close()
     assert written[2:] == plain[2:] != formula[2:]
 

@@ -3,16 +3,21 @@
 import numpy as np
 import pytest
 import pyvista
+import trimesh
 from answers import SHAPES, apart, deep, pose
+from PIL import Image
+from pyvista.plotting.renderer import view_vectors
 from scipy.spatial.transform import RigidTransform
 from test_show import GREEN, ORANGE, picture, pixel_of, share
 from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
+from gjk3d.viz.colors import INK, PALE, PALETTE
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Drawing, Style
 from gjk3d.viz.kinds import drawing_of, function_of
 from gjk3d.viz.layout import ready
+from gjk3d.viz.picture import Look, drawing_as_asked
 from tests.viz import sentences
 
 
@@ -21,7 +26,7 @@ def test_subclasses_are_drawn_as_their_base_and_options_are_checked():
         pass
 
     assert function_of(Ball(1)) is function_of(gk.Sphere(1))
-    with pytest.raises(TypeError, match=r"Sphere.*'levl'.*axes, level"):
+    with pytest.raises(TypeError, match=r"Sphere.*'levl'.*'axes', 'level'.*Did you mean 'level'"):
         viz.plot(gk.Sphere(1), levl=1, off_screen=True)
     with pytest.raises(TypeError, match=r"\bstr\b.*AABB, Assembly"):
         viz.plot("sphere")
@@ -206,8 +211,6 @@ def test_what_does_not_carry_its_shapes_says_what_to_pass():
 
 
 def test_a_mesh_of_trimesh_is_drawn_as_one_of_pyvista():
-    import trimesh
-
     ring = trimesh.creation.torus(3, 1)
     drawing = drawing_of(ring)
     np.testing.assert_allclose(drawing.items[0].vertices, ring.vertices)
@@ -217,11 +220,10 @@ def test_a_mesh_of_trimesh_is_drawn_as_one_of_pyvista():
 
 
 def test_what_has_no_picture_says_what_to_draw_instead():
-    import trimesh
 
     ring = gk.Mesh(*gk.Box((1, 1, 1)).surface())
     report = gk.clash.check(gk.clash.Assembly.of({"a": ring, "b": ring}))
-    with pytest.raises(TypeError, match=r"Clash.*viz\.show\(report, clash=k\).*clash=found\.id"):
+    with pytest.raises(TypeError, match=r"Clash.*viz\.show\(report, clash=k\).*clash=finding\.id"):
         viz.show(report.clashes[0])
     assert drawing_of(report, clash=report.clashes[0].id).items  # as it says
     checker = gk.robot.Checker(gk.robot.Robot.example())
@@ -229,10 +231,6 @@ def test_what_has_no_picture_says_what_to_draw_instead():
         drawing_of(checker.clearance([0.0, 0.0]))
     with pytest.raises(TypeError, match=r"Motion.*pose=motion\.at\(times\)"):
         viz.show(gk.Motion(None, (1, 0, 0)))
-    with pytest.raises(TypeError, match=r"gjk3d\.PointCloud\(cloud\.vertices, radius\)"):
-        viz.show(trimesh.PointCloud([(0, 0, 0)]))
-    with pytest.raises(TypeError, match=r"Scene.*scene\.dump\(\).*gjk3d\.clash\.Assembly\.load"):
-        viz.show(trimesh.Scene())
     with pytest.raises(ValueError, match=r"list.*empty"):
         viz.show([])
 
@@ -293,3 +291,139 @@ def test_pairs_of_a_scene_are_told_in_the_order_of_numbers():
     for k in (1, 2, 9, 10, 11):
         scene.add(f"ball {k}", gk.Sphere(0.6), gk.Motion(None, (k, 0, 0)).at(1))
     assert drawing_of(scene).words[1] == "ball 1 – ball 2, ball 9 – ball 10, ball 10 – ball 11"
+
+
+FOREIGN = {
+    "PolyData": (pyvista.Cube(), 1),
+    "ImageData": (pyvista.ImageData(dimensions=(2, 2, 2)), 1),
+    "MultiBlock": (pyvista.MultiBlock([pyvista.Cube(), pyvista.Sphere()]), 2),
+    "points of pyvista": (pyvista.PolyData(np.eye(3)), 1),
+    "Trimesh": (trimesh.creation.box((1, 1, 1)), 1),
+    "Scene": (trimesh.Scene([trimesh.creation.box((1, 1, 1)), trimesh.creation.icosphere()]), 2),
+    "points of trimesh": (trimesh.PointCloud(np.eye(3)), 1),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_objects_of_pyvista_and_trimesh_are_drawn_alone_and_in_lists(name, tmp_path):
+    thing, count = FOREIGN[name]
+    for x in (thing, [thing, (gk.Sphere(1), None)]):
+        drawing = drawing_of(x)
+        assert len(drawing.items) == count + (x is not thing)
+        assert all(item.look == DOTS for item in drawing.items[:count]) == name.startswith("points")
+    assert viz.show(thing, path=tmp_path / "a.html").stat().st_size > 1000
+
+
+VIEWS = {"xy": ((0, 0, 1), (0, 1, 0)), "xz": ((0, -1, 0), (0, 0, 1)), "zy": ((-1, 0, 0), (0, 1, 0))}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_have_the_names_of_pyvista(view):
+    drawing = drawing_as_asked(apart(), look=Look(view))
+    for value, expected, given in zip((drawing.view, drawing.up), VIEWS[view], view_vectors(view), strict=True):
+        np.testing.assert_array_equal(value, expected)
+        np.testing.assert_array_equal(value, given)
+    assert drawing_as_asked(apart(), look=Look(view, (1, 0, 0))).up.tolist() == [1, 0, 0]
+    with pytest.raises(gk.errors.ShapeError, match=r"view is 'xyz', expected one of 'xy'.*Did you mean.*direction"):
+        drawing_as_asked(apart(), look=Look("xyz"))
+
+
+@pytest.mark.parametrize(
+    ("option", "cure"),
+    [
+        ("filename", "path="),
+        ("window_size", "size="),
+        ("color", "colors="),
+        ("alpha", "opacity="),
+        ("camera_position", "view="),
+        ("transparent", "transparent_background="),
+    ],
+)
+def test_an_option_of_another_library_names_ours(option, cure):
+    for call in (viz.show, viz.plot):
+        with pytest.raises(TypeError, match=rf"'{option}'.*{cure}"):
+            call(apart(), **{option: 1})
+
+
+def test_a_dark_background_has_light_text_and_signs():
+    drawing = drawing_as_asked(apart(), look=Look(background="#202830"))
+    assert drawing.ink == PALE
+    assert INK not in {item.color for item in drawing.items} | {color for _, color in drawing.keys}
+    assert drawing_as_asked(apart(), look=Look(background="white")).ink == INK
+
+
+def test_the_length_of_axes_is_not_the_size_of_the_picture(tmp_path):
+    drawing = drawing_of(np.eye(4), length=0.3)
+    assert np.abs(drawing.items[0].vertices).max() < 0.31
+    assert viz.show(np.eye(4), length=0.3, size=(300, 200), path=tmp_path / "a.html").exists()
+
+
+def test_a_second_result_in_a_panel_has_its_own_colours_letters_and_legend():
+    panel, other = Drawing(), gk.signed_distance(gk.Cone(1, 1), gk.Sphere(1), pose(0, 9, 0), pose(5, 9, 0))
+    panel.join(drawing_of(apart()))
+    palette = PALETTE[2:] + PALETTE[:2]
+    panel.join(drawing_of(other, Style(palette=palette, names=("A top", "ball"))))
+    keys = dict(panel.keys)
+    assert [keys[text] for text in keys if text[1:3] == "  "] == [*PALETTE[:4]]
+    assert [text for text in keys if text[0] in "CD"] == ["C  A top", "D  ball"]
+    assert {"normal from A to B", "normal from C to D"} <= set(keys)
+    assert [line[:9] for line in panel.words if ":" in line and "proven" not in line] == ["A and B: ", "C and D: "]
+    low, high = panel.framed.min(axis=0), panel.framed.max(axis=0)
+    center, radius = panel.ball
+    assert np.linalg.norm(high - low) <= 2.0 * radius  # all of both is in the picture
+    np.testing.assert_allclose(center, (low + high) / 2)
+
+
+def test_a_ball_that_the_caller_looks_at_stays():
+    panel = Drawing()
+    panel.join(drawing_as_asked(apart(), look=Look(focus=((1, 2, 3), 4.0))))
+    panel.join(drawing_of(gk.Sphere(9)))
+    assert panel.ball[1] == 4.0
+
+
+def test_blocks_of_a_distance_have_the_names_of_its_fields():
+    names = viz.to_pyvista(deep()).keys()
+    assert {"A", "B", "normal", "separation_vector", "point_a", "point_b", "overlap volume"} <= set(names)
+    assert not any(name.startswith("mark") for name in names)
+    assert "gap" in viz.to_pyvista(apart()).keys()  # noqa: SIM118 - keys are names
+
+
+@pytest.mark.full
+def test_files_of_plot_hold_everything_in_the_plotter(tmp_path):
+    plotter = viz.plot(gk.Sphere(1), path=tmp_path / "one.png", size=(300, 200))
+    assert Image.open(tmp_path / "one.png").size == (300, 200)
+    plotter.add_mesh(pyvista.Cube(center=(9, 0, 0)))  # the camera shows it after the next object
+    viz.plot(gk.Point((0, 0, 3)), plotter, path=tmp_path / "all.html")
+    text = (tmp_path / "all.html").read_text()
+    for color, name in zip(PALETTE, ("Sphere(radius=1.0)", "Point"), strict=False):
+        assert f'fill="{color}"></rect></svg> {name}' in text
+    row, column = pixel_of(plotter, (9.5, 0, 0))
+    assert 0 < row < 200
+    assert 0 < column < 300
+    with pytest.raises(TypeError, match=r"size=.*new plotter.*window_size"):
+        viz.plot(gk.Sphere(1), plotter, size=(3, 3))
+    plotter.close()
+
+
+@pytest.mark.full
+def test_a_picture_without_background_is_clear_where_nothing_is(tmp_path):
+    viz.show(apart(), path=tmp_path / "clear.png", transparent_background=True)
+    alpha = np.asarray(Image.open(tmp_path / "clear.png"))[..., 3]
+    assert (alpha[-5:] == 0).all()
+    assert (alpha > 0).mean() > 0.1
+    viz.show(apart(), path=tmp_path / "dark.png", background="#102030")
+    assert np.asarray(Image.open(tmp_path / "dark.png"))[-1, -1].tolist() == [16, 32, 48]
+    with pytest.raises(ValueError, match=r"\.jpg.*transparency.*\.png"):
+        viz.show(apart(), path=tmp_path / "clear.jpg", transparent_background=True)
+
+
+@pytest.mark.full
+def test_text_has_no_box_behind_it_where_no_body_is(tmp_path):
+    plotter = viz.plot(apart(), off_screen=True)
+    text = [actor for name, actor in plotter.renderer.actors.items() if name.startswith(("gjk3d line", "gjk3d key"))]
+    assert text
+    assert {actor.prop.background_opacity for actor in text} == {0.0}
+    plotter.close()
+    plotter = viz.plot(gk.Sphere(1), off_screen=True, focus=((0, 0, 0), 0.4))  # which fills the panel
+    assert plotter.renderer.actors["gjk3d line 0"].prop.background_opacity > 0.0
+    plotter.close()

@@ -16,6 +16,7 @@ from words import read
 
 import gjk3d as gk
 from gjk3d import webpage
+from gjk3d.query.wording import headline
 from gjk3d.viz import page
 from gjk3d.viz.drawing import Style
 from gjk3d.viz.kinds.answers import draw_distance
@@ -211,6 +212,45 @@ def test_writing_a_page_loads_no_pyvista(tmp_path):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "a.html")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_the_slider_has_the_result_at_each_position(tmp_path):
+    for result in (apart(), deep()):
+        readings = Page(write_html(tmp_path / "a.html", result, unit="mm")).scene["readings"]
+        assert len(readings) == 41
+        for share, (head, status, rows) in zip((0.0, 0.5, 1.0), readings[::20], strict=True):
+            moved = result.pose_b.copy()
+            moved[:3, 3] -= share * result.distance * result.normal
+            expected = gk.signed_distance(result.shape_a, result.shape_b, result.pose_a, moved)
+            assert (head, status) == (headline(expected, "mm"), expected.status.name.lower())
+            rows = dict(rows)
+            assert float(rows[sentences.LOWER]) <= expected.upper
+            assert float(rows[sentences.UPPER]) >= expected.lower
+            numbers = [float(x) for x in re.findall(r"[-\d.e]+", rows["Point on B"])]
+            np.testing.assert_allclose(numbers, result.point_b - share * result.distance * result.normal, atol=1e-8)
+
+
+def test_a_page_has_the_background_of_its_picture(tmp_path):
+    scene = Page(gk.viz.show(gk.Sphere(1), path=tmp_path / "a.html", background="#102030")).scene
+    assert scene["background"] == "#102030"
+    assert Page(gk.viz.show(gk.Sphere(1), path=tmp_path / "a.html")).scene["background"] is None
+
+
+@pytest.mark.parametrize("count", [3, 50])
+def test_a_page_of_a_scene_has_names_and_depths(tmp_path, count):
+    scene = gk.Scene()
+    for k in range(count):
+        scene.add(f"{EVIL}{k}", gk.Box((1, 1, 1)), pose(0.7 if k == 1 else 3.0 * k, 0, 0))
+    parsed = Page(gk.viz.show(scene, path=tmp_path / "a.html"))
+    facts = parsed.scene["facts"]
+    assert facts[f"{EVIL}0"] == f"depth 0.3 with {EVIL}1"
+    assert facts[f"{EVIL}2"] == ""
+    named = [part for item in parsed.scene["items"] for part in item.get("parts", [[item["name"], 12]])]
+    assert {name for name, faces in named if name} == set(facts)
+    assert {faces for name, faces in named if name} == {12}
+    assert EVIL not in parsed.source
+    near = Page(gk.viz.show(scene, path=tmp_path / "a.html", margin=5.0)).scene["facts"]
+    assert "apart with" in near[f"{EVIL}1"]
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------

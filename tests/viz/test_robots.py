@@ -3,10 +3,12 @@
 import base64
 import itertools
 import json
+import re
 import types
 
 import numpy as np
 import pytest
+import trimesh
 from answers import pose
 from PIL import Image
 from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly, make_interp_spline
@@ -22,6 +24,7 @@ from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of
 from gjk3d.viz.motions import play_of_travel
+from gjk3d.viz.robot_page import _pieces
 from tests.viz import sentences
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
@@ -278,7 +281,7 @@ def test_travel_moves_obstacles(checker, tmp_path):
         viz.motion(belt, PATH, tmp_path / "belt.html", moving=moving)
     with pytest.raises(RobotError, match=r"ufunc.*scipy"):
         viz.motion(belt, np.sin, tmp_path / "belt.html")
-    with pytest.raises(RobotError, match=r"\b3\b.*'crane'.*\b2$"):
+    with pytest.raises(RobotError, match=r"\b3\b.*'crane'.*\b2\. Pass a trajectory of this robot$"):
         viz.motion(belt, CubicSpline(KNOTS, np.zeros((3, 3))), tmp_path / "belt.html")
 
 
@@ -359,7 +362,7 @@ def test_page_has_every_pose_and_reaches_for_nothing(checker, tmp_path):
     checker.attach("load", gk.Box((0.1, 0.1, 0.1)), "hand", pose(0.3, 0, 0), touch_links=["hand"])
     file = viz.motion(checker, PATH[:2], tmp_path / "motion.html", frames=5, title="<crane>")
     text = file.read_text(encoding="utf-8")
-    assert "<title>&lt;crane&gt;</title>" in text
+    assert "<title>&lt;crane&gt; – crane</title>" in text
     assert "default-src 'none'" in text
     scene = json.loads(text.partition('id="scene">')[2].partition("</script>")[0])
     there = travel(checker, PATH[:2], frames=5)
@@ -410,9 +413,43 @@ def test_bad_targets_are_refused_before_any_work(checker, tmp_path, target, erro
 
 
 def test_bad_motions(checker):
+    with pytest.raises(TypeError, match=r"'arm\.html'.*path of the robot.*file as target="):
+        viz.motion(checker, path="arm.html")
+    with pytest.raises(TypeError, match=r"target is a list.*file.*path="):
+        viz.motion(checker, PATH, target=[[0.0]])
     with pytest.raises(RobotError, match=r"frames.*\b1\b.*\b2$"):
         viz.motion(checker, PATH, frames=1)
-    with pytest.raises(RobotError, match=r"'crane'.*'claw'.*post, beam, hand"):
+    with pytest.raises(RobotError, match=r"'crane'.*'claw'.*'post', 'beam', 'hand'"):
         viz.motion(checker, PATH, link="claw")
     with pytest.raises(RobotError, match=r"path.*\(2, 3\).*turn, roll"):
         viz.motion(checker, np.zeros((2, 3)))
+
+
+def test_the_title_of_a_motion_is_next_to_the_name_of_the_robot(checker):
+    play = play_of_travel(travel(checker, PATH), "Over the wall")
+    assert play.title == "Over the wall – crane"
+    assert ("crane", robots.LINKS[0]) in play.keys
+    assert play_of_travel(travel(checker, PATH), None).title == "crane"
+
+
+def test_the_page_of_a_robot_has_its_kinematics_and_pieces(checker, tmp_path):
+    text = viz.show(checker, q=(0.3, 0.0), path=tmp_path / "crane.html", title="A cell").read_text(encoding="utf-8")
+    scene = json.loads(re.search(r'id="scene">(.*?)</script>', text, re.DOTALL)[1])
+    robot, cell = scene["robot"], checker._cell()
+    assert robot["q"] == [0.3, 0.0]
+    assert {tuple(pair[:2]) for pair in robot["pairs"]} == set(cell.names)
+    assert {piece["name"] for piece in robot["pieces"]} == {name for pair in cell.names for name in pair}
+    assert [item["link"] for item in scene["items"] if "link" in item]
+    assert [text.count(f'id="joint-{k}"') for k in range(3)] == [1, 1, 0]
+    assert "A cell" in text
+    assert "crane: 3 links" in text
+
+
+def test_pieces_of_a_body_that_is_not_convex_contain_it(rng):
+    ring = gk.Mesh.from_trimesh(trimesh.creation.torus(1.0, 0.2))
+    place = pose(1, 2, 3)
+    pieces = [np.frombuffer(base64.b64decode(piece["points"]), "<f4").reshape(-1, 3) for piece in _pieces(ring, place)]
+    boxes = np.array([(points.min(axis=0) - 1e-5, points.max(axis=0) + 1e-5) for points in pieces])
+    vertices = ring.vertices + place[:3, 3]
+    assert ((vertices[:, None] >= boxes[:, 0]) & (vertices[:, None] <= boxes[:, 1])).all(axis=2).any(axis=1).all()
+    assert not ((place[:3, 3] >= boxes[:, 0]) & (place[:3, 3] <= boxes[:, 1])).all(axis=1).any()  # the hole is free

@@ -166,7 +166,10 @@ def test_clearance_and_collisions_of_a_robot():
         free += not state.pairs
         if state.pairs:
             for met in checker.collisions(q):
-                holds(repr(met).rpartition("signed distance ")[2][:-1], met.lower, met.upper, 6)
+                if met.upper < 0.0:
+                    holds(repr(met).rpartition("depth ")[2][:-1], -met.upper, -met.lower, 6, 0)
+                else:
+                    holds(repr(met).rpartition("distance ")[2][:-1], met.lower, met.upper, 6)
             holds(words.rpartition("depth ")[2], max(-state.upper, 0.0), -state.lower, 4, 0)
         else:
             near = checker.clearance(q)
@@ -185,18 +188,34 @@ def test_findings_of_a_clash_check():
     assert {found.distance_kind for found in bounded} >= {"exact", "bound"}
     for found in bounded:
         lower, upper = wording.bounds(found)
-        holds(wording.distance(found), lower, upper, 6)
         if found.depth:
             holds(wording.depth(found), max(-upper, 0.0), -lower, 6, 0)
+            assert (wording.measure(found), wording.gap(found)) == (f"depth {wording.depth(found)}", "")
+        else:
+            holds(wording.gap(found), max(lower, 0.0), upper, 6, 0)
+            assert wording.measure(found) == f"gap {wording.gap(found)}"
         if found.distance_kind == "bound":
-            assert wording.gap_or_depth(found) == wording.depth(found)
             assert Fraction(wording.translation_length(found)) >= Fraction(found.depth)
     picture = drawing_of(report, clash=bounded[0].id)
     assert wording.depth(bounded[0], error=wording.noise(bounded[0], report)) in picture.words[0]
 
 
+@pytest.mark.parametrize(
+    ("tolerance", "depths"), [(None, ["0.24999", "0.25"]), (0.01, ["0.24999", "0.25"]), (0.0, ["0.24999", "0.24999"])]
+)
+def test_digits_below_the_rounding_of_files_are_not_printed(tolerance, depths):
+    box = gk.Box((1, 1, 1)).surface()
+    places = {"a": 0.0, "b": 0.75001, "far a": 100.0, "far b": 100.75001, "c": 3.0}
+    meshes = {name: gk.Mesh(box.vertices + (x, 0, 0), box.faces) for name, x in places.items()}
+    report = gk.clash.check(gk.clash.Assembly.of(meshes, "m"), tolerance=tolerance)
+    found = sorted(report.clashes, key=lambda clash: clash.a)
+    assert [wording.depth(each, error=wording.noise(each, report)) for each in found] == depths
+
+
 def test_a_finding_without_a_proven_distance_is_about():
-    found = gk.clash.Clash("1", "touch", 1, "new", "a", "b", "", "", distance=-0.5, depth=0.5)
-    assert (wording.distance(found, unit="mm"), wording.depth(found)) == ("about -0.5 mm", "about 0.5")
+    found = gk.clash.Clash("1", "hard", 1, "new", "a", "b", "", "", distance=-0.5, depth=0.5)
+    assert (wording.gap(found, unit="mm"), wording.depth(found, unit="mm")) == ("", "about 0.5 mm")
     assert wording.bounds(found) is None
-    assert wording.distance(gk.clash.Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == ""
+    touch = gk.clash.Clash("1", "touch", 1, "new", "a", "b", "", "", distance=-0.5, depth=0.5)
+    assert wording.depth(touch, unit="mm") == "≥ 0.5 mm"  # the depth of a touch is a lower bound
+    assert wording.measure(gk.clash.Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == ""

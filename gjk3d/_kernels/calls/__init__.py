@@ -86,7 +86,7 @@ def offset(cls: type, name: str) -> int:
     owner = next(base for base in cls.__mro__ if name in base.__dict__)
     descriptor = owner.__dict__[name]
     if not isinstance(descriptor, MemberDescriptorType):
-        raise TypeError(f"{name} is not a slot of {cls.__name__}")
+        raise TypeError(f"{name} is not a slot of {cls.__name__}, expected a name in its __slots__")
     # PyDescrObject: the fields of an object, the class, the name, the qualified name, then the member
     member = _Member.from_address(read_word(id(descriptor) + object.__basicsize__ + 3 * 8))
     assert member.name == name.encode()

@@ -12,7 +12,6 @@ Programming Problems, 1960). Only a few planes per triangle are candidates, so t
 
 from __future__ import annotations
 
-import threading
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
@@ -58,9 +57,10 @@ from gjk3d.bodies.depth.points import (
     with_points_near,
 )
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in, solids_of, with_scratch
+from gjk3d.bodies.heights import Prisms
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import PartTree
-from gjk3d.bodies.parts import PlacedParts, Triangles
+from gjk3d.bodies.parts import PlacedParts, Triangles, complete
 from gjk3d.bodies.touching_bodies import ball_in
 from gjk3d.bodies.tree_collision import (
     HELD,
@@ -74,13 +74,16 @@ from gjk3d.bodies.tree_collision import (
     two_at,
 )
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
+from gjk3d.bodies.wide_tree import head_of
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn
 from gjk3d.narrow.solve import FLOATS, UNSIGNED, solve
-from gjk3d.poses import IDENTITY, ROUNDING, matrices
+from gjk3d.narrow.workspace import per_thread
+from gjk3d.poses import IDENTITY, ROUNDING, matrices, moved
+from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope
-from gjk3d.typing import Array, Array2
+from gjk3d.typing import Array, Array2, Ints1
 
 #: columns of an answer: the bounds of the depth, the unit vector of the translation, a common point, all in A's frame
 LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
@@ -438,7 +441,7 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
         set_vec(state, PLACE, vec_at(r.inner[0], 1))
     # a ball in a closed surface has a closed formula
     if not s.faces and s.a.solid:
-        ball = ball_in(x, True, s.a.skin.boxes, s.a.skin.links, s.a.skin.corners, s.w)
+        ball = ball_in(x, True, s.a.skin.wide, s.w)
         if ball.least > state[LEAST]:
             state[LEAST], has_place = ball.least, True
             set_vec(state, PLACE, ball.center)
@@ -525,7 +528,40 @@ def depth_rows(
         enclose_depth(x, two_at(t.a, t.skin, p, q), s, all_of, Search(out[k], x, solid))
 
 
+@entry
+def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScratch, out: Array2) -> None:
+    """Write the depths of a ball whose centre is in a closed surface of A. The depth 0 to inf means no result."""
+    for k in range(rows.start, rows.stop):
+        least, most, deep, n, foot, _ = ball_in(two_at(a, b, rows.a[0], rows.b[k]), True, skin, w)
+        out[k, LEAST], out[k, MOST] = least, most
+        set_vec(out[k], NORMAL, n)
+        # half-way between the exit and the deepest point of the ball
+        set_vec(out[k], PLACE, sub(foot, scale(0.5 * deep, n)))
+
+
 # bodies -------------------------------------------------------------------------------------------------------------
+
+
+def _balls_below(a: Parts, b: Parts, rows: Array) -> Array:
+    """Return bounds of the depth of a ball or point b with its centre below an unbounded height field, else 0 and inf.
+
+    Columns alone do not bound such a depth from below. The nearest point of their closed surface is the exit.
+    """
+    out = np.zeros((len(rows), STATE))
+    out[:, MOST] = inf
+    if not isinstance(a, Prisms) or not isinstance(b, PlacedParts) or len(b.things) != 1 or b.any_mapped:
+        return out
+    thing, row = b.things[0]
+    if isinstance(thing, Mesh) or thing._packed[0][layout.KIND] != layout.POINT:
+        return out
+    center = moved(row, thing._packed[1][None, layout.CENTER : layout.CENTER + 3])[0]
+    below = np.flatnonzero(a.holds(rows[:, :9].reshape(-1, 3, 3) @ center + rows[:, 9:12]))
+    if len(below):
+        skin, some = np.array(head_of(a.closed)), out[below]
+        poses = PoseRows(IDENTITY, np.ascontiguousarray(rows[below]), 0, len(below))
+        ball_rows(complete(a), complete(b), skin, poses, tree_scratch(), some)
+        out[below] = some
+    return out
 
 
 def depth(x: BodyPair) -> Depth:
@@ -545,12 +581,21 @@ def depths_at(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
         assert hulls is not None
         out[k, LEAST] = min(max(0.0, -float(hulls[k, 2]) - slack[k]), out[k, MOST])
         out[k, PLACE : PLACE + 3] = _pair(a, b, rows[k]).place(hulls[k])
+    balls = _balls_below(a, b, rows) if a.endless else out[:0]
     left = np.flatnonzero(~convex)
+    if a.endless:
+        exact = balls[:, MOST] <= balls[:, LEAST] * (1.0 + _TIGHT)
+        out[exact], left = balls[exact], np.flatnonzero(~exact)
     if a.any_mapped or b.any_mapped:
         for k in left.tolist():
             _by_functions(_pair(a, b, rows[k]), out[k])
     elif len(left):
         out[left] = _searched(a, b, np.ascontiguousarray(rows[left]), out[left], workers)
+    for k in left.tolist() if a.endless else ():
+        if balls[k, MOST] < out[k, MOST]:
+            out[k, MOST:PLACE] = balls[k, MOST:PLACE]
+        if balls[k, LEAST] > out[k, LEAST]:
+            out[k, LEAST], out[k, PLACE : PLACE + 3] = min(balls[k, LEAST], out[k, MOST]), balls[k, PLACE : PLACE + 3]
     for k in np.flatnonzero(np.isnan(out[:, PLACE])).tolist():  # they touch, as far as rounding lets one tell
         out[k, PLACE : PLACE + 3] = _pair(a, b, rows[k]).nearest().row[6:9]
     return out[:, : PLACE + 3]
@@ -565,8 +610,8 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
     skin = _skin_parts(a, b)
     meshes = isinstance(a, Triangles) and isinstance(b, Triangles)
     bodies = DepthBodies(
-        a.given, b.given, skin.given, surface_of(a), surface_of(skin), outward_normals(a), outward_normals(b),
-        outward_normals(skin), meshes, meshes or skin is not b,
+        complete(a), complete(b), complete(skin), surface_of(a), surface_of(skin), outward_normals(a),
+        outward_normals(b), outward_normals(skin), meshes, meshes or skin is not b,
     )  # fmt: skip
 
     def run(start: int, stop: int) -> None:
@@ -586,33 +631,27 @@ def _solids_of(b: Parts) -> GivenSolids:
     return solids
 
 
-_local = threading.local()
-
-
+@per_thread
 def search_scratch() -> SearchScratch:
-    """Return the scratch of this thread."""
-    try:
-        scratch: SearchScratch = _local.scratch
-    except AttributeError:
-        scratch = _local.scratch = SearchScratch(
-            points=point_scratch(LOOKS),
-            near=np.empty((2 * SAMPLED, 3)),
-            inner=np.empty((FOUND_ROWS, COLUMNS)),
-            moved_inner=np.empty((FOUND_ROWS, COLUMNS)),
-            part_pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
-            pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
-            spans=np.empty((LOOKED_AT, 2)),
-            depths=np.empty((LOOKED_AT, FLOATS)),
-            planes=np.empty((PLANES, PLANE)),
-            tried=np.empty((TRIES, 3)),
-            todo=np.empty((TRIES, 3)),
-            exits=np.empty((INNER, 3)),
-            walls=np.empty((TURNS, 5)),
-            wall=np.zeros(3),
-            nodes=np.empty((NODES, NODE)),
-            directions=np.empty((CANDIDATES, 4)),
-        )
-    return scratch
+    """Return scratch for a search."""
+    return SearchScratch(
+        points=point_scratch(LOOKS),
+        near=np.empty((2 * SAMPLED, 3)),
+        inner=np.empty((FOUND_ROWS, COLUMNS)),
+        moved_inner=np.empty((FOUND_ROWS, COLUMNS)),
+        part_pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
+        pairs=np.zeros((LOOKED_AT, 2), dtype=np.int64),
+        spans=np.empty((LOOKED_AT, 2)),
+        depths=np.empty((LOOKED_AT, FLOATS)),
+        planes=np.empty((PLANES, PLANE)),
+        tried=np.empty((TRIES, 3)),
+        todo=np.empty((TRIES, 3)),
+        exits=np.empty((INNER, 3)),
+        walls=np.empty((TURNS, 5)),
+        wall=np.zeros(3),
+        nodes=np.empty((NODES, NODE)),
+        directions=np.empty((CANDIDATES, 4)),
+    )
 
 
 def _by_functions(x: BodyPair, out: Array) -> None:

@@ -32,7 +32,9 @@ from gjk3d.bodies.depth.depth import LEAST, MOST, NORMAL, PLACE
 from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past_all, shifted, top_along
 from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
-from gjk3d.bodies.mesh_trees import to_point
+from gjk3d.bodies.mesh_points import NearestFace, nearest_face
+from gjk3d.bodies.mesh_rays import triangle_at
+from gjk3d.bodies.mesh_sides import box_of, is_within
 from gjk3d.bodies.part_tree import (
     CELL,
     ENDLESS,
@@ -48,8 +50,7 @@ from gjk3d.bodies.part_tree import (
     put_behind,
     top_of,
 )
-from gjk3d.bodies.parts import Triangles, parts_of
-from gjk3d.bodies.raycast import is_inside
+from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -76,6 +77,7 @@ from gjk3d.bodies.tree_collision import (
 from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
 from gjk3d.bodies.triangles import meet as triangles_meet
+from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center
@@ -356,15 +358,11 @@ def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch)
 
     The ball has to leave the nearest point of the host's surface. The normal is zero for a host without triangles.
     """
-    if host.inside != OPEN:
-        square, face, foot = to_point(p, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
-        n = normal_of(read(host.skin_corners, face))
-        inside = is_inside(p, host.skin_boxes, host.skin_links, host.skin_corners, x.error, w.stack)
-    elif host.kind == TRIANGLES and host.floats[0] == 0.0:
-        square, face, foot = to_point(p, 1e150, host.boxes, host.links, host.places, w.stack, w.keys)
-        n, inside = normal_of(read(host.places, face)), False
-    else:
+    if host.inside == OPEN and not (host.kind == TRIANGLES and host.floats[0] == 0.0):
         return 0.0, (0.0, 0.0, 0.0), 0.0
+    t, stack = tree_in(host.skin), stack_in(w.stack, w.floats32)
+    square, face, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, stack)
+    n, inside = normal_of(triangle_at(t, face)), host.inside != OPEN and is_within(p, box_of(t), t, stack)
     depth = sqrt(square) if inside else -sqrt(square)
     if abs(depth) > CLEAR * x.error:
         n = divide(sub(foot, p), depth)
@@ -429,8 +427,9 @@ def next_plane(s: Posed, code: int, by: Vec3, along: Vec3, w: TreeScratch) -> tu
     p, in_a = vec_at(w.out[0], POINT), w.flags[0, 0] == 0
     host = x.a if in_a else x.b
     local = p if in_a else turn_back(x.m, sub(p, offset(x.m)))
-    square, _, _ = to_point(local, 1e150, host.skin_boxes, host.skin_links, host.skin_corners, w.stack, w.keys)
-    return along, sqrt(square) + PAST * x.error
+    known = NearestFace(inf, plain(-1), local)
+    nearest = nearest_face(local, known, tree_in(host.skin), stack_in(w.stack, w.floats32))
+    return along, sqrt(nearest.square) + PAST * x.error
 
 
 # hulls and boxes ----------------------------------------------------------------------------------------------------
@@ -610,7 +609,7 @@ def fast_body(parts: Parts) -> FastBody:
     except AttributeError:
         hull = parts.hull()
         tree, slack = parts.given if hull is None else parts_of(hull).given, float(parts.convex_slack)
-        body = parts._fast = FastBody(parts.given, tree, outward_normals(parts), hull is not None, slack)
+        body = parts._fast = FastBody(complete(parts), tree, outward_normals(parts), hull is not None, slack)
     return body
 
 

@@ -21,13 +21,14 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_trees import STACK, TriangleTree, to_point
-from gjk3d.bodies.raycast import NO, YES, is_inside, side_by_rays, winds_about
-from gjk3d.bodies.triangles import Triangle, meet, middle_of, nearest_on, placed_triangle, read, vec_at
+from gjk3d.bodies.mesh_distance import STACK, TriangleTree, to_point
+from gjk3d.bodies.mesh_sides import NO_COUNT, box_of, is_within, turns_about, turns_by_rays
+from gjk3d.bodies.triangles import Triangle, meet, middle_of, nearest_on, placed_triangle, plane_normal, read, vec_at
+from gjk3d.bodies.wide_tree import FLOATS32, head_of, stack_in, tree_in, wide_tree_of
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, divide, dot, row3, sub, turn_back
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.poses import ROUNDING
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 
 #: columns of the first row of the results; a depth of ENOUGH ends the search
 LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
@@ -49,14 +50,28 @@ NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 NO_PLANES = np.zeros((0, 5))
 
 
+class Closed(NamedTuple):
+    """A closed surface."""
+
+    tree: TriangleTree  #: for boxes and triangles
+    wide: Ints1  #: head of a `WideTree`, for points
+
+
+class TraversalScratch(NamedTuple):
+    """Scratch of a traversal of either tree."""
+
+    stack: Ints2
+    keys: Array1
+    floats32: Floats32_1
+
+
 class Host(NamedTuple):
     """A closed surface, scratch, and the results; see `search`."""
 
-    skin: TriangleTree
+    skin: Closed
     flat: Ints2  #: see `flat_neighbours`
     planes: Array2  #: see `planes_of`
-    stack: Ints2
-    keys: Array1
+    w: TraversalScratch
     results: Array2
 
 
@@ -99,22 +114,29 @@ def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
 
 
 @kernel
+def _is_in(p: Vec3, skin: Closed, w: TraversalScratch) -> bool:
+    """Return whether a point is inside a closed surface."""
+    t = tree_in(skin.wide)
+    return is_within(p, box_of(t), t, stack_in(w.stack, w.floats32))
+
+
+@kernel
 def depth_in(
-    p: Vec3, skin: TriangleTree, noise: float, away: float, known_depth: float, stack: Ints, keys: Array
+    p: Vec3, skin: Closed, noise: float, away: float, known_depth: float, w: TraversalScratch
 ) -> tuple[float, int, Vec3]:
     """Return the distance of a point from a closed surface, negative if it is outside, the nearest face and its point.
 
     ``away`` leads to a point of ``known_depth``. If the balls about both points overlap, both points are on the same
     side.
     """
-    square, face, foot = to_point(p, 1e150, skin.boxes, skin.links, skin.corners, stack, keys)
+    square, face, foot = to_point(p, 1e150, skin.tree.boxes, skin.tree.links, skin.tree.corners, w.stack, w.keys)
     d = sqrt(square)
     if d <= 4.0 * noise:
         return d, face, foot
     outside = known_depth < 0.0
     # the ball test saves the inside test, which costs most
     if not away + 8.0 * noise < d + abs(known_depth):
-        outside = not is_inside(p, skin.boxes, skin.links, skin.corners, noise, stack)
+        outside = not _is_in(p, skin, w)
     return (-d if outside else d), face, foot
 
 
@@ -127,7 +149,7 @@ def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float,
         d, face = depth_by_planes(h.planes, p, -inf)
         foot = along(p, row3(h.planes, face), d)
     else:
-        d, face, foot = depth_in(p, h.skin, noise, away, known_depth, h.stack, h.keys)
+        d, face, foot = depth_in(p, h.skin, noise, away, known_depth, h.w)
     if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER]:
         _store_point(d, p, foot, h.results)
     return d, face
@@ -144,13 +166,16 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
         if d > least:
             _store_point(d, p, along(p, row3(h.planes, face), d), h.results)
         return
-    side = side_by_rays(p, h.skin.boxes, h.skin.links, h.skin.corners, noise, h.stack)
-    if side == NO:
+    tree, t, stack = h.skin.tree, tree_in(h.skin.wide), stack_in(h.w.stack, h.w.floats32)
+    box = box_of(t)
+    turns = turns_by_rays(p, box, t, stack)
+    if turns == 0:
         return
-    square, _, foot = to_point(p, 1e150, h.skin.boxes, h.skin.links, h.skin.corners, h.stack, h.keys)
+    square, _, foot = to_point(p, 1e150, tree.boxes, tree.links, tree.corners, h.w.stack, h.w.keys)
     d = sqrt(square)
     # rays are unclear for most points on the surface, such as just after B was moved out: these points are dropped
-    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (side == YES or winds_about(p, h.skin.corners)):
+    clear = turns != NO_COUNT
+    if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (clear or turns_about(p, box, t, stack) != 0):
         _store_point(d, p, foot, h.results)
 
 
@@ -170,12 +195,12 @@ def look_first(g: Guest, most: int, h: Host) -> None:
     """Test an even sample of at most ``most`` of the guest's points that are in the host's box."""
     count = 0
     for k in range(g.seeds.shape[0]):
-        if in_box(to_place(g.m, row3(g.seeds, k)), h.skin.boxes, 0.0):
+        if in_box(to_place(g.m, row3(g.seeds, k)), h.skin.tree.boxes, 0.0):
             count += 1
     step, at = 1 + (count - 1) // most, 0
     for k in range(g.seeds.shape[0] if count > 0 else 0):
         p = to_place(g.m, row3(g.seeds, k))
-        if in_box(p, h.skin.boxes, 0.0):
+        if in_box(p, h.skin.tree.boxes, 0.0):
             if at % step == 0:
                 _store_if_inside(p, h)
             at += 1
@@ -205,21 +230,21 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
     """Return a face of the surface that a triangle touches or crosses, -1 for none."""
-    n, noise = cross(sub(t[1], t[0]), sub(t[2], t[0])), h.results[0, NOISE]
-    stack, links = h.stack, h.skin.links
+    n, noise = plane_normal(t), h.results[0, NOISE]
+    stack, links = h.w.stack, h.skin.tree.links
     stack[0, 0] = 0
     top = 1
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if _misses_box(t, n, h.skin.boxes, i, noise):
+        if _misses_box(t, n, h.skin.tree.boxes, i, noise):
             continue
         if links[i, 0] >= 0:
             stack[top, 0], stack[top + 1, 0] = links[i, 0], links[i, 0] + 1
             top += 2
             continue
         for k in range(links[i, 1], links[i, 1] + links[i, 2]):
-            if meet(read(h.skin.corners, k), t, noise):
+            if meet(read(h.skin.tree.corners, k), t, noise):
                 return k
     return -1
 
@@ -227,12 +252,12 @@ def _touched(t: Triangle, h: Host) -> int:
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
     """Return the greatest distance of a triangle's corners from a face, or from it and a coplanar neighbour."""
-    triangle, flat = read(h.skin.corners, face), h.flat
+    triangle, flat = read(h.skin.tree.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
     for k in range(3):
         if flat[face, k] >= 0:
-            neighbour = read(h.skin.corners, flat[face, k])
+            neighbour = read(h.skin.tree.corners, flat[face, k])
             u, v, w = nearest_on(t[0], neighbour)[0], nearest_on(t[1], neighbour)[0], nearest_on(t[2], neighbour)[0]
             best = min(best, max(min(x, u), min(y, v), min(z, w)))
     return sqrt(best)
@@ -272,14 +297,14 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
     bound = float(min(least, min(d + radius, _from_flat(t, face, h)) + 2.0 * noise))
     if not bound > lower:
         return bound, NO_PLANE, d
-    k, farthest, nearest_face = 0, -1.0, read(h.skin.corners, face)
+    k, farthest, nearest_face = 0, -1.0, read(h.skin.tree.corners, face)
     for i in range(3):
         away, _ = nearest_on(t[i], nearest_face)
         if away > farthest:
             k, farthest = i, away
     # no deeper than from either of two faces, so than their mean: it is convex, too
     _, second_face = _depth_at(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
-    second = read(h.skin.corners, second_face)
+    second = read(h.skin.tree.corners, second_face)
     lower = h.results[0, LOWER]
     if second_face != face:
         farthest = 0.0
@@ -294,7 +319,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
         touched_face = _touched(t, h)
     plane = NO_PLANE
     if touched_face >= 0:
-        plane = _beside_face(read(h.skin.corners, touched_face), c, radius, d, noise)
+        plane = _beside_face(read(h.skin.tree.corners, touched_face), c, radius, d, noise)
     if second_face != face and not _cuts(t, plane, radius, noise):
         plane = _between(nearest_face, second, c, t[k])
     return bound, plane if _cuts(t, plane, radius, noise) else NO_PLANE, d
@@ -309,9 +334,10 @@ def _of_box(m: Rigid, boxes: Array, i: int, h: Host) -> float:
     h.results[0, SPENT] += 1.0
     if h.planes.shape[0] > 0:
         return float(box_by_planes(h.planes, m, boxes, i, c) + 2.0 * noise)
-    square, _, _ = to_point(c, 1e150, h.skin.boxes, h.skin.links, h.skin.corners, h.stack, h.keys)
+    tree = h.skin.tree
+    square, _, _ = to_point(c, 1e150, tree.boxes, tree.links, tree.corners, h.w.stack, h.w.keys)
     d = sqrt(square)
-    if d > radius + noise and not is_inside(c, h.skin.boxes, h.skin.links, h.skin.corners, noise, h.stack):
+    if d > radius + noise and not _is_in(c, h.skin, h.w):
         return -1.0
     return float(d + radius)
 
@@ -525,13 +551,23 @@ def inner(
     """
     results = np.zeros((ROWS + 1, COLUMNS))
     results[0, LOWER], results[0, NOISE], results[0, ENOUGH] = known_depth, noise, inf
-    tree = tree_of(host.skin).arrays
-    h = Host(tree, flat_of(host), planes_of(host.skin), traversal_stack(), np.empty(STACK), results)
+    skin = closed_of(host.skin)
+    h = Host(skin, flat_of(host), planes_of(host.skin), traversal_scratch(), results)
     g = Guest(tuple(m[:12].tolist()), tree_of(guest).arrays, seeds_of(guest))
     search(g, tolerance, float(budget), h, waiting_for(budget))
     rows = results[1 : 1 + int(results[0, COUNT])]
     rows = rows[np.argsort(-rows[:, 0], kind="stable")]
     return Inner(float(results[0, LOWER]), float(results[0, UPPER]), rows[:, 0], rows[:, 1:4], rows[:, 4:7])
+
+
+def closed_of(skin: Mesh) -> Closed:
+    """Return a closed mesh in the format of the kernels. The mesh retains the arrays of the head."""
+    return Closed(tree_of(skin).arrays, np.array(head_of(wide_tree_of(skin))))
+
+
+def traversal_scratch() -> TraversalScratch:
+    """Return scratch for a traversal."""
+    return TraversalScratch(traversal_stack(), np.empty(STACK), np.empty(FLOATS32, dtype=np.float32))
 
 
 def waiting_for(budget: int) -> Waiting:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.points import EXIT, PointScratch, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.mesh_trees import TriangleTree, box_pose, to_point
+from gjk3d.bodies.mesh_distance import TriangleTree, to_point
 from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -33,6 +33,7 @@ from gjk3d.bodies.tree_collision import (
     parts_at,
 )
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, set_vec, vec_at
+from gjk3d.geometry.boxes import box_pose
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
     Rigid,
@@ -673,9 +674,9 @@ def leave_behind(
 @kernel
 def _out_of(x: PosedPair, s: Sides) -> float:
     """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
-    p, skin = vec_at(s.w.out[0], POINT), s.a.skin
+    p, skin = vec_at(s.w.out[0], POINT), s.a.skin.tree
     if s.w.flags[0, 0] != 0:
-        p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin
+        p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin.tree
     square, _, _ = to_point(p, 1e150, skin.boxes, skin.links, skin.corners, s.w.stack, s.w.keys)
     return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding; the place there is tested
 

@@ -152,7 +152,9 @@ def _of_curved(shape: Shape) -> Skin:
     if "skin within" not in shape._cache:
         surface = shape.surface(_FINE)
         if not len(surface.faces):
-            raise UnsupportedPair(f"penetration: {shape!r} has no surface. Use signed_distance")
+            raise UnsupportedPair(
+                f"penetration: {shape!r} has no surface, expected a shape with a volume. Use signed_distance"
+            )
         mesh = Mesh(surface.vertices, surface.faces)
         shape._cache["skin within"] = Skin(mesh, IDENTITY[0], _reach_beyond(shape, mesh), curved=True)
     skin: Skin = shape._cache["skin within"]
@@ -185,7 +187,7 @@ Surfaces = tuple[list[Skin], list[Skin]]
 
 
 def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Return the greatest depth of either surface of two objects inside the other."""
+    """Return bounds of how deep the surface of one of two objects reaches into the other, with the deepest points."""
     first, second = surfaces
     if not in_order(a, b, row_a, row_b):
         best = deepest(b, a, (second, first), row_b, row_a, tolerance)

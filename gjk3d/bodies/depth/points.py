@@ -14,7 +14,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import Parts
-from gjk3d.bodies.bvh import NO_TREE, traversal_stack
+from gjk3d.bodies.bvh import NO_TREE, built, tree_of
 from gjk3d.bodies.depth.inside import (
     COLUMNS,
     COUNT,
@@ -24,8 +24,10 @@ from gjk3d.bodies.depth.inside import (
     NOISE,
     ROWS,
     SAMPLED,
+    Closed,
     Guest,
     Host,
+    TraversalScratch,
     Waiting,
     depth_in,
     enclose,
@@ -35,11 +37,13 @@ from gjk3d.bodies.depth.inside import (
     planes_of,
     seeds_of,
     thinned,
+    traversal_scratch,
     waiting_for,
 )
-from gjk3d.bodies.mesh_trees import STACK, TriangleTree
-from gjk3d.bodies.parts import Triangles, closed_skin
+from gjk3d.bodies.mesh_distance import TriangleTree
+from gjk3d.bodies.parts import Triangles, joined_skins, only_skin, wide_skin
 from gjk3d.bodies.triangles import set_vec, vec_at
+from gjk3d.bodies.wide_tree import HEAD, head_of
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
     Rigid,
@@ -57,7 +61,6 @@ from gjk3d.geometry.vec3 import (
     turn,
     turn_back,
 )
-from gjk3d.poses import IDENTITY
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
 INNER = 6  #: exit directions, the last of them the sum of all
@@ -69,6 +72,7 @@ _WIDTH = 1e-3  #: sufficient relative width of the bounds of a surface
 _STEPS = 40
 _ENOUGH = 1e-3  #: length of a step that ends the climb, in units of the sum of the radii
 _SHORTER = 0.6
+_NO_SKIN = Closed(NO_TREE, np.zeros(HEAD, dtype=np.int64))
 
 
 class Surface(NamedTuple):
@@ -76,7 +80,7 @@ class Surface(NamedTuple):
 
     tree: TriangleTree  #: empty if the body is not a mesh
     seeds: Array2  #: some vertices
-    skin: TriangleTree  #: the closed surface
+    skin: Closed  #: the closed surface, or no triangles
     flat: Ints2  #: see `flat_neighbours`
     planes: Array2  #: see `planes_of`
     solid: bool  #: whether it is closed
@@ -85,8 +89,7 @@ class Surface(NamedTuple):
 class PointScratch(NamedTuple):
     """Scratch of the traversals, and the results of one search."""
 
-    stack: Ints2
-    keys: Array1
+    traversal: TraversalScratch
     waiting: Waiting
     results: Array2
 
@@ -118,14 +121,14 @@ def _write_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) 
 
 @kernel
 def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array) -> tuple[Surface, Surface]:
-    """Return two surfaces with only those points that may be inside the other one after a move of at most ``most``."""
+    """Return both surfaces, each with only its points that a move of up to ``most`` may bring inside the other."""
     if not most < inf:
         return a, b
     seeds_a, seeds_b = a.seeds, b.seeds
     if b.solid:
-        seeds_a = near[: _write_near(_inverse(m), most, seeds_a, b.skin.boxes, near)]
+        seeds_a = near[: _write_near(_inverse(m), most, seeds_a, b.skin.tree.boxes, near)]
     if a.solid:
-        seeds_b = near[SAMPLED : SAMPLED + _write_near(m, most, seeds_b, a.skin.boxes, near[SAMPLED:])]
+        seeds_b = near[SAMPLED : SAMPLED + _write_near(m, most, seeds_b, a.skin.tree.boxes, near[SAMPLED:])]
     near_a = Surface(a.tree, seeds_a, a.skin, a.flat, a.planes, a.solid)
     return near_a, Surface(b.tree, seeds_b, b.skin, b.flat, b.planes, b.solid)
 
@@ -136,7 +139,7 @@ def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array)
 @inlined
 def _search_of(m: Rigid, a: Surface, b: Surface, in_b: bool, w: PointScratch) -> tuple[Host, Guest]:
     to, guest = (b, a) if in_b else (a, b)
-    host = Host(to.skin, to.flat, to.planes, w.stack, w.keys, w.results)
+    host = Host(to.skin, to.flat, to.planes, w.traversal, w.results)
     return host, Guest(_inverse(m) if in_b else m, guest.tree, guest.seeds)
 
 
@@ -255,17 +258,17 @@ def unit_directions(points: Array, count: int, units: Array) -> int:
 
 @kernel
 def _ball_in(
-    p: Vec3, skin: TriangleTree, noise: float, distance: float, known_depth: float, w: PointScratch
+    p: Vec3, skin: Closed, noise: float, distance: float, known_depth: float, w: PointScratch
 ) -> tuple[float, Vec3]:
     """Return the depth of a point, see `depth_in`, and the direction inwards."""
-    d, _, foot = depth_in(p, skin, noise, distance, known_depth, w.stack, w.keys)
+    d, _, foot = depth_in(p, skin, noise, distance, known_depth, w.traversal)
     f = 1.0 / d if d > 4.0 * noise else 0.0
     return d, scale(f, sub(p, foot))
 
 
 @kernel
 def _balls_at(
-    m: Rigid, p: Vec3, noise: float, a: TriangleTree, b: TriangleTree, distance: float, near: Balls, w: PointScratch
+    m: Rigid, p: Vec3, noise: float, a: Closed, b: Closed, distance: float, near: Balls, w: PointScratch
 ) -> Balls:
     """Return the balls about a point of A's frame that is near another one with known balls."""
     radius_a, direction = _ball_in(p, a, noise, distance, near.a, w)
@@ -276,7 +279,7 @@ def _balls_at(
 
 
 @entry
-def climb(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, w: PointScratch, center: Array1) -> float:
+def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center: Array1) -> float:
     """Return the greatest sum of both radii, 0 if ``center`` is not in both solids; it becomes that of the balls."""
     p = (center[0], center[1], center[2])
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), w)
@@ -338,15 +341,18 @@ def surface_of(parts: Parts) -> Surface:
     try:
         surface: Surface = parts._surface
     except AttributeError:
-        skin = closed_skin(parts.solids)
+        solids, skin, tree, flat, planes = parts.solids, _NO_SKIN, NO_TREE, NO_TREE.links, NO_PLANES
         if isinstance(parts, Triangles):
             tree, seeds = parts.tree.arrays, seeds_of(parts.mesh)
-            flat = NO_TREE.links if skin is None else flat_of(parts.mesh)
+            flat = flat_of(parts.mesh) if solids else flat
         else:
-            tree, seeds, flat = NO_TREE, thinned(parts.samples()), NO_TREE.links
-        single = len(parts.solids) == 1 and bool((parts.solids[0][1] == IDENTITY[0]).all())
-        planes = planes_of(parts.solids[0][0].skin) if single else NO_PLANES
-        surface = parts._surface = Surface(tree, seeds, skin or NO_TREE, flat, planes, skin is not None)
+            seeds = thinned(parts.samples())
+        if solids:
+            only = only_skin(solids)
+            surface_tree = built(*joined_skins(solids)) if only is None else tree_of(only)
+            skin = Closed(surface_tree.arrays, np.array(head_of(wide_skin(parts))))
+            planes = NO_PLANES if only is None else planes_of(only)
+        surface = parts._surface = Surface(tree, seeds, skin, flat, planes, bool(solids))
     return surface
 
 
@@ -362,7 +368,7 @@ def outward_normals(parts: Parts) -> Array:
 
 def point_scratch(looks: int) -> PointScratch:
     """Return scratch for a budget of points."""
-    return PointScratch(traversal_stack(), np.empty(STACK), waiting_for(looks), np.empty((ROWS + 1, COLUMNS)))
+    return PointScratch(traversal_scratch(), waiting_for(looks), np.empty((ROWS + 1, COLUMNS)))
 
 
 def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> tuple[float, Array | None]:

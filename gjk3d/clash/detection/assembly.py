@@ -40,7 +40,7 @@ class Assembly:
     parts : tuple of AssemblyPart
         The parts in the order of their names.
     unit : str or None
-        The unit of all lengths, for example "m", "mm" or "in". None if it is unknown.
+        The unit of all lengths, for example "m", "mm" or "in". None if the unit is unknown.
     inputs : tuple of Input
         The files of the assembly.
     notes : tuple of str
@@ -105,14 +105,15 @@ class Assembly:
         (True, [-0.5, -0.5, 1.5])
         """
         if not isinstance(meshes, dict):
-            raise ShapeError(f"Assembly.of needs a dict of meshes by name, not {kind_of(meshes)}")
+            raise ShapeError(f'Assembly.of needs meshes by name, not {kind_of(meshes)}. Pass {{"name": mesh}}.')
         shapes, unscaled = Shapes(), {}
         for name, entry in meshes.items():
             mesh, pose = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
             if not (isinstance(name, str) and isinstance(mesh, Mesh)):
                 line = line_for(mesh) or "pass gk.Mesh(*shape.surface()) for a convex shape"
                 raise ShapeError(
-                    f"part {name!r} is {kind_of(mesh)}. Assembly.of needs meshes by names that are texts: {line}."
+                    f"part {name!r} is {kind_of(mesh)}, but Assembly.of needs meshes by names that are texts. To "
+                    f"convert it, {line}."
                 )
             spacing = file_spacing(mesh.vertices) if mesh.source is not None else 0.0
             unscaled[name] = AssemblyPart(name, str(mesh.source or ""), shapes.unique(mesh), pose=pose, spacing=spacing)
@@ -186,7 +187,7 @@ def upward(model: Assembly | Report) -> Vector:
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Convert all parts to the unit of the first file that states one. Return the unit and notes."""
+    """Convert all parts to the first unit that a file states. Return this unit, and notes on converted files."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
@@ -237,7 +238,7 @@ _UNREAD = (
 
 
 class File:
-    """A file with its parts, or with its error."""
+    """A model file with the parts in it, or with the error of reading it."""
 
     def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
         self.path = path
@@ -331,7 +332,7 @@ class File:
         return [scaled.part(part, factor) for part in parts]
 
     def _place(self, name: str, pieces: list[tuple[Any, Any]], meshes: dict[tuple[int, ...], Mesh]) -> Placed:
-        """Return the shape of a part and its pose. Pieces at several poses become one shape without a pose."""
+        """Return the shape and the pose of a part. Pieces at several poses become one shape without a pose."""
         matrix = pieces[0][1]
         if all(np.array_equal(transform, matrix) for _, transform in pieces[1:]):
             try:
@@ -395,7 +396,7 @@ class _Spacing:
 
 
 def _placing(matrices: Array) -> list[tuple[float, ...]]:
-    """Return the stretch and shift of matrices, and the spacings of the numbers in their axes and shifts."""
+    """Return for each matrix its stretch and shift, and the spacings of the numbers in its axes and in its shift."""
     axes, shifts = matrices[:, :3, :3], matrices[:, :3, 3]
     table = np.column_stack(
         [stretch(axes), np.abs(shifts).max(axis=1, initial=0.0), spacings(axes.reshape(-1, 9)), spacings(shifts)]
@@ -404,7 +405,7 @@ def _placing(matrices: Array) -> list[tuple[float, ...]]:
 
 
 def _upwards(key: str, parents: Mapping[str, str]) -> list[str]:
-    """Return a node and its ancestors."""
+    """Return the keys of a node and of its ancestors, the node first."""
     steps = [key]
     while steps[-1] in parents and len(steps) <= len(parents):
         steps.append(parents[steps[-1]])
@@ -445,7 +446,7 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
 
 
 def unread(paths: Sequence[_Path]) -> list[str]:
-    """Return notes on models in folders whose formats gjk3d does not read."""
+    """Return notes on the models in folders that have a format that gjk3d does not read."""
     notes = []
     for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)

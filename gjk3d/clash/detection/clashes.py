@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gjk3d.clash.detection.parts import order
 from gjk3d.clash.documents import Ascii, Count, Interval, Number, Vector, convert, one_of
 from gjk3d.typing import Bools, Ints
-from gjk3d.wording import above, excerpt, json_ready, number
+from gjk3d.wording import excerpt, format_depth, json_ready, number
 
 T = TypeVar("T")
 _BLOCK = 32  #: rows that are created at once
@@ -75,6 +75,8 @@ def vectors(values: NDArray[np.float64]) -> list[Any]:
 
 #: The kinds of findings, the worst first.
 KINDS = ("hard", "contained", "duplicate", "unchecked", "clearance", "touch")
+#: The kinds that count as clashes unless a caller includes touches.
+COUNTED = KINDS[:-1]
 #: The status of a finding: not in the baseline, also in the baseline, only in the baseline, and ignored.
 STATUSES = ("new", "active", "resolved", "ignored")
 OPEN = STATUSES[:2]
@@ -97,7 +99,7 @@ class Clash:
         contact of surfaces, "duplicate" a pair of equal parts at one place, and "unchecked" a failed check.
     severity : int
         The rank in the report, where 1 is the worst. Findings are sorted by kind, then by `penetration` (or `depth` if
-        it is unknown), then by gap.
+        `penetration` is unknown), then by gap.
     status : {"new", "active", "resolved", "ignored"}
         The status from the comparison with the baseline and from the rules for ignored findings.
     a, b : str
@@ -107,8 +109,8 @@ class Clash:
     distance : float or None
         The signed distance. It is negative for an overlap.
     depth : float or None
-        The length of the separating translation `mtv` of B, or 0 without an overlap. `distance_kind` states whether it
-        is exact or a bound.
+        The length of the separating translation `mtv` of B, or 0 without an overlap. `distance_kind` states whether
+        this length is exact or a bound.
     mtv : (3,) float or None
         The shortest known translation of B that separates the parts.
     normal : (3,) float or None
@@ -137,8 +139,8 @@ class Clash:
     convex_gap : float or None
         The difference between the true distance and the distance of the hulls, if the hulls were compared first.
     penetration : float or None
-        A lower bound of the largest distance of a surface point inside of the other part, as `gjk3d.penetration`
-        returns it. Findings of one kind are sorted by it.
+        A lower bound of the largest depth of a surface point inside of the other part, as in `gjk3d.penetration`.
+        Overlaps of one kind are sorted by this number.
     time : float or None
         The time of the values above if a part moves. It is the time of the deepest overlap or the smallest gap.
     intervals : tuple of (float, float, float, float)
@@ -148,7 +150,7 @@ class Clash:
         Bounds of the smallest clearance over the whole motion, also between the computed times. If joints were solved
         numerically, the bounds include their measured error, and a note of the report states it.
     group : str
-        The name of the group of findings.
+        The name of the group of the finding: a part that is common to near findings, which are often one problem.
     note : str
         Further information.
 
@@ -199,10 +201,11 @@ class Clash:
     note: str = ""
 
     def __repr__(self) -> str:
-        rounded = above if self.distance_kind == "bound" else number
         measure = ""
         if self.distance is not None:
-            gap = f"depth {rounded(-self.distance)}" if self.distance < 0.0 else f"distance {number(self.distance)}"
+            error = self.error_bound if self.distance_kind == "bound" and self.error_bound is not None else 0.0
+            depth = format_depth(self.distance, min(0.0, self.distance + error))
+            gap = f"depth {depth}" if self.distance < 0.0 else f"distance {number(self.distance)}"
             measure = f", {gap} ({self.evidence})"
         return f"<Clash {self.id}: {self.kind}, {self.a!r} and {self.b!r}{measure}>"
 
@@ -227,7 +230,7 @@ class Clash:
         kinds : collection of str
             The kinds that fail the check.
         only_new : bool
-            Whether only findings fail that the baseline lacks.
+            Whether findings that the baseline contains do not fail.
         """
         return self.kind in kinds and self.status in (("new",) if only_new else OPEN)
 
@@ -237,7 +240,7 @@ class Clash:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Clash:
-        """Return the finding of a dict that `to_dict` returned.
+        """Return the finding that `to_dict` converted to a dict.
 
         Parameters
         ----------
@@ -248,7 +251,7 @@ class Clash:
 
 
 def clash_id(kind: str, a: str, b: str) -> str:
-    """Return the id of a finding. It is a hash of its kind and of the identifiers of its parts in any order."""
+    """Return the id of a finding: a hash of the kind and of the identifiers of both parts, in any order."""
     first, second = sorted((a, b))
     text = "\0".join((kind, first, second))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -275,7 +278,7 @@ _FIELDS |= {"id": None, "kind": KINDS[0], "severity": 0, "status": "new"}
 
 
 class Names(NamedTuple):
-    """The names of parts by number. The last name is empty and stands for a missing part."""
+    """The names of parts by number. The last name is empty and means a missing part."""
 
     names: Objects
     idents: Objects  #: the text of each part that is hashed for ids
@@ -367,7 +370,7 @@ class Clashes(LazyRows[Clash]):
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
-        """Return these findings followed by others."""
+        """Return the columns of these findings followed by ``clashes``."""
         added = Clashes.of(clashes)
         if not len(added):
             return self
@@ -383,7 +386,7 @@ class Clashes(LazyRows[Clash]):
 
     @classmethod
     def all(cls, parts: Names, many: Sequence[Clashes]) -> Clashes:
-        """Return the findings of several tables of the same parts."""
+        """Return one table with the findings of several tables of the same parts."""
         if not many:
             return cls(parts, {side: np.zeros(0, dtype=np.int64) for side in "ab"})
         if len(many) == 1:

@@ -26,7 +26,7 @@ from gjk3d.typing import Array
 
 
 class Limit:
-    """A tolerance, and the range ``low <= tolerance < high`` with equal results of all comparisons so far."""
+    """A tolerance, and the range ``low <= tolerance < high`` in which all comparisons so far have the same result."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -55,13 +55,13 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return the smallest distance of points inside a convex solid from its faces, negative for points outside."""
+    """Return the smallest depth of points below the faces of a convex solid; negative if a point is outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
 def is_same_part(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether two parts are equal bodies at one place, with equal areas and a twin for every vertex."""
+    """Return whether two parts are equal bodies at one place: equal areas, and vertices at the same places."""
     a, b = pair.a, pair.b
     if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False
@@ -78,7 +78,7 @@ def is_same_part(pair: BodyPair, limit: Limit) -> bool:
 
 
 def same_surface(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether both parts are closed and every vertex of each is on the surface of the other."""
+    """Return whether both parts are closed, and every vertex of each part is on the surface of the other."""
     a, b = pair.a, pair.b
     if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False
@@ -87,7 +87,7 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
-    """Return whether the overlap volume is the volume of each part, except a layer as thin as the tolerance."""
+    """Return whether the overlap volume equals the volume of each part, up to a layer as thin as the tolerance."""
     return volume is not None and all(
         limit.holds(abs(abs(mesh.volume) - volume) / area(mesh.vertices, mesh.faces)) for mesh in (a, b)
     )
@@ -115,7 +115,7 @@ class Decider:
     """The decision of pairs with a clearance and a tolerance.
 
     ``solids`` is a cache of the manifold3d solids of parts. ``twice`` is whether two equal parts at one place are a
-    duplicate. It is False for moving parts that only pass there.
+    duplicate. It is False for moving parts, which may only pass each other there.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
@@ -217,7 +217,7 @@ class Decider:
         )
 
     def _meeting(self, pair: BodyPair) -> Clash:
-        """Decide a pair with intersecting surfaces by the depth of the overlap."""
+        """Return the finding of a pair with intersecting surfaces, by the depth of the overlap."""
         shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
         least, place = shared_depth(pair, shared)
         solids_alone = shared is not None and not pair.any_hanging
@@ -247,7 +247,7 @@ class Decider:
         )
 
     def _inside(self, pair: BodyPair, holder: int) -> Clash:
-        """Decide a pair with disjoint surfaces if a body of one part is inside of the other part."""
+        """Return the finding of a pair with disjoint surfaces if a body of one part is inside of the other part."""
         outer, points, text = (
             (pair.a, pair.to_a(pair.b._body_points), "B is inside A")
             if holder == 1
@@ -261,8 +261,8 @@ class Decider:
     def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
         """Return a finding with bounds of the depth from `gjk3d.signed_distance` and from the intersection, if known.
 
-        The upper bound, `Clash.depth`, is that of `gjk3d.signed_distance`. The lower bound may be larger, because the
-        intersection has points that are deeper in both parts than their vertices.
+        The upper bound, `Clash.depth`, is that of `gjk3d.signed_distance`. The lower bound may be larger than in
+        `gjk3d.signed_distance`, because points of the intersection are deeper in both parts than vertices.
         """
         deep = depth(pair.trees)
         least = max(least, deep.least)
@@ -403,7 +403,7 @@ class Decisions:
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Return the decisions of pairs, or None for each pair whose hulls are farther apart than the reach."""
+        """Return the decision of each pair of a batch, or None if its hulls are farther apart than the reach."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)

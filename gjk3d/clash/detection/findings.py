@@ -61,8 +61,8 @@ def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
 def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
     """Return pairs of findings that belong to one group.
 
-    Each finding is compared with its nearest few, which is enough to connect chains of findings. ``parts`` (n, 2) are
-    the parts of each finding, and ``reach`` is the largest distance from it.
+    Each finding is compared with a few of the nearest findings, which is enough to connect chains of findings.
+    ``parts`` (n, 2) are the parts of each finding, and ``reach`` is the largest distance of a point in its group.
     """
     finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
     part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
@@ -89,7 +89,7 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
 
 
 def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
-    """Return the part that names each group. It is in most findings, and it is the smallest of such parts."""
+    """Return the part that names each group: the part in most findings, or the smallest part if several tie."""
     distinct = parts[:, 0] != parts[:, 1]
     part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
     keys, counts = np.unique(where * len(places) + part, return_counts=True)
@@ -106,8 +106,8 @@ _SPARE = 1024  #: the number of findings above the limit that triggers the next 
 class Findings:
     """The findings of a run.
 
-    The worst ``most`` findings are stored, and the others are counted. None stores all. `seen` records which ids of
-    ``watched`` occur, and ``callback`` is called with each finding.
+    The worst ``most`` findings are stored, and the others are counted. If ``most`` is None, all are stored. `seen`
+    records which ids of ``watched`` occur, and ``callback`` is called with each finding.
     """
 
     def __init__(
@@ -187,7 +187,8 @@ class Cause:
     ids : tuple of str
         The ids of the findings that the part explains, the worst first.
     moved : (3,) float or None
-        The translation of the bounding box since the baseline, if its size is unchanged. None without a translation.
+        The translation of the part's bounding box since the baseline, if the size of the box is unchanged. None without
+        a translation.
     """
 
     part: str
@@ -207,11 +208,12 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     Examples
     --------
     >>> import gjk3d as gk
+    >>> from gjk3d.clash.detection.findings import causes
     >>> plate = gk.Box((9, 9, 1)).surface()
     >>> pin = gk.Box((1, 1, 1)).surface()
     >>> parts = {f"pin {k}": gk.Mesh(pin.vertices + (2 * k, 0, 0.5), pin.faces) for k in range(4)}
     >>> report = gk.clash.check(gk.clash.Assembly.of(parts | {"plate": gk.Mesh(*plate[:2])}, "mm"))
-    >>> [(cause.part, len(cause.ids)) for cause in gk.clash.detection.findings.causes(report.clashes)]
+    >>> [(cause.part, len(cause.ids)) for cause in causes(report.clashes)]
     [('plate', 3)]
     """
     table, moved = Clashes.of(clashes), moved or {}
@@ -234,7 +236,7 @@ def _to_mend(clashes: Clashes) -> Bools:
 
 
 def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
-    """Return a greedy cover of the findings ``left`` by parts, with the findings that each part explains."""
+    """Return a greedy cover of the findings ``left`` by parts: each part, and the findings that it explains."""
     sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
     counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
     if among is not None:
@@ -268,7 +270,7 @@ def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: fl
 
 
 def cause_notes(report: Report) -> tuple[str, ...]:
-    """Return notes on the share of findings of each part that moved, and of a part with most findings."""
+    """Return notes on moved parts, and on the part with most findings, each with its share of the findings."""
     unit, factor = report.reading
     total = int(_to_mend(Clashes.of(report.clashes)).sum())
     lines = []

@@ -64,8 +64,8 @@ def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array |
 
     A point inside both parts is the centre of a ball in each part. The radius is the distance to the surface. A
     separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
-    intersection. If the intersection is unknown, they are the points of each surface inside of the other part, if
-    that is closed.
+    intersection. If the intersection is unknown, the sample points are points of one surface inside of the other part,
+    if that part is closed.
     """
     best: tuple[float, Array | None] = (0.0, None)
     if shared is not None:

@@ -92,11 +92,11 @@ def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | 
 def _cure(unit: str | None) -> str:
     if unit is None:
         return "The files state no unit, so set it with --unit (unit= in Python) if this is wrong."
-    return f"If this is wrong, write it with its unit, for example 0.5mm (lengths in Python are in {unit})."
+    return f"If this is wrong, correct its number or its unit, for example 0.5mm (lengths in Python are in {unit})."
 
 
 def format_length(length: float, unit: str | None) -> str:
-    """Return a length as text with its unit of reading."""
+    """Return a length as text, converted to the unit that is easiest to read."""
     shown, factor = reading(unit, length)
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
 
@@ -154,7 +154,7 @@ def _away(a: Array, b: Array, reach: Array) -> Array:
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the earlier pose that replaces it. Most poses are not replaced."""
+    """Return for each pose the index of the earlier pose that replaces it, or its own index. Most are not replaced."""
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # powers of two
     _, pair = _distinct(shapes.astype(np.float64))
@@ -176,7 +176,7 @@ def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
 
 
 def _distinct(key: Array) -> tuple[Ints, Ints]:
-    """Return the first index of each distinct row in ascending order, and the number of the distinct row of each."""
+    """Return the first index of each distinct row, ascending, and for each row the number of its distinct row."""
     bits: Any = np.ascontiguousarray(key + 0.0, dtype=np.float64).view(np.uint64)
     odd = np.random.default_rng(1).integers(0, 2**63, key.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = bits ^ (bits >> np.uint64(29))
@@ -197,7 +197,7 @@ _UNKNOWN, _FREE = -2, -1  #: pairs that were not decided or that hulls decided, 
 
 
 class Twins:
-    """The decisions of pairs, which copies share. ``tolerances`` are those of the pairs."""
+    """The decisions of pairs, which copies of a pair share. ``tolerances`` has the tolerance of each pair."""
 
     def __init__(self, alike: Alike, tolerances: Array) -> None:
         self.alike = alike
@@ -207,7 +207,7 @@ class Twins:
         self._which = np.full(len(tolerances), _UNKNOWN)
 
     def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
-        """Apply the decision of the first pair of a group to all of its pairs.
+        """Apply the decision of the first pair of a group to all pairs of the group.
 
         ``again`` decides a pair by its number. It is called for tolerances outside of the range of the decision.
         """
@@ -229,9 +229,9 @@ class Twins:
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
-        """Return which pairs of a range are not free, their decisions, and the number of the decision of each.
+        """Return which pairs of a range are not free, the distinct decisions, and each such pair's decision by number.
 
-        Each pair can be queried once.
+        Each pair can be queried only once.
         """
         # a decision is dropped after its last pair, because the vertices of intersections take memory
         firsts = self._which[start:stop]

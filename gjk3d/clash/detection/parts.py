@@ -50,11 +50,11 @@ class AssemblyPart:
     spacing : float
         The spacing of the vertices in the file after rounding to float32 or to decimal text.
     path : tuple of str
-        The nodes, products or spaces from the root of the file to the part itself. They are the steps of the name. A
-        file without a tree has only the name.
+        The nodes, products or spaces from the root of the file to the part itself. They are the steps of the name. In a
+        file without a tree, the path has only the name.
     colour : (3,) float or None
-        The colour in the file (GLB, glTF, STEP, IFC, OBJ, 3MF): red, green and blue in sRGB, from 0 to 1. It is the
-        colour of the largest surface if there are several materials.
+        The colour in the file (GLB, glTF, STEP, IFC, OBJ, 3MF): red, green and blue in sRGB, from 0 to 1. For several
+        materials it is the colour of the largest surface.
     guid : str
         The GlobalId in IFC, or an empty text.
 
@@ -127,14 +127,14 @@ def order(name: str) -> tuple[list[str | int], str]:
 
 
 class Scaled:
-    """A conversion of parts to another unit. Parts that share a shape still share one afterwards."""
+    """A conversion of parts to another unit. Parts that share a shape share the converted shape."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
         self._made: dict[tuple[int, float], Mesh] = {}
 
     def part(self, part: AssemblyPart, factor: float) -> AssemblyPart:
-        """Return a part with its lengths multiplied."""
+        """Return a part with all lengths multiplied by ``factor``."""
         if part.shape is None:
             return part
         key = id(part.shape), factor
@@ -153,7 +153,7 @@ class Scaled:
 
 
 def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
-    """Return a mesh with its lengths multiplied, in another unit."""
+    """Return a mesh in another unit, with all lengths multiplied by ``factor``."""
     return mesh._like(
         mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source,
         rounding=mesh._spread * factor,

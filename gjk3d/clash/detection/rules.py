@@ -15,7 +15,7 @@ import numpy as np
 
 from gjk3d.clash.detection.clashes import KINDS, STATUSES, Clashes
 from gjk3d.errors import FileError, ParseError
-from gjk3d.wording import nearest
+from gjk3d.wording import expected_names, nearest
 
 MAX_NESTING = 20  #: the largest number of names in a dotted key
 #: Strings and comments. An unclosed one ends with the line or the file, so the search takes linear time.
@@ -33,17 +33,18 @@ def parse_toml(text: str) -> dict[str, Any]:
     ------
     ValueError
         If the text is not TOML, is nested too deeply, or has a dotted key with too many names. The memory of tomllib
-        grows with the square of their number.
+        grows with the square of the number of names.
     """
     if deep := _DEEP.search(_TEXT.sub("text", text)):
-        raise ValueError(f"the key {deep[0][:40]}... has more than {MAX_NESTING} names")
+        raise ValueError(f"the key {deep[0][:40]}... is too long, expected at most {MAX_NESTING} names")
     try:
         return tomllib.loads(text)
-    except RecursionError as error:
-        raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("its values are in too many levels of brackets") from None
 
 
 _LARGEST = 1 << 24
+_KEYS = "a", "b", "reason", "kinds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Rule:
             raise ParseError(f"the rule to ignore {self.a!r} with {self.b!r} lacks a reason. Set reason.")
         for kind in self.kinds:
             if kind not in KINDS:
-                raise ParseError(f"a rule has the kind {kind!r}. Use one of {', '.join(KINDS)}.")
+                raise ParseError(f"a rule has the kind {kind!r}, {expected_names(kind, KINDS)}")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
@@ -103,7 +104,7 @@ def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
     if not any(selected):
         hint = nearest(pattern.strip("*"), (name.rpartition("/")[2] for name in names), 0.5)
         hint = hint or " It must match a whole name or its last step."
-        raise ParseError(f"{what} {pattern!r} does not match any of the {len(names)} parts.{hint}")
+        raise ParseError(f"{what}{pattern!r} does not match any of the {len(names)} parts.{hint}")
     return selected
 
 
@@ -115,7 +116,7 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
 
     Parameters
     ----------
-    given : path, or rules
+    given : path, rules or None
         The file. Rules are returned unchanged. None returns an empty tuple.
 
     Returns
@@ -127,7 +128,7 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     FileError
         If the file does not exist.
     ParseError
-        If the file is not TOML, or has other keys.
+        If the file is not TOML, or a key is missing, unknown or has a wrong value.
 
     Examples
     --------
@@ -144,29 +145,35 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
         return tuple(given)
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"the file {path} with rules for ignored findings does not exist")
+        raise FileError(f"the file {path} with rules for ignored findings does not exist. Correct the path.")
     if path.stat().st_size > _LARGEST:
-        raise ParseError(f"{path} has {path.stat().st_size} bytes, expected at most {_LARGEST} for a file of rules")
+        raise ParseError(
+            f"{path} has {path.stat().st_size} bytes, expected at most {_LARGEST} for a file of rules. Use patterns "
+            "such as bolt*."
+        )
     try:
         document = parse_toml(path.read_text(encoding="utf-8"))
     except ValueError as error:  # also for bytes that are not UTF-8
-        raise ParseError(f"{path} is not TOML: {str(error)[:200]}") from None
+        raise ParseError(
+            f"{path} is not TOML: {str(error)[:200]}. Write tables [[ignore]] with a, b and reason."
+        ) from None
     unknown = sorted(set(document) - {"ignore"})
     rows = document.get("ignore", [])
     if unknown or not isinstance(rows, list):
-        raise ParseError(f"{path}: expected tables [[ignore]]{f', not {unknown[0]!r}' if unknown else ''}")
+        fault = f"the key {unknown[0]!r}" if unknown else f"ignore = {str(rows)[:60]}"
+        raise ParseError(f"{path} has {fault}, expected only tables. Write [[ignore]] and its keys below it.")
     return tuple(_rule(row, f"{path}, rule {k + 1}") for k, row in enumerate(rows))
 
 
 def _rule(row: Any, where: str) -> Rule:
     if not isinstance(row, dict):
         raise ParseError(f"{where} is not a table. Write [[ignore]] and its keys below it.")
-    unknown = sorted(set(row) - {"a", "b", "reason", "kinds"})
+    unknown = sorted(set(row) - {*_KEYS})
     if unknown:
-        raise ParseError(f"{where} has the unknown key {unknown[0]!r}. The keys are a, b, reason, kinds.")
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}, {expected_names(unknown[0], _KEYS)}")
     missing = [key for key in ("a", "b", "reason") if not isinstance(row.get(key), str)]
     if missing:
-        raise ParseError(f'{where} needs {missing[0]} = "..."')
+        raise ParseError(f'{where} lacks a text for {missing[0]}. Write {missing[0]} = "..." in its table.')
     kinds = row.get("kinds", [])
     if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
         raise ParseError(f'{where}: kinds is {str(kinds)[:60]!r}, expected a list such as ["touch"]')

@@ -1,4 +1,4 @@
-"""The run of a check, which decides all pairs by boxes, hulls and triangles. It can be stopped after any pair."""
+"""The run of a check, which decides all pairs by boxes, hulls and triangles. A run can be stopped after any pair."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving
-from gjk3d.clash.report.baseline import differences, ids_of, in_unit, missing, read_baseline
+from gjk3d.clash.report.baseline import differences, in_unit, kinds_of, missing, read_baseline
 from gjk3d.clash.report.report import BY_DEFAULT, PartRows, Report
 from gjk3d.clash.triage import Triage, read_triage, resolved_issues, take_up, updated
 from gjk3d.convex.checks import check_workers
@@ -67,7 +67,8 @@ def check(
 ) -> Report:
     """Return a report of the parts that clash, touch or come too close.
 
-    Boxes and convex hulls are used only to prove that pairs are free. All other pairs are decided by their triangles.
+    Boxes and convex hulls prove that pairs are free. The hulls decide pairs of convex parts, and the triangles decide
+    all other pairs.
 
     Parameters
     ----------
@@ -76,36 +77,37 @@ def check(
     clearance : float
         The required gap between parts. A gap below clearance - tolerance is reported as "clearance".
     tolerance : float, optional
-        The largest overlap, and the largest gap, that counts as touching. By default each pair has its own tolerance.
-        It is a millionth of the largest coordinate of its parts, relative to the median of the centers of all parts.
-        This is 16 times the rounding error of float32 files, so faces on one plane touch. The default is also at least
-        8 spacings of the numbers in the files, which are wide far from the origin. Curved parts that were meshed
-        separately need a larger tolerance, the error of their facets. This error is known for STEP files, and the
-        default tolerance is at least the sum of the errors of both parts.
+        The largest overlap, and the largest gap, that counts as touching. By default each pair has a tolerance: a
+        millionth of the largest coordinate of its parts, relative to the median of the centers of all parts. This is 16
+        times the rounding error of float32 files, so faces on one plane touch. The default is also at least 8 spacings
+        of the numbers in the files, which are wide far from the origin. Curved parts that were meshed separately need a
+        larger tolerance, the error of their facets. This error is known for STEP files, and the default tolerance is at
+        least the sum of the errors of both parts.
     motion : Movement or path, optional
-        The motion of the parts. A path is read by `read_motion`. Findings of pairs that move against each other have
-        times.
+        The motion of the parts. A path is read by `read_motion`. Findings of pairs that move relative to each other
+        have times.
     a, b : str, optional
         Patterns of names with ``*`` and ``?`` as in file names. Only pairs with one part for each pattern are checked.
         A pattern must match the whole name of a part or its last step.
     ignore : path or sequence of Rule, optional
         Rules for findings to ignore. See `gjk3d.clash.read_rules`.
     baseline : path or Report, optional
-        An earlier report. A finding of this report is "active" instead of "new", also if it was ignored there. A
-        finding that is only in this report is "resolved".
+        An earlier report. A finding that is in both reports is "active" instead of "new", also if it was ignored
+        earlier. A finding that is only in the earlier report is "resolved".
     triage : path or Triage, optional
-        Decisions of people about findings of earlier runs. An approved finding is "ignored", unless it is deeper now or
-        at other times of the motion. An active or reviewed finding is "active". A finding that was marked as resolved
-        is "new" if it appears again. A finding that does not appear again is "resolved".
+        Decisions of people about findings of earlier runs. An approved finding is "ignored", unless the parts are
+        deeper or nearer now, or at other times of the motion. An active or reviewed finding is "active". A finding that
+        was marked as resolved is "new" if it appears again. A finding that does not appear again is "resolved", unless
+        it is approved.
     workers : int
-        The number of threads. The result does not depend on it.
+        The number of threads. The result does not depend on this number.
     executor : dask.distributed.Client, optional
         A cluster that decides the pairs. Each worker gets the shapes once. The findings arrive one by one in the same
-        order and with the same bits. If a worker fails, other workers repeat its tasks. Pairs that move against each
-        other are decided locally by ``workers`` threads. ``pip install "gjk3d[scale]"`` installs Dask.
+        order and with the same bits. If a worker fails, other workers repeat its tasks. Pairs that move relative to
+        each other are decided locally by ``workers`` threads. ``pip install "gjk3d[scale]"`` installs Dask.
     keep : int, optional
-        The number of findings in the report, the worst first. The others are counted. The default keeps all findings,
-        with about 0.4 kB for each finding, and 2 kB while it is read.
+        The number of findings in the report, the worst first. The others are counted. The default keeps all findings.
+        A finding takes about 0.4 kB of memory, and 2 kB more while a program uses it.
     progress : callable, optional
         A function of the stage ("boxes", "pairs"), the number of finished pairs, the number of all pairs, and the
         number of findings.
@@ -186,14 +188,14 @@ class Run:
         names = [part.name for part in parts]
         twice = next((x for x, y in pairwise(names) if x == y), None)
         if twice is not None:
-            raise ShapeError(f"two parts have the name {twice!r}, expected different names")
+            raise ShapeError(f"two parts have the name {twice!r}, expected different names. Rename one of them.")
         self.parts = parts
         counts = Counter(part.guid for part in parts)
         # a GlobalId remains when a part is renamed, but it identifies a part only if it is unique
         idents = [part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts]
         self.names = Names(objects([*names, ""]), objects([*idents, ""]), np.append(np.arange(len(parts)), -1))
         self.files = objects([*(part.file for part in parts), ""])
-        self.in_a, self.in_b = (np.array(chosen(selection[k], names, "ab"[k]), dtype=bool) for k in (0, 1))
+        self.in_a, self.in_b = (np.array(chosen(selection[k], names, f"{'ab'[k]}="), dtype=bool) for k in (0, 1))
         self.places = np.flatnonzero([part.shape is not None for part in parts])
         self.placed = [part for part in parts if part.shape is not None]
         number: dict[int, int] = {}
@@ -227,9 +229,9 @@ class Run:
         self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
         self.unit_before = None if before is None else before.unit
         self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
-        self.known = ids_of(before)
+        self.known = kinds_of(before)
         self.triage = triage
-        watched = self.known if triage is None else self.known | triage.issues.keys()
+        watched = self.known.keys() if triage is None else self.known.keys() | triage.issues.keys()
         self.findings = Findings(self.names, most, watched, callback)
         names = [part.name for part in self.placed]
         self.remarks = doubted_limits(self.clearance, tolerance, names, self.sizes, assembly.unit)
@@ -237,7 +239,7 @@ class Run:
         self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: whether each placed part was in a decided pair
         self.close = self.decisions = 0
         self.undecided = self.total = self._total(self.places)
-        self.unfollowed = 0  #: the number of pairs that move against each other, until these are checked
+        self.unfollowed = 0  #: the number of pairs that move relative to each other, until these are checked
 
     def wanted(self, i: Any, j: Any) -> Any:
         """Return whether pairs belong to the selection."""
@@ -314,7 +316,7 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs that do not move against each other, in batches of ``together`` pairs."""
+        """Decide the pairs at rest relative to each other, in batches of ``together`` pairs."""
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
@@ -383,7 +385,7 @@ class Run:
         return self._clashes(a, b, decisions, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
-        """Decide the pairs that move against each other over the whole motion."""
+        """Decide the pairs that move relative to each other, over the whole motion."""
         wanted = [
             pair
             for pair in moving.close(self.clearance, self.tolerances)

@@ -15,7 +15,7 @@ SPACINGS = 8.0
 
 
 def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float. The tolerance of a pair is the larger of the two."""
+    """Return the default tolerance of each part, (n,) float. A pair has the larger tolerance of its two parts."""
     if not len(bounds):
         return np.zeros(0)
     # the median ignores a single part far away

@@ -1,10 +1,9 @@
 """File formats of a report: tables, text, GLB and BCF.
 
-`Report.to_json` writes JSON, and `page` writes the HTML page. `gjk3d.cli.clash` selects the format of a file.
+`registry` has the list of formats and their file endings, and selects the writer. `text`, `glb` and `bcf` are the
+writers. `Report.to_json` writes JSON, and `page` writes the HTML page. A name is loaded at its first use.
 """
 
-from gjk3d.clash.formats.bcf import read_bcf, to_bcf
-from gjk3d.clash.formats.glb import to_glb
-from gjk3d.clash.formats.text import LineWriter, json_schema, to_csv, to_jsonl, to_junit, to_markdown
+from gjk3d.lazy import attach
 
-__all__ = ["LineWriter", "json_schema", "read_bcf", "to_bcf", "to_csv", "to_glb", "to_jsonl", "to_junit", "to_markdown"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

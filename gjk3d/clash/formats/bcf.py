@@ -9,9 +9,10 @@ import re
 import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, XMLPullParser
@@ -21,18 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.clash.detection.assembly import upward
-from gjk3d.clash.detection.clashes import KINDS, Clash
+from gjk3d.clash.detection.clashes import COUNTED, KINDS, Clash, clash_id
 from gjk3d.clash.documents import Vector
 from gjk3d.clash.formats.text import document, legal
 from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report
 from gjk3d.clash.triage import STATES, Comment, Issue, Mark, Triage, View, joined, now, time_of
-from gjk3d.errors import FileError, ParseError
+from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import conversion
 from gjk3d.wording import format_vector
 
 _HEIGHT = 0.45  #: the slope of the camera above the horizon
+_CURE = "Export it again as BCF 2.1."
 _ROOM = 1.3  #: the size of the picture relative to the sphere that must be visible
 
 
@@ -43,7 +45,7 @@ Camera = tuple[Vector, Vector, Vector]
 def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
     """Return a camera that shows the point of a finding across its normal, or None for a finding without a point.
 
-    The sizes of its parts in the report determine the distance of the camera. ``field_of_view`` is the whole angle in
+    The sizes of the finding's parts determine the distance of the camera. ``field_of_view`` is the whole angle in
     degrees.
     """
     boxes = {part.name: part.bounds for part in report.parts if part.bounds is not None}
@@ -106,12 +108,13 @@ def to_bcf(
     *,
     snapshot: Callable[[Clash], bytes | None] | None = None,
     section: bool = False,
+    kinds: Collection[str] = COUNTED,
 ) -> None:
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
     The GUID of a topic is computed from the id of its finding, so the import of a later report updates the existing
     topics. A resolved finding is a closed topic. Lengths are in metres if the unit is known. Topics select parts by
-    their GlobalId, also if it is the end of the name of the part, and other parts by their names. The decisions in
+    their GlobalId, also if the GlobalId is the end of a part's name, and other parts by their names. The decisions in
     `Report.triage` are the status, the assignee, the comments and further viewpoints of a topic. `read_bcf` reads them.
 
     Parameters
@@ -122,12 +125,14 @@ def to_bcf(
         The file to write, .bcf or .bcfzip.
     created : datetime, optional
         The creation date of the topics. The default is now. A topic with an earlier decision or comment has the date
-        of the earliest one.
+        of the earliest decision or comment.
     snapshot : callable, optional
         A function of a finding that returns its picture as PNG, or None for no picture.
     section : bool
         Whether the viewpoint of each finding has a section plane that removes the geometry in front of it. Viewpoints
         that people saved have their own planes.
+    kinds : collection of str
+        The kinds of findings that are written, by default all kinds but touches.
 
     Raises
     ------
@@ -145,6 +150,8 @@ def to_bcf(
     """
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(kinds, str) or not set(kinds) <= set(KINDS):
+        raise ShapeError(f"kinds is {kinds!r:.80}, expected names of {', '.join(KINDS)}")
     content = io.BytesIO()  # an error must not damage an existing file
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         stated = Element("Version", VersionId="2.1")
@@ -153,6 +160,8 @@ def to_bcf(
         _write_xml(archive, "project.bcfp", _project(report))
         _write_xml(archive, "extensions.xsd", _extensions())
         for clash in report.clashes:
+            if clash.kind not in kinds:
+                continue
             topic, issue = guid(clash.id), (report.triage or Triage()).issue(clash)
             view, viewpoints = _view(clash, report, scale, section), []
             if view is not None:
@@ -242,7 +251,7 @@ def _extensions() -> Element:
 
 
 def _created(issue: Issue, now: str) -> str:
-    """Return the creation date of a topic, which is not later than its decisions and comments."""
+    """Return the creation date of a topic, which is not later than the decisions and comments of the topic."""
     dated = (issue.state, issue.assignee, *issue.comments, *issue.views)
     return min([now, *(item.at for item in dated if item is not None and item.at)])
 
@@ -296,9 +305,7 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
     if clash.penetration is not None:
         lines.append(f"penetration: {wording.inside(clash, unit, error)} at the deepest known point")
     if clash.distance is not None:
-        measured = wording.depth(clash, unit, error)
-        text = f"depth: {measured}" if measured else f"gap: {wording.distance(clash, unit, error)}"
-        lines.append(f"{text} ({clash.evidence})")
+        lines.append(f"{wording.measure(clash, unit, error).replace(' ', ': ', 1)} ({clash.evidence})")
     if when := wording.when(clash, report):
         lines.append(f"in motion: {legal(when)}")
     if clash.mtv is not None:
@@ -411,7 +418,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
 
     The file was written by `to_bcf` and may have been changed by other programs. A topic belongs to the finding with
     its GUID, or with the id in its description, or with the two selected elements (IFC GlobalIds) if these have a
-    single finding. A change has the date in the file, or the current time without one. An unchanged value never
+    single finding. A change has the date in the file, or the current time without a date. An unchanged value never
     replaces a later decision. An approval applies to the depth of the finding in this report.
 
     Parameters
@@ -444,7 +451,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     """
     source = Path(path)
     if not os.path.isfile(source):
-        raise FileError(f"the file {source} does not exist")
+        raise FileError(f"the BCF file {source} does not exist. Correct the path.")
     try:
         with zipfile.ZipFile(source) as archive:
             return _read(_Entries(archive, str(source)), report)
@@ -452,7 +459,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError) as error:
         if isinstance(error, ParseError):
             raise
-        raise ParseError(f"{source} is not a BCF file, or is damaged: {str(error)[:200]}") from None
+        raise ParseError(f"{source} is not a BCF file, or is damaged: {str(error)[:200]}. {_CURE}") from None
 
 
 class _Entries:
@@ -464,7 +471,9 @@ class _Entries:
         self._left = MAX_ALL
         names = archive.namelist()
         if len(names) > MAX_ENTRIES:
-            raise ParseError(f"{where} has {len(names)} entries, expected at most {MAX_ENTRIES} in a BCF file")
+            raise ParseError(
+                f"{where} has {len(names)} entries, expected at most {MAX_ENTRIES} in a BCF file. Export fewer topics."
+            )
         self.names = set(names)
 
     def tree(self, name: str) -> Element:
@@ -475,11 +484,12 @@ class _Entries:
         if len(data) > MAX_ENTRY or self._left < 0:
             raise ParseError(
                 f"{self.where}: {name[:100]!r} is too large, expected at most {MAX_ENTRY / 1e6:g} MB unpacked, and"
-                f" {MAX_ALL / 1e6:g} MB for all entries"
+                f" {MAX_ALL / 1e6:g} MB for all entries. Export fewer topics."
             )
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise ParseError(
-                f"{self.where}: {name[:100]!r} declares a document type or is not in UTF-8, which BCF does not allow"
+                f"{self.where}: {name[:100]!r} declares a document type or is not in UTF-8, which BCF does not allow. "
+                f"{_CURE}"
             )
         parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
         depth = 0
@@ -488,27 +498,29 @@ class _Entries:
             parser.feed(data)
             parser.close()
         except XmlError as error:
-            raise ParseError(f"{self.where}: {name[:100]!r} is not XML: {error}") from None
+            raise ParseError(f"{self.where}: {name[:100]!r} is not XML: {error}. {_CURE}") from None
         events: Iterator[Any] = parser.read_events()
         for event, element in events:
             depth += 1 if event == "start" else -1
             if depth > _DEEPEST:
-                raise ParseError(f"{self.where}: {name[:100]!r} has more than {_DEEPEST} nested elements")
+                raise ParseError(
+                    f"{self.where}: {name[:100]!r} is too deep, expected at most {_DEEPEST} nested elements. {_CURE}"
+                )
             root = element if root is None else root
         if root is None:
-            raise ParseError(f"{self.where}: {name[:100]!r} is empty")
+            raise ParseError(f"{self.where}: {name[:100]!r} is empty, expected XML. {_CURE}")
         return root
 
 
 def _read(entries: _Entries, report: Report) -> FromBcf:
     if "bcf.version" not in entries.names:
-        raise ParseError(f"{entries.where} is not a BCF file: it lacks bcf.version")
+        raise ParseError(f"{entries.where} lacks the entry bcf.version, so it is not a BCF file. {_CURE}")
     version = entries.tree("bcf.version").get("VersionId", "")
     if not version.startswith("2."):
         raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1. Save it as BCF 2.1.")
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
-    by_elements = _by_elements(report)
+    by_elements, by_other_kinds = _by_elements(report), cache(partial(_by_other_kinds, report))
     triage = report.triage or Triage()
     issues: dict[str, Issue] = {}
     notes = []
@@ -518,11 +530,12 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         root = entries.tree(name)
         topic = root.find("Topic")
         if topic is None:
-            raise ParseError(f"{entries.where}: {name[:100]!r} lacks its topic: the file is damaged")
+            raise ParseError(f"{entries.where}: {name[:100]!r} lacks its topic, so the file is damaged. {_CURE}")
         written = _written_fields(topic.findtext("Description") or "")
         folder = name.rpartition("/")[0]
         clash = by_topic.get((topic.get("Guid") or "").lower()) or by_id.get(written.get("id", ""))
         clash = clash or by_elements.get(_elements(entries, folder, root))
+        clash = clash or by_other_kinds().get((topic.get("Guid") or "").lower())
         if clash is None:
             notes.append(f"{entries.where}, topic {_title(topic, folder)!r} has no finding in this report")
             continue
@@ -542,6 +555,17 @@ def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
         if clash.a in guids and clash.b in guids:
             by_pair.setdefault(frozenset((guids[clash.a], guids[clash.b])), []).append(clash)
     return {pair: clashes[0] for pair, clashes in by_pair.items() if len(clashes) == 1 and len(pair) == 2}
+
+
+def _by_other_kinds(report: Report) -> dict[str, Clash]:
+    """Return the findings by the GUIDs of the topics that their pairs would have with other kinds."""
+    guids = {part.name: part.guid for part in report.parts if part.guid}
+    return {
+        guid(clash_id(kind, *sides)): clash
+        for clash in report.clashes
+        for sides in {(clash.a, clash.b), (guids.get(clash.a, clash.a), guids.get(clash.b, clash.b))}
+        for kind in KINDS
+    }
 
 
 def _elements(entries: _Entries, folder: str, root: Element) -> frozenset[str]:
@@ -606,7 +630,7 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
 
 
 def _mark(value: str, at: str, by: str, earlier: Mark | None) -> Mark:
-    """Return a mark with the date of the file, or with the current time if the date is missing or not a later one."""
+    """Return a mark with the date in the file, or with the current time if this date is missing or not later."""
     return Mark(at if at and (earlier is None or at > earlier.at) else now(), by, value)
 
 
@@ -658,7 +682,11 @@ def _point(element: Element | None, where: str) -> Vector:
     try:
         x, y, z = map(float, texts)
     except ValueError:
-        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected X, Y and Z") from None
+        raise ParseError(
+            f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected X, Y and Z. {_CURE}"
+        ) from None
     if not all(map(math.isfinite, (x, y, z))):
-        raise ParseError(f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected finite numbers")
+        raise ParseError(
+            f"{where}: a camera has the point {_short(' '.join(texts))!r}, expected finite numbers. {_CURE}"
+        )
     return x, y, z

@@ -15,7 +15,7 @@ from gjk3d.clash.detection.clashes import KINDS, Clash
 from gjk3d.clash.report import wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.clash.report.report import Report
-from gjk3d.clash.report.wording import gap_or_depth, inside
+from gjk3d.clash.report.wording import inside, measure
 from gjk3d.wording import count
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ def to_markdown(report: Report, top: int = 20) -> str:
     if rows:
         lines += [
             "",
-            f"| # | kind | status | A | B | penetration{unit} | gap or depth{unit} | volume{unit}{cubed} | decided by |"
-            f"{when}",
-            f"|--:|---|---|---|---|--:|--:|--:|---|{'---|' if when else ''}",
+            f"| # | kind | status | A | B | penetration{unit} | depth{unit} | gap{unit} | volume{unit}{cubed}"
+            f" | decided by |{when}",
+            f"|--:|---|---|---|---|--:|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows[:top]):
         error = wording.noise(clash, report)
@@ -128,7 +128,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
             _escaped(clash.a),
             _escaped(clash.b),
             inside(clash, error=error),
-            gap_or_depth(clash, error=error),
+            wording.depth(clash, error=error),
+            wording.gap(clash, error=error),
             wording.shared_volume(clash),
             clash.evidence,
             *([_escaped(wording.when(clash, report))] if when else []),
@@ -263,8 +264,8 @@ def document(root: Element) -> str:
 def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = False) -> str:
     """Return the report as a JUnit test suite.
 
-    An open finding of another kind is a passed test case, and an ignored finding is a skipped one. A report without
-    findings has one passed test case. A run that was stopped has an error.
+    An open finding is a failed test case if its kind is in ``fatal``, otherwise a passed test case. An ignored finding
+    is a skipped test case. A report without findings has one passed test case. A run that was stopped has an error.
 
     Parameters
     ----------
@@ -273,7 +274,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     fatal : collection of str
         The kinds of findings that are failures.
     only_new : bool
-        Whether only findings are failures that the baseline lacks.
+        Whether only findings that the baseline lacks are failures.
 
     Examples
     --------
@@ -318,8 +319,7 @@ def _case_words(clash: Clash, report: Report) -> str:
     if clash.penetration is not None:
         text += f", penetration {inside(clash, unit, noise)}"
     if clash.distance is not None:
-        kind = "depth " if clash.depth else "gap "
-        text += f", {kind}{gap_or_depth(clash, unit, noise)} ({clash.evidence})"
+        text += f", {measure(clash, unit, noise)} ({clash.evidence})"
     if words := wording.when(clash, report):
         text += f", {words}"
     return f"{text}: {clash.note}" if clash.note else text

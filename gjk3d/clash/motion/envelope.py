@@ -1,7 +1,7 @@
-"""The swept volume of a moving body, as a solid that contains it: the hull, or a union of hulls of slices.
+"""The swept volume of a moving body, as a solid that contains the volume: the hull, or a union of hulls of slices.
 
-A slice is the swept volume of a convex piece of the body, so a gap between pieces can remain free. The union takes most
-of the time, and more if slices overlap. A pose that occurs again is swept once.
+A slice contains the swept volume of a convex piece of the body in a step, so a gap between pieces can remain free. The
+union takes most of the time, and more if slices overlap. A pose that occurs again is swept once.
 
 A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of one of its
 faces cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal algorithm").
@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.solids import available, solid
+from gjk3d.bodies.solids import arrays_of, available, solid
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.parts import AssemblyPart
 from gjk3d.clash.detection.rules import matcher
@@ -30,7 +30,7 @@ from gjk3d.errors import ParseError, ShapeError
 from gjk3d.narrow.motion import REFERENCE, TURN, WAY
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
-from gjk3d.wording import count
+from gjk3d.wording import count, expected_names
 
 _BEND = 5e-4  #: the largest deviation of a point from a straight line in a step, relative to the size of the part
 _STEPS = 4096  #: the largest number of steps of a steady motion
@@ -117,14 +117,16 @@ def swept(
     boxes = {name: mesh.bounds for name, mesh in meshes.items()}
     tracks = movement.place([part.name for part in assembly.parts], boxes, assembly.unit)
     if body not in movement.bodies:
-        raise ParseError(f"swept: {body!r} is not a moving body. The moving bodies are {', '.join(movement.bodies)}.")
+        raise ParseError(f"swept: {body!r} is not a moving body, {expected_names(body, movement.bodies)}")
     fits = matcher(body)
     members = [name for name in meshes if fits(name)]
     most = 1 if form == "hull" else _PIECES
     cut = {name: _pieces(meshes[name], tracks[name], most) for name in members}
     slices = [piece for name in members for piece in _slices(cut[name], tracks[name], _size(meshes[name]))]
     if not slices:
-        raise ParseError(f"swept: no part of {body!r} could be loaded. See the notes of the assembly.")
+        raise ParseError(
+            f"swept: no part of {body!r} could be loaded, expected at least one. See the notes of the assembly."
+        )
     vertices, faces = _hull(slices) if form == "hull" else _united(slices)
     grown = max(piece.grown for piece in slices)
     name = f"{body}, swept"
@@ -169,9 +171,9 @@ def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
 
 
 def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
-    """Return the steps of a track. The deviation in a step is at most ``bend``, unless this needs too many steps.
+    """Return the slices of a track, one for each step, with deviations of at most ``bend`` or the most steps allowed.
 
-    A step with the poses of an earlier step is inside of it, so it is left out.
+    A step with the poses of an earlier step has the same slice, so it is left out.
     """
     middle = points.mean(axis=0)
     rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
@@ -194,7 +196,7 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
 
 
 def _share_of_turn(row: Array) -> float:
-    """Return the share of a motion that contains all its poses. A pure rotation repeats after one turn."""
+    """Return the share of a motion that contains all its poses. It is less than 1 for a rotation of several turns."""
     turn = float(np.linalg.norm(row[TURN:REFERENCE]))
     return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 
@@ -211,8 +213,7 @@ def _united(slices: list[Slice]) -> tuple[Array, Any]:
     # the hulls of manifold3d 3.5 lack vertices if many points are on one plane
     hulls = [ConvexHull(piece.corners).surface() for piece in slices]
     solids = [manifold3d.Manifold(manifold3d.Mesh64(np.array(v), np.array(f, dtype=np.uint64))) for v, f in hulls]
-    surface = manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add).to_mesh64()
-    return np.array(surface.vert_properties[:, :3], dtype=np.float64), np.array(surface.tri_verts, dtype=np.int64)
+    return arrays_of(manifold3d.Manifold.batch_boolean(solids, manifold3d.OpType.Add))
 
 
 _DENT = 1e-4  #: dents up to this share of the volume of the hull are filled
@@ -247,7 +248,7 @@ def convex_pieces(solid: Any, most: int) -> list[Array]:
                 add(half)
         else:
             convex.append(piece)
-    return [np.array(piece.to_mesh64().vert_properties[:, :3]) for piece in [*convex, *(item[2] for item in todo)]]
+    return [arrays_of(piece)[0] for piece in [*convex, *(item[2] for item in todo)]]
 
 
 def _cut(piece: Any) -> list[Any]:
@@ -261,8 +262,7 @@ def _cut(piece: Any) -> list[Any]:
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
     """Return the normal and offset of the plane of faces with the longest reflex edges in total, or None."""
-    raw = piece.to_mesh64()
-    points, faces = np.array(raw.vert_properties[:, :3]), np.array(raw.tri_verts, dtype=np.int64)
+    points, faces = arrays_of(piece)
     size = float(np.ptp(points, axis=0).max())
     normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
     lengths = np.linalg.norm(normals, axis=1)

@@ -18,7 +18,7 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
-from gjk3d.wording import cut, kind_of
+from gjk3d.wording import cut, expected_names, kind_of
 
 _LARGEST = 1 << 26  #: the largest number of bytes of a file
 _TURNS = 1000  #: the largest number of turns of a `gjk3d.Motion`
@@ -54,7 +54,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     path : path
         The file.
     unit : str, optional
-        The unit of the assembly. Lengths are converted to it.
+        The unit of the assembly, to which lengths are converted.
 
     Returns
     -------
@@ -80,8 +80,8 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
         document = parse_toml(text)
     except ValueError as error:
         table = f'Name a CSV file below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}".'
-        more = f". {table}" if file.suffix.lower() == ".csv" else ""
-        raise ParseError(f"{file} is not TOML: {str(error)[:200]}{more}") from None
+        cure = table if file.suffix.lower() == ".csv" else "Correct this line, or see data/engine/engine.toml."
+        raise ParseError(f"{file} is not TOML: {str(error)[:200]}. {cure}") from None
     _only(document, _TOP, str(file))
     tables = {name: document.get(name, []) for name in ("part", "joint", "coupling")}
     for name, rows in tables.items():
@@ -89,7 +89,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
             raise ParseError(f"{file}: {name} is not a table. Write [[{name}]] and its keys below it.")
     times = document.get("times", [0.0, 1.0])
     if not _numbers(times) or len(times) != 2:
-        raise ParseError(f"{file}: times is {_shown(times)}, expected two numbers")
+        raise ParseError(f"{file}: times is {_shown(times)}, expected two numbers such as [0, 1]")
     scale, where = _scale(document.get("length"), unit, file), str(file)
     try:
         return Movement(
@@ -108,7 +108,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
 
 
 def movement_of(motion: Any, unit: str | None) -> Movement:
-    """Return a movement, or the movement in a file with its lengths converted to a unit."""
+    """Return a movement unchanged, or read it from a file and convert its lengths to a unit."""
     if isinstance(motion, Movement):
         return motion
     if isinstance(motion, str | os.PathLike):
@@ -120,22 +120,25 @@ def movement_of(motion: Any, unit: str | None) -> Movement:
 def _text(file: Path) -> str:
     if not os.path.isfile(file):
         raise FileError(
-            f"{file} is a folder, expected a motion file"
+            f"{file} is a folder, expected a motion file. Name a .toml file in it."
             if os.path.isdir(file)
-            else f"the motion file {cut(file)} does not exist"
+            else f"the motion file {cut(file)} does not exist. Correct the path."
         )
     if file.stat().st_size > _LARGEST:
-        raise ParseError(f"{file} has {file.stat().st_size} bytes, expected at most {_LARGEST} for a motion")
+        raise ParseError(
+            f"{file} has {file.stat().st_size} bytes, expected at most {_LARGEST} for a motion. Move its poses to "
+            ".csv files."
+        )
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ParseError(f"{file} is not a text in UTF-8: {error}") from None
+        raise ParseError(f"{file} is not a text in UTF-8: {error}. Save it as UTF-8.") from None
 
 
 def _only(row: Mapping[str, Any], keys: set[str], where: str) -> None:
     unknown = sorted(set(row) - keys)
     if unknown:
-        raise ParseError(f"{where} has the unknown key {unknown[0]!r}. The keys are {', '.join(sorted(keys))}.")
+        raise ParseError(f"{where} has the unknown key {unknown[0]!r}, {expected_names(unknown[0], sorted(keys))}")
 
 
 def _shown(value: Any) -> str:
@@ -154,14 +157,14 @@ def _number(x: Any) -> bool:
 def _word(row: Mapping[str, Any], key: str, where: str) -> str:
     value = row.get(key, "")
     if not isinstance(value, str):
-        raise ParseError(f"{where}: {key} is {_shown(value)}, expected text")
+        raise ParseError(f"{where}: {key} is {_shown(value)}, expected a text in quotes")
     return value
 
 
 def _three(row: Mapping[str, Any], key: str, where: str, default: tuple[float, float, float]) -> Array:
     value = row.get(key, list(default))
     if not _numbers(value) or len(value) != 3:
-        raise ParseError(f"{where}: {key} is {_shown(value)}, expected three numbers")
+        raise ParseError(f"{where}: {key} is {_shown(value)}, expected three numbers such as [0, 0, 1]")
     return np.array(value, dtype=np.float64)
 
 
@@ -188,9 +191,11 @@ def _scale(stated: Any, unit: str | None, file: Path) -> float:
     if factor is None:
         what = f"{file}: length is {_shown(stated)}"
         if unit is None:
-            raise ParseError(f"{what}, but the unit of the assembly is unknown. Set it with unit=.")
+            raise ParseError(f"{what}, but the unit of the assembly is unknown. Set it with --unit (unit= in Python).")
         if length is not None and conversion(length, "m") is not None:
-            raise ParseError(f"{what}, which cannot be converted to {unit}, the unit of the assembly")
+            raise ParseError(
+                f"{what}, which cannot be converted to {unit}, the unit of the assembly. Set --unit (unit= in Python)."
+            )
         raise ParseError(f'{what}, expected a unit such as "mm", "m" or "in"')
     return factor
 
@@ -209,10 +214,12 @@ def _part(row: Mapping[str, Any], where: str, scale: float, folder: Path) -> tup
     _only(row, _PART, where)
     pattern = _word(row, "parts", where)
     if not pattern:
-        raise ParseError(f'{where} needs parts = "...", a pattern of names')
+        raise ParseError(
+            f'{where} lacks the names of its parts. Write parts = "...", a name or a pattern such as "bolt*".'
+        )
     if "poses" in row:
-        if set(row) & {"linear", "angular", "center"}:
-            raise ParseError(f"{where} has poses and a motion. Remove one of them.")
+        if more := sorted(set(row) & {"linear", "angular", "center"}):
+            raise ParseError(f"{where} has poses and also {' and '.join(more)}. Remove poses, or the other keys.")
         name = _word(row, "poses", where)
         if not name:
             raise ParseError(f'{where}: poses is empty. Write poses = "FILE.csv".')
@@ -258,7 +265,7 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
     _only(row, _JOINT, where)
     words = {key: _word(row, key, where) for key in ("name", "kind", "child", "parent")}
     if words["kind"] not in KINDS:
-        raise ParseError(f"{where} has the kind {words['kind']!r}. Use one of {', '.join(KINDS)}.")
+        raise ParseError(f"{where} has the kind {words['kind']!r}, {expected_names(words['kind'], KINDS)}")
     drive = row.get("drive")
     if drive is not None:
         if not isinstance(drive, list) or not drive or not (_numbers(drive) or all(map(_numbers, drive))):
@@ -286,13 +293,20 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
         _only(row, _COUPLING, place)
         keys = [key for key in ("ratio", "lead") if key in row]
         if len(keys) != 1 or not _numbers([row[keys[0]]]):
-            raise ParseError(f"{place} needs a number, either ratio or lead")
+            given = ", ".join(f"{key} = {_shown(row[key])}" for key in keys) or "no number"
+            raise ParseError(f"{place} has {given}, expected a ratio or a lead. Write ratio = 2.0 or lead = 5.0.")
         joint, to = _word(row, "joint", place), _word(row, "to", place)
         if not joint or not to:
-            raise ParseError(f"{place} needs joint and to, the names of two joints")
+            raise ParseError(
+                f"{place} has joint = {joint!r} and to = {to!r}, expected the names of two joints. Write both in its "
+                "table."
+            )
         slides = [kinds.get(name) == "prismatic" for name in (joint, to)]
         if keys == ["lead"] and slides != [True, False]:
-            raise ParseError(f"{place}: a lead couples a joint that slides (joint) to a joint that turns (to)")
+            raise ParseError(
+                f"{place}: a lead couples a joint that slides (joint) to a joint that turns (to). Exchange joint and "
+                "to, or use ratio."
+            )
         if keys == ["ratio"] and slides[0] != slides[1]:
             raise ParseError(f"{place}: one joint slides and the other turns. Use lead, the translation per turn.")
         couplings.append(Coupling(joint, to, row["lead"] * scale / (2.0 * np.pi) if "lead" in row else row["ratio"]))
@@ -354,7 +368,7 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
         number, cells = lines[late[0] + 1]
         raise ParseError(
             f"{file}, line {number}: the time {cells[0]} is not later than the time {lines[late[0]][1][0]} of the"
-            " previous line: sort the lines by time, and remove duplicate times"
+            " previous line. Sort the lines by time, and remove duplicate times."
         )
     poses = np.tile(np.eye(4), (len(table), 1, 1))
     if width == _QUATERNION:
@@ -364,7 +378,7 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
             number, cells = lines[odd[0]]
             raise ParseError(
                 f"{file}, line {number}: the quaternion {', '.join(cells[4:])} has the length {sizes[odd[0]]:.4g},"
-                " expected 1"
+                " expected 1. Divide it by its length."
             )
         poses[:, :3, :3] = Rotation.from_quat(table[:, 4:]).as_matrix()
         poses[:, :3, 3] = table[:, 1:4]
@@ -398,11 +412,11 @@ def _is_number(cell: str) -> bool:
 def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
     odd = next((cell for cell in cells if not _is_number(cell)), None)
     if odd is not None:
-        raise ParseError(f"{where}: expected numbers between commas, not {odd[:40]!r}")
+        raise ParseError(f"{where}: expected numbers between commas, not {odd[:40]!r}. Correct or remove the line.")
     if len(cells) != width or width not in _WIDTHS:
         raise ParseError(f"{where} has {len(cells)} numbers, expected {' or '.join(_WIDTHS.values())} in all lines")
     row = list(map(float, cells))
     odd = next((cell for cell, value in zip(cells, row, strict=True) if not isfinite(value)), None)
     if odd is not None:
-        raise ParseError(f"{where}: {odd[:40]} is not a finite number")
+        raise ParseError(f"{where}: {odd[:40]} is not a finite number. Correct or remove the line.")
     return row

@@ -19,7 +19,7 @@ from gjk3d.errors import ShapeError
 from gjk3d.poses import GREATEST
 from gjk3d.typing import Array, VectorLike
 from gjk3d.units import reading
-from gjk3d.wording import number, with_unit
+from gjk3d.wording import expected_names, number, with_unit
 
 #: The coordinates of each kind: angles about the axis, translations along it, and translations across it.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
@@ -36,16 +36,16 @@ class Joint:
     name : str
         The name of the joint for couplings.
     kind : {"revolute", "prismatic", "cylindrical", "planar"}
-        A revolute joint turns about its axis, and a prismatic joint slides along it. A cylindrical joint does both. A
-        planar joint slides across its axis in x and y, and turns about it.
+        A revolute joint rotates about its axis, and a prismatic joint slides along its axis. A cylindrical joint
+        rotates and slides. A planar joint slides across its axis in x and y, and rotates about the axis.
     child, parent : str
         Patterns of the names of parts. The parent is a body that joints move, or static parts. An empty text is the
         ground.
     axis, point : (3,) float
         The direction of the axis, of any length, and a point on it in the frame of the assembly.
     drive : (k,) or (k, m) float, or None
-        The values of the m coordinates at k even times, from the begin to the end of the movement, in radians and in
-        the unit of the assembly. None means that couplings and loops determine the coordinates.
+        The values of the m coordinates at k times at equal intervals, from the begin to the end of the movement, in
+        radians and in the unit of the assembly. None means that couplings and loops determine the coordinates.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class Joint:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ShapeError(f"joint {self.name!r} has the kind {self.kind!r}. Use one of {', '.join(KINDS)}.")
+            raise ShapeError(f"joint {self.name!r} has the kind {self.kind!r}, {expected_names(self.kind, KINDS)}")
         if not isinstance(self.child, str) or not self.child:
             raise ShapeError(f"joint {self.name!r} has the child {self.child!r}, expected a pattern of names")
         if self.child == self.parent:
@@ -150,7 +150,7 @@ class Coupling:
     Attributes
     ----------
     joint, to : str
-        The names of the coupled joint and of the joint that drives it. The first coordinate of each is coupled.
+        The names of the coupled joint and of the joint that drives it. The first coordinates of both are coupled.
     ratio : float
         The change of ``joint`` for each unit of ``to``. For example, it is -30 / 18 for two spur gears with 30 and 18
         teeth, and the lead divided by 2 pi for a nut on a spindle.
@@ -181,7 +181,7 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
     except (TypeError, ValueError):
         raise ShapeError(f"{what} is {excerpt}, expected numbers") from None
     if array.ndim == 0 or not np.isfinite(array).all() or not (np.abs(array) <= most).all():
-        limit = f" of at most {most:g}" if most < np.inf else ""
+        limit = f" from {-most:g} to {most:g}" if most < np.inf else ""
         raise ShapeError(f"{what} is {excerpt}, expected a list of finite numbers{limit}")
     return array
 
@@ -205,7 +205,7 @@ _SINGULAR = 1e-7  #: smaller singular values, relative to the largest one, count
 
 
 def _bent(turns: Array) -> Array:
-    """Return the axis of each rotation times the sine of half its angle. It is zero for the identity."""
+    """Return for each rotation its axis times the sine of half its angle, which is zero for the identity."""
     half = 2.0 * np.sqrt(np.maximum(1e-16, 1.0 + np.trace(turns, axis1=1, axis2=2)))
     twice = np.stack(
         [
@@ -222,7 +222,7 @@ def _bent(turns: Array) -> Array:
 class Linkage:
     """Joints and couplings, which give the displacement of every body at any time.
 
-    ``times`` are those of the first and the last row of every drive, ``size`` is the size of the assembly, and
+    ``times`` are the times of the first and the last row of every drive, ``size`` is the size of the assembly, and
     ``units`` are the units of time and length for messages.
     """
 
@@ -239,7 +239,7 @@ class Linkage:
         if len(self.by_name) < len(joints):
             names = [joint.name for joint in joints]
             twice = next(name for name in names if names.count(name) > 1)
-            raise ShapeError(f"two joints have the name {twice!r}, expected different names")
+            raise ShapeError(f"two joints have the name {twice!r}, expected different names. Rename one of them.")
         self.tree: dict[str, Joint] = {}
         self.closing: list[Joint] = []
         for joint in joints:
@@ -256,7 +256,10 @@ class Linkage:
             if joint.drive is None and not (k == 0 and joint.name in self.follows)
         ]
         if self.free and not self.closing:
-            raise ShapeError(f"joint {self.free[0][0]!r} is neither driven nor coupled nor in a loop. Set its drive.")
+            raise ShapeError(
+                f"joint {self.free[0][0]!r} is neither driven nor coupled nor in a loop, so it cannot be placed. Set "
+                "its drive."
+            )
         self._solved: dict[float, Array] = {}
 
     def _ordered(self) -> list[str]:
@@ -277,7 +280,7 @@ class Linkage:
         for coupling in couplings:
             for name in (coupling.joint, coupling.to):
                 if name not in self.by_name:
-                    raise ShapeError(f"a coupling names the joint {name!r}. The joints are {', '.join(self.by_name)}.")
+                    raise ShapeError(f"a coupling names the joint {name!r}, {expected_names(name, self.by_name)}")
             if coupling.joint in follows or self.by_name[coupling.joint].drive is not None:
                 raise ShapeError(f"joint {coupling.joint!r} is driven or coupled twice. Remove a drive or a coupling.")
             follows[coupling.joint] = coupling.to, float(coupling.ratio)
@@ -286,13 +289,15 @@ class Linkage:
             while chain[-1] in follows:
                 chain.append(follows[chain[-1]][0])
                 if chain[-1] == name:
-                    raise ShapeError(f"joint {name!r} is coupled to itself, expected couplings without a cycle")
+                    raise ShapeError(
+                        f"joint {name!r} is coupled to itself, expected couplings without a cycle. Remove one of them."
+                    )
         return follows
 
     # --- at a time -------------------------------------------------------------------------------------------------
 
     def grid(self) -> Array:
-        """Return the times that are solved in order. They include the times of all drives."""
+        """Return the times at which the unknowns are computed one after another, including the times of all drives."""
         begin, end = self.times
         knots, steps = {begin, end}, 8
         for joint in self.by_name.values():
@@ -358,7 +363,7 @@ class Linkage:
         return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
 
     def begin(self, grid: Array) -> None:
-        """Compute the unknowns at times in order, each from the previous times."""
+        """Compute the unknowns at the times of ``grid`` in order, starting each from the previous times."""
         for time in grid.tolist():
             self._unknown(time)
 
@@ -394,7 +399,7 @@ class Linkage:
         return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
 
     def _unknown(self, time: float) -> Array:
-        """Return the unknowns at a time, from those at the nearest solved times."""
+        """Return the unknowns at a time, by least squares from a guess on the line through two computed times."""
         if not self.closing or time in self._solved:
             return self._solved.get(time, np.zeros(0))
         from scipy.optimize import least_squares
@@ -412,8 +417,8 @@ class Linkage:
             sizes = np.linalg.svd(fit.jac * scale, compute_uv=False)
             if len(sizes) < len(first) or sizes[-1] < _SINGULAR * sizes[0]:
                 raise ShapeError(
-                    f"the motion of {', '.join(n for n, _ in self.free)} is undetermined at time {time:.6g}:"
-                    " drive or couple one more joint, or avoid the dead centre"
+                    f"the motion of {', '.join(n for n, _ in self.free)} is undetermined at time {time:.6g}."
+                    " Drive or couple one more joint, or avoid the dead centre."
                 )
         self._solved[time] = first
         return first

@@ -15,7 +15,7 @@ from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.motion import Motion
 from gjk3d.typing import Array
-from gjk3d.wording import kind_of
+from gjk3d.wording import count, kind_of
 
 ACCURACY = 3e-6  #: the largest measured error of tracks from joints, relative to the size of the assembly
 _LOOKS = 0.25, 0.5, 0.75  #: the shares of an interval at which the error is measured
@@ -36,8 +36,8 @@ class Movement:
         of these:
 
         - a `gjk3d.Motion`. Stacked motions have equal shares of the time.
-        - poses (n, 4, 4) at even times. Between two poses the body has a screw motion with the smaller rotation. A
-          note names poses that are about half a turn apart, because the direction of rotation is a guess.
+        - poses (n, 4, 4) at equal intervals of time. Between two poses the body has a screw motion with the smaller
+          rotation. A note names poses that are about half a turn apart, because the direction of rotation is a guess.
         - a pair of times (n,) and poses (n, 4, 4).
     joints : sequence of Joint
         The joints between bodies, and their drives.
@@ -59,10 +59,10 @@ class Movement:
 
     Notes
     -----
-    The track of a body is exact if a single joint turns or slides it steadily. Other tracks of joints are divided into
+    The track of a body is exact if a single joint moves it at a constant rate. Other tracks of joints are divided into
     screw motions, until the measured error is at most 3e-6 of the size of the assembly. The error is measured at a
     quarter, a half and three quarters of each interval. Twice the measured error is subtracted from every clearance.
-    It is not certified between these times.
+    The error is not certified between these times.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Movement:
         of_body: dict[str, list[str]] = {}
         owner: dict[str, str] = {}
         for body in self.bodies:
-            fits = chosen(body, names, "the motion's body")
+            fits = chosen(body, names, "the motion's body ")
             of_body[body] = [name for name, fit in zip(names, fits, strict=True) if fit]
             for name in of_body[body]:
                 if name in owner:
@@ -162,11 +162,12 @@ class Movement:
             return ""
         what = f"joint {joint.name!r}: its parent"
         try:
-            fits = chosen(joint.parent, names, what)
+            fits = chosen(joint.parent, names, f"{what} ")
         except ParseError as error:
             moving = ", ".join(map(repr, self.bodies))
-            cure = f"Use a moving body ({moving}), a static part, or no parent for the ground."
-            raise ParseError(f"{error} {cure}") from None
+            fault, _, hint = str(error).partition(". ")
+            cure = f"expected a moving body ({moving}), a static part, or no parent for the ground"
+            raise ParseError(f"{fault}, {cure}. {hint}") from None
         bodies = {owner.get(name, "") for name, fit in zip(names, fits, strict=True) if fit}
         if len(bodies) > 1:
             listed = ", ".join(repr(body) if body else "the static parts" for body in sorted(bodies))
@@ -231,7 +232,7 @@ def _all(values: Any, kind: type[Any], name: str) -> tuple[Any, ...]:
 def _check_tracks(tracks: Any) -> Mapping[str, Any]:
     paths = {} if tracks is None else tracks
     if not isinstance(paths, Mapping):
-        raise TypeError(f"Movement: tracks is {kind_of(paths)}, expected a dict of patterns of names and tracks")
+        raise TypeError(f"Movement: tracks is {kind_of(paths)}, expected tracks by name. Pass {{'rod': track}}")
     odd = next((pattern for pattern in paths if not isinstance(pattern, str)), None)
     if odd is not None:
         raise TypeError(f"Movement: tracks has the pattern {odd!r}, {kind_of(odd)}, expected a text")
@@ -253,7 +254,7 @@ def _track(path: Any, times: tuple[float, float], name: str) -> Track:
         at, poses = None, path
     rows, stacked = pose_rows(poses, f"Movement: {name}")
     if not stacked or len(rows) < 2:
-        raise ShapeError(f"Movement: {name!r} has one pose, expected a stack of 2 or more, or a gjk3d.Motion")
+        raise ShapeError(f"Movement: {name!r} has {count(len(rows), 'pose')}, expected 2 or more, or a gjk3d.Motion")
     if at is None:
         at = np.linspace(*times, len(rows))
     if at.shape != (len(rows),):

@@ -1,4 +1,4 @@
-"""Pairs of parts that move against each other, and their record in a report."""
+"""Pairs of parts that move relative to each other, and their record in a report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEADY = 1e-3  #: the largest relative variation of a constant gap or depth, wh
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The record of a pair of parts that move against each other.
+    """The record of a pair of parts that move relative to each other.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Course:
         and are free after the fourth time.
     proven : bool
         Whether all values are certified at every time, for a steady screw motion between two poses. It is False in
-        three cases. The error of a track that was computed from joints, `Track.slack`, is only measured. A clash from
-        the second to the third time of an interval may have been computed only at many times. Parts that slide on
-        each other may clash between the computed times.
+        three cases: a track was computed from joints, whose error `Track.slack` is only measured; a clash from the
+        second to the third time of an interval was computed only at many times; or parts that slide on each other may
+        clash between the computed times.
     least : (float, float)
         Bounds of the smallest clearance, both 0 if the parts touch or clash.
     when : float
@@ -83,8 +83,8 @@ class MotionRecord:
     unit : str
         The unit of time.
     pairs : tuple of Course
-        The pairs that move against each other and whose swept boxes are within the clearance. All other pairs are
-        proven to be farther apart.
+        The pairs that move relative to each other and whose swept boxes are within the clearance. All other pairs that
+        move relative to each other are proven to be farther apart.
     tracks : dict of str to Track
         The tracks of the moving parts by name, in the unit of the assembly.
     """
@@ -140,7 +140,7 @@ TIMES = 1e-4  #: the accuracy of the begin and end of a clash relative to the du
 
 
 class Moving:
-    """The decisions of pairs that move against each other. ``parts`` are those that could be loaded."""
+    """The decisions of pairs that move relative to each other. ``parts`` are the parts that could be loaded."""
 
     def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
         self.movement = movement
@@ -161,18 +161,18 @@ class Moving:
         self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
-        """Return whether two parts do not move against each other."""
+        """Return whether two parts are at rest relative to each other, so that their pair is decided only once."""
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
-        """Return groups of parts that do not move against each other."""
+        """Return the groups of parts that move together: the parts of a group are at rest relative to each other."""
         by_track: dict[int, list[int]] = {}
         for k, track in enumerate(self.of):
             by_track.setdefault(id(track), []).append(k)
         return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
-        """Return the pairs, i < j, that move against each other and whose swept boxes are close enough."""
+        """Return the pairs, i < j, that move relative to each other and whose swept boxes are close enough."""
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
             [
@@ -191,7 +191,7 @@ class Moving:
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
     def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
-        """Return the finding of a pair at the time of its deepest overlap or smallest gap, or None if it is free."""
+        """Return the finding of a pair at the time of its deepest overlap or smallest gap, or None for a free pair."""
         if not passage.intervals and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
         meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]

@@ -39,7 +39,7 @@ Leave = Callable[[float, float], None]
 class Sample(NamedTuple):
     """Bounds of the gap of a pair at a time, both 0 in contact, and a lower bound of the depth.
 
-    The depth of surfaces without a volume is the distance that they reach through each other.
+    For surfaces without a volume, the depth is how far one surface reaches through the other.
     """
 
     time: float
@@ -121,8 +121,8 @@ class Timeline:
     def _shared(self, pair: MeshPair) -> float:
         """Return a lower bound of the depth from a point inside of both parts.
 
-        The sum of its distances from both surfaces is a lower bound of a separating translation. For surfaces without a
-        volume, the depth is the distance that they reach through each other.
+        The sum of the point's distances from both surfaces is a lower bound of the length of a separating translation.
+        For surfaces without a volume, the depth is how far one surface reaches through the other.
         """
         # the vertices of parts that lie face on face are not deep inside of the other part
         if self._solids is None:
@@ -146,9 +146,9 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return a certified end of the time with a gap above the clearance, and the time of a smaller gap.
+        """Return a time until which the gap is certified to exceed the clearance, and a time at which it is smaller.
 
-        Both are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
+        Both times are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
         """
         for piece in pieces(self.one, self.two, begin, end):
             code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
@@ -269,7 +269,7 @@ class Timeline:
     def _intervals(
         self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
     ) -> tuple[tuple[Interval, ...], bool]:
-        """Return the intervals of the clash, and whether the clash is certified in the whole of each."""
+        """Return the intervals of the clash, and whether the clash is certified at all times of each interval."""
         intervals: list[Interval] = []
         proven = True
         for begin, end in clash:

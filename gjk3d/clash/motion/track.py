@@ -38,7 +38,7 @@ class Track(NamedTuple):
     rows : (n, 21) float
         The motions between the times, as rows of `gjk3d.Motion`.
     slack : float
-        The error of the track. It was measured at three times between any two times, and is not certified.
+        The error of the track. It was measured at three times between two successive times, and is not certified.
     """
 
     times: Array
@@ -64,7 +64,7 @@ class Track(NamedTuple):
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
-        """Return the row of the motion between two times of one motion. The order of the times is its direction."""
+        """Return the row of the motion from ``begin`` to ``end``, two times of one motion; ``end`` may be earlier."""
         k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
         cut: Array = row.copy()
@@ -81,10 +81,10 @@ class Track(NamedTuple):
         return speeds
 
     def places(self, most_turn: float) -> tuple[Array, Array]:
-        """Return poses (k, 4, 4) with a largest rotation between them, and the bend of each motion, (n,).
+        """Return poses (k, 4, 4) at most ``most_turn`` of rotation apart, and the bend of each motion, (n,).
 
-        The bend is the square of the rotation in a step divided by 8. Multiplied by the distance from the axis, it
-        bounds the deviation of a point from a straight line.
+        The bend is the square of the rotation in a step divided by 8. The bend times a point's distance from the axis
+        bounds the deviation of the point from a straight line.
         """
         turns = np.linalg.norm(self.rows[:, TURN:REFERENCE], axis=1)
         steps = np.maximum(1, np.ceil(turns / most_turn)).astype(int)
@@ -123,7 +123,7 @@ def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -
 
 
 def half_turns(track: Track, unit: str) -> str:
-    """Return a note on a track with a rotation of about half a turn between two poses."""
+    """Return a note on a track with a rotation of about half a turn between two poses, or an empty text."""
     turns = np.linalg.norm(track.rows[:, TURN:REFERENCE], axis=1)
     steps = [
         f"[{k}] and [{k + 1}] (from {number(track.times[k])} to {with_unit(number(track.times[k + 1]), unit)},"
@@ -139,7 +139,7 @@ def half_turns(track: Track, unit: str) -> str:
 
 
 def jumps(track: Track, unit: str) -> str:
-    """Return a note on a track if a motion does not begin at the end of the previous motion."""
+    """Return a note on a track if a motion does not begin at the end of the previous motion, or an empty text."""
     motions = Motion._made(_numbers=track.rows, stacked=True)
     ends, begins = motions.at(1.0)[:-1], motions.at(0.0)[1:]
     gaps, far = np.abs(ends - begins).max(axis=1), np.abs(begins[:, :3, 3]).max(axis=1)
@@ -161,7 +161,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def motion_of(row: Array) -> Motion:
-    """Return the motion of a row."""
+    """Return the `gjk3d.Motion` that has a motion row."""
     return Motion._made(_numbers=row[None], stacked=False)
 
 

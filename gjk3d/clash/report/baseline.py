@@ -55,11 +55,14 @@ class _TrackFile(msgspec.Struct):
         if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
             raise ParseError(
                 f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
-                " order: the file is damaged"
+                " order. Write the file again, because it is damaged."
             )
         turns = rows[:, :9].reshape(-1, 3, 3)
         if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
-            raise ParseError(f"{where} has a motion whose first matrix is not a rotation: the file is damaged")
+            raise ParseError(
+                f"{where} has a motion whose first matrix is not a rotation. Write the file again, because it is "
+                "damaged."
+            )
         return Track(times, rows, self.slack)
 
 
@@ -76,7 +79,10 @@ class _MotionFile(msgspec.Struct):
         """Return the record of the motion. Raise a ParseError if its tracks or times are damaged."""
         tracks = [(item.parts, item.track(f"{where}, track {k + 1}")) for k, item in enumerate(self.tracks)]
         if tracks and not self.begin < self.end:
-            raise ParseError(f"{where} begins at {self.begin:g} and ends at {self.end:g}: the file is damaged")
+            raise ParseError(
+                f"{where} begins at {self.begin:g} and ends at {self.end:g}, expected a later end. Write the file "
+                "again, because it is damaged."
+            )
         by_name = {name: track for names, track in tracks for name in names}
         return MotionRecord(self.begin, self.end, self.unit, tuple(pair.course() for pair in self.pairs), by_name)
 
@@ -114,7 +120,7 @@ def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | No
 
 
 def read_report(source: str | os.PathLike[str]) -> Report:
-    """Return the report in a JSON file. It lacks triangles."""
+    """Return the report in a JSON file. The report lacks triangles."""
     path = Path(source)
     if not os.path.isfile(path):
         raise FileError(f"the report {path} does not exist. Write it with gjk3d clash MODELS -f json -o {path}.")
@@ -160,7 +166,7 @@ def _in(unit: str | None) -> str:
 
 
 def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
-    """Return a finding with its lengths multiplied. A note with numbers gets the unit of these appended."""
+    """Return a finding with all lengths multiplied. The old unit is appended to a note that contains numbers."""
     if factor == 1.0:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
@@ -177,7 +183,7 @@ def _times(value: Any, factor: float) -> Any:
 
 
 def readable(report: Report) -> Report:
-    """Return a report in its unit of reading. The triangles of its assembly are not converted."""
+    """Return a report in the unit that is easiest to read. The triangles of its assembly are not converted."""
     return in_unit(report, report.reading[0], "this", "this")
 
 
@@ -197,12 +203,12 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     return [*lines, *[(moved[0], moved[1])][: int(moved[0] != moved[1])]]
 
 
-def ids_of(before: Report | None) -> frozenset[str]:
-    """Return the ids of the findings of an earlier report, including ignored ones, as in `gjk3d diff`.
+def kinds_of(before: Report | None) -> dict[str, str]:
+    """Return the kinds of the findings of an earlier report by id, including ignored ones, as in `gjk3d diff`.
 
     Resolved findings are left out, so they are new if they appear again.
     """
-    return frozenset(clash.id for clash in before.clashes if clash.status != "resolved") if before else frozenset()
+    return {clash.id: clash.kind for clash in before.clashes if clash.status != "resolved"} if before else {}
 
 
 def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:

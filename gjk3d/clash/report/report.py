@@ -7,7 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from importlib.metadata import version
+from itertools import compress
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ import numpy as np
 
 from gjk3d import __version__
 from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, record, vectors
+from gjk3d.clash.detection.tolerances import default_tolerances
 from gjk3d.clash.documents import Count, Vector
 from gjk3d.shown import shown
 from gjk3d.units import reading
@@ -44,7 +47,7 @@ class PartRow:
     triangles : int
         The number of triangles, or 0 if the part could not be loaded.
     closed, convex : bool or None
-        Whether the surface encloses a volume, and whether it is that of its hull. None if this is unknown.
+        Whether the surface encloses a volume, and whether it is equal to its hull. None if this is unknown.
     bounds : pair of (3,) float, or None
         The lowest and the highest corner of the bounding box.
     reason : str
@@ -144,18 +147,19 @@ class Report:
     Attributes
     ----------
     clashes : sequence of Clash
-        The findings, the worst first. Ignored and resolved findings are at the end. Each is created when it is read.
+        The findings, the worst first. Ignored and resolved findings are at the end. An item is created when it is read.
     parts : sequence of PartRow
-        All parts, including those that could not be loaded. Each is created when it is read.
+        All parts, including those that could not be loaded. An item is created when it is read.
     unit : str or None
         The unit of all lengths. None if neither the files nor the call state one.
     clearance, tolerance : float
-        The required gap, and the largest overlap or gap that counts as touching. By default each pair has its own
-        tolerance, and this is the largest tolerance of the close pairs.
+        The required gap, and the largest overlap or gap that counts as touching. By default each pair has a separate
+        tolerance, and ``tolerance`` is the largest one of the close pairs.
     pairs_total, pairs_close, pairs_tested : int
         The number of selected pairs, of pairs whose boxes are within the clearance, and of pairs that were decided.
     decisions : int
-        The number of decisions beyond hulls. Pairs of equal shapes at the same relative pose share one decision.
+        The number of computed pairs whose hulls are within the clearance. Pairs of equal shapes at the same relative
+        pose are computed once.
     complete : bool
         False if the check was stopped before its end.
     elapsed : float
@@ -226,25 +230,25 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of open findings of each kind, including those left out. See `Clash.is_open`."""
+        """The number of open findings of each kind, including those of `left_out`. See `Clash.is_open`."""
         counts = self._counts()
         return {kind: sum(counts[status, kind] for status in OPEN) for kind in KINDS}
 
     @property
     def statuses(self) -> dict[str, int]:
-        """The number of findings of each status, including those left out."""
+        """The number of findings of each status, including those of `left_out`."""
         counts = self._counts()
         return {status: sum(counts[status, kind] for kind in KINDS) for status in STATUSES}
 
     def failures(self, kinds: Collection[str], only_new: bool = False) -> int:
-        """Return the number of findings that fail a check in CI, including those left out.
+        """Return the number of findings that fail a check in CI, including those of `left_out`.
 
         Parameters
         ----------
         kinds : collection of str
             The kinds that fail the check.
         only_new : bool
-            Whether only findings fail that the baseline lacks.
+            Whether findings that the baseline contains do not fail.
         """
         counts = self._counts()
         return sum(counts[status, kind] for status in (("new",) if only_new else OPEN) for kind in {*kinds})
@@ -256,7 +260,7 @@ class Report:
 
     @property
     def total(self) -> int:
-        """The number of findings, including those left out."""
+        """The number of findings, including those of `left_out`."""
         return sum(self.statuses.values())
 
     @property
@@ -265,6 +269,14 @@ class Report:
         boxes = PartRows.of(self.parts).columns["bounds"]
         low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
         return reading(self.unit, max(0.0, float((high - low).max())))
+
+    @cached_property
+    def _rounding(self) -> dict[str, float]:
+        """The error of lengths at each part for rounding in texts: the default tolerance, also if a check sets one."""
+        columns = PartRows.of(self.parts).columns
+        read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
+        tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))
+        return dict(zip(compress(columns["name"], read), tolerances.tolist(), strict=True))
 
     @property
     def limits(self) -> str:
@@ -283,7 +295,7 @@ class Report:
 
     @property
     def groups(self) -> dict[str, tuple[Clash, ...]]:
-        """The open findings by group. The group with the worst finding is first."""
+        """The open findings by `Clash.group`. The group with the worst finding is first."""
         groups: dict[str, list[Clash]] = {}
         for clash in self.clashes:
             if clash.is_open:
@@ -323,7 +335,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file that also gets the document.
+            A file to which the document is written too.
         """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
@@ -336,7 +348,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file that also gets the text.
+            A file to which the text is written too.
         """
         from gjk3d.clash.formats import to_csv
 
@@ -345,13 +357,15 @@ class Report:
             Path(path).write_text(text, encoding="utf-8", newline="")
         return text
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def to_html(self, path: str | os.PathLike[str], *, up: str = "") -> Path:
         """Write the report as one offline HTML page. See `gjk3d.clash.page.write_page`.
 
         Parameters
         ----------
         path : path
             The file to write.
+        up : {"", "x", "y", "z"}
+            The axis that points up in the picture. The default is y for glTF, and z for all other formats.
 
         Returns
         -------
@@ -360,7 +374,7 @@ class Report:
         """
         from gjk3d.clash.page import write_page
 
-        return write_page(self, path)
+        return write_page(self, path, up=up)
 
     _repr_mimebundle_ = shown
 

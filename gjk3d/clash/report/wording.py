@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import partial
 from math import inf, nextafter
 from pathlib import PurePath
 
@@ -28,18 +29,16 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 def noise(clash: Clash, report: Report) -> float:
     """Return the error of the lengths of a finding that follows from the numbers of its files."""
-    by_default = report.settings.get("tolerance_from") == BY_DEFAULT
-    return clash.tolerance or 0.0 if by_default else 0.0
-
-
-def distance(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the signed distance as text: a number, a range, or "about ..". Empty if unknown."""
-    return _format(clash, clash.distance, wording.format_bounds, unit, error)
+    error = clash.tolerance or 0.0
+    if error == 0.0 or report.settings.get("tolerance_from") == BY_DEFAULT:
+        return error
+    rounding = max(report._rounding.get(name, 0.0) for name in (clash.a, clash.b))
+    return error * min(1.0, rounding / report.tolerance)  # the finding may be in another unit than the report
 
 
 def depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the depth as text: a number, a range, "≤ ..", or "about ..". Empty without an overlap."""
-    return _format(clash, clash.depth or None, wording.format_depth, unit, error)
+    """Return the depth as text: a number, a range, "≤ ..", or "about ..". Without an overlap the text is empty."""
+    return _format(clash, clash.depth or max(0.0, -(clash.distance or 0.0)) or None, wording.format_depth, unit, error)
 
 
 def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit: str | None, error: float) -> str:
@@ -48,24 +47,34 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
     interval = bounds(clash)
     if interval and (error == 0.0 or clash.distance_kind == "bound"):
         return proven(*interval, DIGITS, unit, error=error)
+    if clash.kind == "touch" and clash.distance_kind == "approximate" and wording.snapped(value, error) > 0.0:
+        return wording.format_bounds(value, inf, DIGITS, unit, error=error)  # a touch has a lower bound of its depth
     precision = max(error, clash.error_bound or 0.0)
     text = wording.with_unit(wording.number(wording.snapped(value, precision), DIGITS), unit)
     return text if interval else f"about {text}"
 
 
-def gap_or_depth(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the gap of two parts, or the depth of their overlap. Empty if unknown."""
-    return depth(clash, unit, error) or distance(clash, unit, error)
+def gap(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return the gap of two parts as text, which is never negative. In overlap the text is empty."""
+    if clash.depth or clash.distance is None or clash.distance < 0.0:
+        return ""
+    return _format(clash, clash.distance, partial(wording.format_bounds, least=0.0), unit, error)
+
+
+def measure(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
+    """Return "depth .." for an overlap, "gap .." for a gap, or an empty text for an unknown value."""
+    texts = {"depth": depth(clash, unit, error), "gap": gap(clash, unit, error)}
+    return next((f"{name} {text}" for name, text in texts.items() if text), "")
 
 
 def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the length of the separating translation of B. A bound is rounded up."""
+    """Return the length of the separating translation of B as text. A bound is rounded up."""
     rounded = wording.above if clash.distance_kind == "bound" else wording.number
     return wording.with_unit(rounded(wording.snapped(clash.depth or 0.0, error), DIGITS), unit)
 
 
 def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the penetration, the depth of the deepest known point, as a lower bound. Empty if unknown."""
+    """Return the penetration, the depth of the deepest known point, as a lower bound. An unknown one is empty text."""
     if clash.penetration is None:
         return ""
     if clash.penetration == 0.0:
@@ -74,7 +83,7 @@ def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
 
 
 def shared_volume(clash: Clash) -> str:
-    """Return the overlap volume as text. Empty if unknown."""
+    """Return the overlap volume as text. An unknown volume is an empty text."""
     return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
 
 

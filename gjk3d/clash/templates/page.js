@@ -9,7 +9,6 @@
     for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);
     return [...counts].sort((one, two) => two[1] - one[1]);
   }
-  const open = (row) => ["new", "active", "reviewed"].includes(row.state);
   const MOST = 500, groups = tally(data.rows.filter((row) => row.group).map((row) => row.group));
   element("group").append(option("", "any group"));
   if (data.causes.length) element("group").append(section("explained by a part",
@@ -19,7 +18,7 @@
   element("group").hidden = groups.length < 2 && !data.causes.length;
   function countStates() {
     const was = element("status").value || "open", counts = new Map(tally(data.rows.map((row) => row.state)));
-    element("status").replaceChildren(option("open", `open (${data.rows.filter(open).length})`),
+    element("status").replaceChildren(option("open", `open (${data.rows.filter((row) => row.open).length})`),
       ...[...clashDecisions.STATES, "ignored"].filter((name) => counts.has(name) || name === was).map((name) => option(name, `${name} (${counts.get(name) || 0})`)),
       option("all", `all (${data.rows.length})`));
     element("status").value = was;
@@ -30,6 +29,8 @@
     const kinds = new Set(tiles.filter((tile) => tile.ariaPressed === "true").map((tile) => tile.dataset.kind));
     const wanted = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const group = element("group").value, status = element("status").value;
+    // touches are not open, so they are listed if their kind is chosen
+    const open = (row) => row.open || (kinds.has(row.kind) && clashTriage.OPEN.includes(row.state));
     clashTable.show((row, words) =>
       (!kinds.size || kinds.has(row.kind)) && clashTree.holds(row) &&
       (!group || group === "group " + row.group || group === "cause " + row.cause) && (status === "all" || (status === "open" ? open(row) : row.state === status)) &&
@@ -66,15 +67,15 @@
     const part = data.parts[index], about = [part.file !== part.name && part.file, part.triangles && `${part.triangles} triangles`];
     const name = make("bdi", { class: "full" }, visible(part.name));
     return make("p", { class: "part" }, chip(side), make("b", {}, side.toUpperCase()), name, copier(name, part.name),
-      button("all of its findings", () => { clashTree.choose(part.name); filter(); }, { class: "small" }), clashTools?.alone(side),
+      button("all of its findings", () => clashTree.pick(part.name), { class: "small" }), clashTools?.alone(side),
       make("small", {}, about.filter(Boolean).join(", ")));
   }
   function facts(row) {
     const { told } = row, [part, count] = data.causes[row.cause] || [];
     return [
       ["penetration", told.inside && `${told.inside}${unit} at the deepest known point`],
-      ["gap", told.distance],
-      ["depth", told.depth],
+      ["depth", told.depth && `${told.depth}${unit}`],
+      ["gap", told.gap && `${told.gap}${unit}`],
       ["separation of B", row.mtv && `${vector(row.mtv)}, length ${told.way}`],
       ["overlap volume", told.volume && `${told.volume}${unit && unit + "³"}`],
       ["overlap size", told.extent],
@@ -114,6 +115,8 @@
       clashView?.show(index);
       clashTools?.selected();
       describe(index);
+      // on a phone the picture is above the table
+      if (index >= 0 && window.matchMedia("(max-width: 820px)").matches) element("view").scrollIntoView();
     },
     (shown) => {
       const all = data.rows.length, of = shown.length === all ? "" : `${shown.length} of `;
@@ -124,16 +127,16 @@
       for (const id of ["before", "next"]) element(id).disabled = !shown.length;
       clashDots?.mark(shown);
     },
+    clashTriage.bulk,
   );
-  clashTriage.on((row, written) => {
+  clashTriage.on((rows, written) => {
     const at = document.activeElement && (document.activeElement.id || document.activeElement.dataset.state), old = element("triage");
     countStates();
-    if (written === "assignee" || (written !== "comment" && element("comment")?.value.trim())) clashTable.draw(); // a text that is being written must not be lost
-    else clashTable.renew(row?.index);
+    clashTable.renew(rows.map((row) => row.index));
     const now = data.rows[clashTable.selected];
     // a name is stored when its field loses the focus to another field, which must keep the focus
     if (!old || !now || written === "assignee") return;
-    if (old.isConnected && (!row || row === now)) {
+    if (old.isConnected && (!rows.length || rows.includes(now))) {
       const fields = [...old.querySelectorAll("input, textarea")].filter((field) => field.id !== written && field.value !== field.defaultValue);
       old.replaceWith(clashTriage.editor(now));
       for (const { id, value } of fields) element(id).value = value; // unfinished input
@@ -151,7 +154,9 @@
   const step = (by) => () => clashTable.move(by());
   gjk3d.keys({
     ArrowDown: step(() => 1), ArrowUp: step(() => -1), PageDown: step(clashTable.page), PageUp: step(() => -clashTable.page()), Home: step(() => -Infinity), End: step(() => Infinity),
-    Escape: () => clashTable.select(-1), "/": () => element("search").focus(), ...clashTriage.keys,
+    Escape: () => (clashTable.marked.size ? clashTable.mark([...clashTable.marked], false) : clashTable.select(-1)), n: clashTable.nextOpen,
+    " ": () => (clashTable.selected >= 0 ? clashTable.mark([clashTable.selected], !clashTable.marked.has(clashTable.selected)) : false),
+    "Shift+ArrowDown": () => clashTable.extend(1), "Shift+ArrowUp": () => clashTable.extend(-1), "/": () => element("search").focus(), ...clashTriage.keys,
   });
   filter();
   describe(-1);

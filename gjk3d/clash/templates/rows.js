@@ -30,7 +30,7 @@ const clashRows = (function () {
   const rows = data.ids.map((id, k) => ({
     id, index: k, a: a(k) ?? -1, b: b(k) ?? -1, kind: kind(k), status: status(k), group: group(k), note: note(k), course: course(k), cause: cause(k),
     distance: distance(k), penetration: penetration(k), overlap_volume: volume(k), time: time(k),
-    told: UNTOLD, evidence: "", whole: false, state: "", assignee: "", said: 0,
+    told: UNTOLD, evidence: "", whole: false, state: "", open: false, assignee: "", said: 0,
   }));
   const files = numbers(data.file, Int32Array), triangles = numbers(data.triangles, Float64Array), colours = numbers(data.colour, Int32Array);
   const parts = data.names.map((name, k) => ({ name, file: data.files[files[k]], triangles: triangles[k], colour: data.colours[colours[k]] }));
@@ -81,5 +81,15 @@ const clashRows = (function () {
     });
     return { shapes, places };
   }
-  return { fetchRows, fetchShapes, complain };
+  // --- common volumes and intersection curves -----------------------------------------------------------------------------
+  const volumes = lines("common"), volumeOf = new Map(Object.keys(data.common).map((index, k) => [Number(index), k]));
+  async function fetchCommon(index) { // of one finding, or null
+    if (!volumeOf.has(index)) return null;
+    const buffer = await unpacked(volumes[volumeOf.get(index)]), [vertices, corners, ends] = data.common[index];
+    return {
+      points: new Float32Array(buffer, 0, 3 * vertices), curve: new Float32Array(buffer, 12 * vertices, 3 * ends),
+      indices: new Uint32Array(buffer, 12 * (vertices + ends), corners),
+    };
+  }
+  return { fetchRows, fetchShapes, fetchCommon, complain };
 })();

@@ -1,4 +1,4 @@
-// The assembly in 3D: all parts as one transparent mesh, and the two parts of a finding opaque in their colours.
+// The assembly in 3D: all parts as one mesh, shaded or transparent, and the two parts of a finding in their colours.
 let clashStage = null;
 gjk3d.later(function () {
   const { data, element, css, vec, tint, points: at } = gjk3d;
@@ -13,7 +13,7 @@ gjk3d.later(function () {
   function ghost(color, strength, depthTest) {
     return new THREE.ShaderMaterial({
       transparent: true, depthWrite: false, depthTest, side: THREE.DoubleSide, extensions: { derivatives: true }, clipping: true,
-      uniforms: { color: { value: new THREE.Color(color) }, strength: { value: strength }, coloured: { value: 0 } },
+      uniforms: { color: { value: new THREE.Color(color) }, strength: { value: strength }, coloured: { value: 0 }, opaque: { value: 0 } },
       vertexShader: `attribute vec3 own; varying vec3 at, of;
         #include <clipping_planes_pars_vertex>
         void main() {
@@ -23,13 +23,14 @@ gjk3d.later(function () {
           of = own;
           gl_Position = projectionMatrix * mvPosition;
         }`,
-      fragmentShader: `uniform vec3 color; uniform float strength, coloured; varying vec3 at, of;
+      fragmentShader: `uniform vec3 color; uniform float strength, coloured, opaque; varying vec3 at, of;
         #include <clipping_planes_pars_fragment>
         void main() {
           #include <clipping_planes_fragment>
           vec3 n = normalize(cross(dFdx(at), dFdy(at)));
           float edge = 1.0 - abs(dot(n, normalize(at)));
-          gl_FragColor = vec4(mix(color, of * (1.0 - 0.75 * edge), coloured), strength * (mix(0.18, 0.5, coloured) + mix(0.82, 0.9, coloured) * edge * edge));
+          if (opaque > 0.5) gl_FragColor = vec4(mix(color, of, coloured) * (1.0 - 0.62 * edge * edge), 1.0);
+          else gl_FragColor = vec4(mix(color, of * (1.0 - 0.75 * edge), coloured), strength * (mix(0.18, 0.5, coloured) + mix(0.82, 0.9, coloured) * edge * edge));
         }`,
     });
   }
@@ -70,11 +71,13 @@ gjk3d.later(function () {
       from = Math.max(from, start + count);
     }
   }
-  // The colour of each vertex, which is the colour of the part in its file, or grey.
+  // The colour of each vertex, which is the colour of the part in its file, or a colour that differs from A and B.
+  const PALETTE = ["#56B4E9", "#F0E442", "#8C8C8C", "#CC79A7"];
   function coloursOf(vertices) {
-    const colours = new Uint8Array(3 * vertices), plain = new THREE.Color("#8a949e");
+    const colours = new Uint8Array(3 * vertices);
+    let turn = 0;
     for (const { range, colour } of data.parts) if (range) {
-      const rgb = (colour ? new THREE.Color(colour) : plain).toArray().map((x) => Math.round(255 * x));
+      const rgb = new THREE.Color(colour || PALETTE[turn++ % PALETTE.length]).toArray().map((x) => Math.round(255 * x));
       for (let i = range[0]; i < range[0] + range[1]; i++) colours.set(rgb, 3 * i);
     }
     return new THREE.BufferAttribute(colours, 3, true);
@@ -104,7 +107,7 @@ gjk3d.later(function () {
       for (let i = 0; i < corners; i++) indices[start + i] = own[i] + first;
     }
     whole.setAttribute("position", new THREE.BufferAttribute(placed, 3));
-    if (data.colours.length) whole.setAttribute("own", coloursOf(vertices));
+    whole.setAttribute("own", coloursOf(vertices));
     whole.setIndex(new THREE.BufferAttribute(indices, 1));
     boxed.geometry.setAttribute("position", new THREE.BufferAttribute(Float32Array.from(frames), 3));
     ghosts.visible = count > 0;
@@ -189,5 +192,5 @@ gjk3d.later(function () {
     }
   }
 
-  clashStage = { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, fill, put, placePair, setPair, dirty() { picture.touched = true; } };
+  clashStage = { picture, view, scene, camera, vec, local, pair, looks, rest, ghosts, ghostly, matrixOf, shapeOf: (part) => shapes[part.shape], fill, put, placePair, setPair, dirty() { picture.touched = true; } };
 });

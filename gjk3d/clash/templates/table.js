@@ -5,8 +5,10 @@ const clashTable = (function () {
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // the height of a row in pixels
+  const marked = new Set(), held = new Set(); // rows that are decided together, and decided rows that stay until the next filter
+  let anchor = -1; // the first row of a range
   let shown = [], selected = -1, passes = () => true, key = "severity", direction = 1, printing = false;
-  let onSelect = () => {}, onShow = () => {};
+  let onSelect = () => {}, onShow = () => {}, onMark = () => {};
 
   // control characters are replaced by their code points, because they could hide or reorder the text
   const visible = (name) => name.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).trim() || "(no name)";
@@ -20,16 +22,17 @@ const clashTable = (function () {
   const sides = (row) => ["a", "b"].filter((side) => row[side] >= 0);
   const words = (row) =>
     [row.id, row.kind, row.state, row.assignee, ...sides(row).map((side) => data.parts[row[side]].name), row.group, row.note].join("\n").toLowerCase();
-  const { inside, brief, volume } = data.widths;
+  const { inside, volume } = data.widths, far = Math.max(data.widths.depth, data.widths.gap);
   for (const [name, none] of [["inside", !inside], ["volume", !volume], ["when", !data.columns.time], ["group", !data.groups.length]]) scroll.classList.toggle("no-" + name, none);
   // a column is as wide as its longest text, and the names get the remaining width
-  for (const [column, title, most] of [["rank", 28, String(data.rows.length).length], ["inside", 88, inside], ["distance", 108, brief], ["volume", 62, volume]])
+  for (const [column, title, most] of [["rank", 34, String(data.rows.length).length], ["inside", 88, inside], ["far", 100, far], ["volume", 62, volume]])
     scroll.style.setProperty("--" + column, `max(${title}px, calc(${most}ch + 17px))`);
-  if (data.unit) for (const [field, power] of [["penetration", ""], ["distance", ""], ["overlap_volume", "³"]])
+  if (data.unit) for (const [field, power] of [["penetration", ""], ["depth", ""], ["gap", ""], ["overlap_volume", "³"]])
     document.querySelector(`[data-sort=${field}]`).append(make("small", {}, data.unit + power));
   const places = (names) => new Map(names.map((name, k) => [name, k])), kindOrder = places(data.kinds), groupOrder = places(data.groups);
   const RANKS = { // parts and groups are numbered in the order of their names
     a: (row) => (row.a < 0 ? undefined : row.a), b: (row) => (row.b < 0 ? undefined : row.b),
+    depth: (row) => (row.distance < 0 ? -row.distance : undefined), gap: (row) => (row.distance >= 0 ? row.distance : undefined),
     kind: (row) => kindOrder.get(row.kind), group: (row) => groupOrder.get(row.group), severity: (row) => row.index,
   };
 
@@ -50,13 +53,14 @@ const clashTable = (function () {
     return make("tr", {
       id: "row-" + index, class: row.kind + (index === selected ? " selected" : ""), "data-row": index, "aria-rowindex": place + 2, "aria-selected": index === selected,
     },
-    make("td", { class: "right soft rank" }, row.severity || index + 1),
+    make("td", { class: "right soft rank" }, row.severity || index + 1,
+      make("input", { type: "checkbox", class: "mark", tabindex: -1, checked: marked.has(index) || undefined, "aria-label": `mark rank ${row.severity || index + 1}` })),
     make("td", { class: "sort", title: said ? `${said} comment${said === 1 ? "" : "s"}` : undefined },
       make("span", { class: "kind " + row.kind }, row.kind), make("small", {}, said ? `${row.state} · ${said}` : row.state)),
     make("td", { class: "parts" }, sides(row).map((side) => make("div", {}, chip(side), pathName(data.parts[row[side]].name)))),
     make("td", { class: "right inside" }, told.inside),
-    make("td", { class: "right far", ...how }, make("div", {}, told.brief || (row.whole ? "–" : "…")),
-      row.kind !== "unchecked" && make("small", {}, row.evidence.replace(/.*, /, ""))),
+    make("td", { class: "right far", ...how }, make("div", {}, told.depth || told.gap || (row.whole ? "–" : "…")),
+      row.kind !== "unchecked" && make("small", {}, told.depth ? "depth" : told.gap && "gap", make("span", {}, row.evidence.match(/, (exact|range)$/)?.[0]))),
     make("td", { class: "right volume" }, told.volume),
     make("td", { class: "when", title: told.when }, make("small", {}, told.when || (row.whole && "–"))),
     make("td", { class: "group" }, row.group && pathName(row.group)));
@@ -89,7 +93,7 @@ const clashTable = (function () {
 
   function collect() {
     shown = [];
-    for (let i = 0; i < data.rows.length; i++) if (passes(data.rows[i], () => words(data.rows[i]))) shown.push(i);
+    for (let i = 0; i < data.rows.length; i++) if (held.has(i) || passes(data.rows[i], () => words(data.rows[i]))) shown.push(i);
     arrange();
   }
   function arrange() {
@@ -110,23 +114,40 @@ const clashTable = (function () {
   }
   function show(test) {
     passes = test;
+    held.clear();
     collect();
+    if (marked.size) {
+      const listed = new Set(shown);
+      mark([...marked].filter((index) => !listed.has(index)), false);
+    }
     begin();
   }
-  // A decision can move rows in or out of the table. If the chosen row disappears, the next row is chosen.
-  function renew(index) {
-    const place = shown.indexOf(index);
+  // A decided row and the chosen row stay in the table until the filter changes, so that no row moves under the pointer.
+  function renew(indices) {
+    for (const index of [...indices, selected, ...marked]) if (index >= 0 && shown.includes(index)) held.add(index);
     collect();
-    if (place >= 0 && index === selected && !shown.includes(index)) select(shown[Math.min(place, shown.length - 1)] ?? -1);
-    else draw();
+    draw();
   }
+  function mark(indices, on) { // rows that are marked are decided together
+    for (const index of indices) marked[on ? "add" : "delete"](index);
+    element("mark-all").checked = marked.size > 0;
+    element("mark-all").indeterminate = marked.size > 0 && marked.size < shown.length;
+    onMark([...marked].sort((one, two) => one - two));
+    draw();
+  }
+  function range(index) { // mark the rows from the anchor to a row
+    const from = shown.includes(anchor) ? anchor : index; // a filter may have removed the anchor
+    const [first, last] = [shown.indexOf(from), shown.indexOf(index)].sort((one, two) => one - two);
+    if (first >= 0) mark(shown.slice(first, last + 1), true);
+  }
+  element("mark-all").addEventListener("change", ({ target }) => mark(target.checked ? shown : [...marked], target.checked));
   function reveal() {
     const top = shown.indexOf(selected) * high(), room = scroll.clientHeight - HEAD - high();
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top > scroll.scrollTop + room) scroll.scrollTop = top - room;
   }
   function select(index) {
-    selected = index;
+    selected = anchor = index;
     if (index >= 0) {
       reveal();
       scroll.setAttribute("aria-activedescendant", "row-" + index);
@@ -137,6 +158,16 @@ const clashTable = (function () {
     if (missing) missing.then(() => { if (selected === index) onSelect(index); });
     else onSelect(index);
   }
+  function nextOpen() { // choose the next row that is open
+    const place = shown.indexOf(selected), next = [...shown.slice(place + 1), ...shown.slice(0, place + 1)].find((index) => data.rows[index].open);
+    if (next !== undefined && next !== selected) select(next);
+  }
+  function extend(step) { // choose the next row, and mark all rows from the anchor
+    const from = anchor < 0 ? selected : anchor;
+    move(step);
+    if (from >= 0) anchor = from;
+    if (selected >= 0) range(selected);
+  }
   function move(step) {
     if (!shown.length) return;
     const place = shown.indexOf(selected);
@@ -145,8 +176,13 @@ const clashTable = (function () {
   }
   body.addEventListener("click", (event) => {
     const line = event.target.closest("[data-row]");
-    if (line && !String(window.getSelection())) select(Number(line.dataset.row));
+    if (!line) return;
+    const index = Number(line.dataset.row), box = event.target.closest(".mark");
+    if (event.shiftKey) range(index);
+    else if (box || event.ctrlKey || event.metaKey) { mark([index], !marked.has(index)); anchor = index; }
+    else if (!String(window.getSelection())) select(index);
   });
+  body.addEventListener("mousedown", (event) => { if (event.shiftKey) event.preventDefault(); }); // no selection of text
   for (const button of document.querySelectorAll("[data-sort]")) button.addEventListener("click", () => {
     direction = button.dataset.sort === key ? -direction : 1;
     key = button.dataset.sort;
@@ -154,10 +190,11 @@ const clashTable = (function () {
     begin();
   });
   return {
-    sides, show, renew, select, move, unit, draw, visible,
+    sides, show, renew, select, move, mark, nextOpen, extend, unit, draw, visible,
+    get marked() { return marked; },
     get selected() { return selected; },
     get shown() { return shown; },
     page: () => Math.max(1, Math.floor(scroll.clientHeight / high()) - 2),
-    on(selecting, showing) { onSelect = selecting; onShow = showing; },
+    on(selecting, showing, marking) { onSelect = selecting; onShow = showing; onMark = marking; },
   };
 })();

@@ -48,5 +48,5 @@ const clashTree = (function () {
     element("part").focus();
     event.stopPropagation();
   });
-  return { choose, holds: (row) => !among || (row.a >= 0 && among[row.a] > 0) || (row.b >= 0 && among[row.b] > 0), on(handler) { onChoose = handler; } };
+  return { choose, pick(path) { choose(path); onChoose(); }, holds: (row) => !among || (row.a >= 0 && among[row.a] > 0) || (row.b >= 0 && among[row.b] > 0), on(handler) { onChoose = handler; } };
 })();

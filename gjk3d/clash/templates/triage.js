@@ -6,6 +6,7 @@ const clashTriage = (function () {
   };
   const { data, element, make, button } = gjk3d, { STATES, read } = clashDecisions;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
+  const OPEN = ["new", "active", "reviewed"], drafts = new Map(); // comments that are being written, by finding
   let unsaved = 0, onChange = () => {};
 
   // --- merging, by finding and time, as in gjk3d.clash.triage ---------------------------------------------------
@@ -31,7 +32,7 @@ const clashTriage = (function () {
   function take(text) { // from the server; the page is drawn again only after a change
     const before = file();
     merge(read(text));
-    if (file() !== before) onChange(null);
+    if (file() !== before) onChange([]);
     offer();
   }
 
@@ -39,6 +40,7 @@ const clashTriage = (function () {
   function settle(row) {
     const issue = issues.get(row.id);
     row.state = issue?.state?.value || row.status;
+    row.open = OPEN.includes(row.state) && (row.kind !== "touch" || Boolean(issue?.state)); // a touch is open only if a person opened it
     row.assignee = issue?.assignee?.value || "";
     row.said = issue?.comments?.length || 0;
   }
@@ -61,28 +63,40 @@ const clashTriage = (function () {
   const who = ({ by }) => by || "no name given", stamped = (item) => `${who(item)}, ${item.at.slice(0, 16).replace("T", " ")} UTC`;
   // a GUID, which is the end of the address of an object; crypto.randomUUID requires https
   const ident = () => URL.createObjectURL(new Blob()).slice(-36);
-  function changed(row, written) { // `written` is the changed field or mark
-    unsaved++;
-    settle(row);
+  function changed(rows, written) { // `written` is the changed field or mark
+    unsaved += rows.length;
+    rows.forEach(settle);
     tell();
-    onChange(row, written);
+    onChange(rows, written);
     if (data.served) send();
   }
-  function mark(row, name, value, more = {}) {
-    issueOf(row)[name] = { value, ...stamp(), ...more };
-    changed(row, name);
+  function mark(rows, name, valueOf) {
+    const made = stamp();
+    for (const row of rows) issueOf(row)[name] = { ...made, ...valueOf(row) };
+    changed(rows, name);
   }
+  const assign = (rows, value) => mark(rows.filter((row) => row.assignee !== value), "assignee", () => ({ value }));
   function add(row, list, item) {
     const issue = issueOf(row);
     issue[list] = joined(issue[list], [{ id: ident(), ...stamp(), ...item }]);
-    changed(row, list === "comments" ? "comment" : list);
+    changed([row], list === "comments" ? "comment" : list);
   }
-  const decided = []; // the decisions on this page in order, with the finding, the time and the previous state
-  function setState(row, value) {
-    const before = { value: row.state, ...issues.get(row.id)?.state };
-    mark(row, "state", value, measures(row));
-    decided.push({ row, at: issueOf(row).state.at, before });
+  const decided = []; // the decisions on this page in order; each has findings, their times and their previous states
+  const called = (rows) => (rows.length === 1 ? `rank ${rows[0].severity || rows[0].index + 1}` : `${rows.length} findings`);
+  async function setState(rows, value) {
+    const missing = clashRows.fetchRows(rows.map((row) => row.index));
+    if (missing) await missing; // an approval is valid for the exact depth
+    const before = new Map(rows.map((row) => [row, { value: row.state, ...issues.get(row.id)?.state }]));
+    mark(rows, "state", (row) => ({ value, ...measures(row) }));
+    decided.push(rows.map((row) => ({ row, at: issueOf(row).state.at, before: before.get(row) })));
     offer();
+    say(`${called(rows)}: ${value}`);
+  }
+  let fading = 0;
+  function say(words) { // show what was decided, for some seconds
+    element("toast").textContent = words;
+    clearTimeout(fading);
+    fading = setTimeout(() => { element("toast").textContent = ""; }, 8000);
   }
   function measures(row) {
     const inside = row.penetration === undefined ? {} : { penetration: Number(row.penetration.toPrecision(7)) }; // single precision
@@ -92,25 +106,38 @@ const clashTriage = (function () {
   const undo = element("undo");
   function offer() { // offer to undo the last decision that is still the current state
     const stands = ({ row, at, before }) => issues.get(row.id).state.at === at && STATES.includes(before.value);
-    while (decided.length && !stands(decided.at(-1))) decided.pop();
-    const last = decided.at(-1);
+    while (decided.length && !decided.at(-1).some(stands)) decided.pop();
+    const last = decided.at(-1)?.filter(stands);
     undo.hidden = !last;
-    if (last) undo.textContent = `undo: ${last.row.state}, rank ${last.row.severity || last.row.index + 1}`;
+    if (last) undo.textContent = `undo: ${last[0].row.state}, ${called(last.map(({ row }) => row))}`;
+    return last;
   }
   function takeBack() { // undo by a new decision, which also replaces the old one in all copies
-    offer();
-    if (!decided.length) return;
-    const { row, before: { value, at, by, ...held } } = decided.pop();
-    mark(row, "state", value, at ? held : measures(row));
-    const earlier = decided.findLast((each) => each.row === row);
-    if (earlier && earlier.at === at) earlier.at = issueOf(row).state.at;
+    const last = offer(), before = new Map(last?.map((each) => [each.row, each.before]));
+    if (!last) return;
+    decided.pop();
+    mark([...before.keys()], "state", (row) => {
+      const { value, at, by, ...old } = before.get(row);
+      return { value, ...(at ? old : measures(row)) };
+    });
+    for (const [row, { at }] of before) {
+      const earlier = decided.flat().findLast((each) => each.row === row);
+      if (earlier && earlier.at === at) earlier.at = issueOf(row).state.at;
+    }
     const focused = document.activeElement === undo;
     offer();
+    say(`${called([...before.keys()])}: ${last[0].row.state} again`);
     if (focused && undo.hidden) element("scroll").focus();
-    clashTable.select(row.index);
+    clashTable.select(last[0].row.index);
   }
   undo.addEventListener("click", takeBack);
-  const comment = (row, text) => { if (text.trim()) add(row, "comments", { text: text.trim().slice(0, 20000) }); };
+  function comment(row, text) {
+    if (!text.trim()) return;
+    drafts.delete(row.id);
+    add(row, "comments", { text: text.trim().slice(0, 20000) });
+  }
+  const states = (rows, current, then = () => {}) => make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
+    button(value, ({ detail }) => { if (detail < 2) setState(rows(), value).then(then); }, { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": value === current })));
   const saveView = (row, view) => add(row, "views", { ...view, unit: data.unit });
   const people = document.body.appendChild(make("datalist", { id: "people" }));
   function field(label, id, value, change) {
@@ -138,14 +165,14 @@ const clashTriage = (function () {
     const name = field("your name", "author", author, sign), asked = !author && unsigned.size > 0;
     people.replaceChildren(...[...new Set([...known, author])].filter(Boolean).sort().map((value) => make("option", { value })));
     const words = make("textarea", {
-      id: "comment", rows: 1, placeholder: "comment … (Ctrl+Enter adds it)", "aria-label": "comment",
+      id: "comment", rows: 1, placeholder: `comment on ${called([row])} … (Ctrl+Enter adds it)`, "aria-label": `comment on ${called([row])}`,
+      input: () => drafts.set(row.id, words.value), // another row has its own text
       keydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) comment(row, words.value); },
-    });
+    }, drafts.get(row.id));
     return make("div", { id: "triage", class: "triage" },
       make("div", { class: "line" },
-        make("div", { class: "states", role: "group", "aria-label": "state" }, STATES.map((value, k) =>
-          button(value, ({ detail }) => { if (detail < 2) setState(row, value); }, { "data-state": value, title: `${MEANING[value]} (key ${k + 1})`, "aria-pressed": row.state === value }))),
-        field("assigned to", "assignee", row.assignee, (value) => { if (value !== row.assignee) mark(row, "assignee", value); }), issue.state && when(issue.state)),
+        states(() => [row], row.state), field("assigned to", "assignee", row.assignee, (value) => assign([row], value)),
+        button("next", clashTable.nextOpen, { title: "show the next open finding (key n)" }), issue.state && when(issue.state)),
       asked && make("p", { id: "ask", class: "note line" }, name, make("span", {}, "is stored with your decisions")),
       (issue.comments || []).map((item) => make("p", { class: "said" }, when(item), make("bdi", {}, item.text))),
       make("div", { class: "line" }, words, button("add comment", () => comment(row, words.value), { class: "small" }), !asked && name));
@@ -206,14 +233,23 @@ const clashTriage = (function () {
       }
     }
     event.target.value = "";
-    onChange(null);
+    onChange([]);
     if (data.served && unsaved) send();
   });
-  window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
-  // a repeated key, or the second click of a double click, is not a decision about the next finding
+  window.addEventListener("beforeunload", (event) => { if (unsaved || [...drafts.values()].some((text) => text.trim())) event.preventDefault(); });
+  const chosen = () => [...(clashTable.marked.size ? clashTable.marked : [clashTable.selected])].filter((index) => index >= 0).map((index) => data.rows[index]);
+  const unmark = () => clashTable.mark([...clashTable.marked], false);
+  function bulk(indices) { // the bar that decides all marked findings
+    const box = element("bulk"), many = indices.length;
+    box.hidden = !many;
+    if (many) box.replaceChildren(make("b", {}, `${many} marked`), states(chosen, "", unmark), field("assigned to", "assignees", "", (value) => assign(chosen(), value)),
+      button("unmark", unmark, { class: "small", title: "mark no finding (Esc)" }));
+  }
+  // a repeated key, or the second click of a double click, is not another decision
   const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, ({ repeat }) => {
-    const row = data.rows[clashTable.selected];
-    return row && !repeat ? setState(row, value) : false;
+    const rows = chosen();
+    if (!rows.length || repeat) return false;
+    setState(rows, value).then(unmark); // the next key decides the chosen finding again
   }]));
   keys.u = ({ repeat }) => (repeat ? false : takeBack());
   data.rows.forEach(settle);
@@ -234,5 +270,5 @@ const clashTriage = (function () {
     setInterval(update, 3000);
     window.addEventListener("focus", update);
   }
-  return { keys, editor, saveView, viewsOf, who, file, on(handler) { onChange = handler; } };
+  return { keys, editor, bulk, OPEN, saveView, viewsOf, who, file, on(handler) { onChange = handler; } };
 })();

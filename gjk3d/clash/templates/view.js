@@ -25,13 +25,13 @@ gjk3d.later(function () {
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
   scene.add(marks);
-  let arrow = null;
+  let arrow = null, note = null; // the number at the arrow
 
   // A normal has no length, so its arrow has a fixed size on the screen.
   function arrowOf(row, a, b, at) {
     const from = b || at || a;
-    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", words: `arrow: separating translation of B, ${row.told.way}` };
-    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", words: `arrow: gap from A to B, ${row.told.distance}` };
+    if (row.mtv && from) return { from, way: vec(row.mtv).divideScalar(data.size), ink: "out", number: row.told.depth && `depth ${row.told.depth}${clashTable.unit}`, words: `arrow: separating translation of B, ${row.told.way}` };
+    if (a && b && row.distance > 0 && a.distanceTo(b) > 0) return { from: a, way: b.clone().sub(a), ink: "ink", number: `gap ${row.told.gap}${clashTable.unit}`, words: `arrow: gap from A to B, ${row.told.gap}${clashTable.unit}` };
     return a && row.normal ? { from: a, way: vec(row.normal), ink: "n", words: "arrow: normal from A to B", fixed: true } : null;
   }
   function setMarks(row) {
@@ -41,6 +41,9 @@ gjk3d.later(function () {
       if (point) balls[side].position.copy(point);
     });
     arrow = arrowOf(row, a, b, at);
+    note?.remove();
+    picture.labels.length = 0;
+    note = arrow?.number ? picture.label(arrow.number, arrow.from.clone().addScaledVector(arrow.way, 0.5).toArray()) : null;
     if (arrow) shaft.material = head.material = inks[arrow.ink];
   }
   function sizeMarks(pixel) {
@@ -120,6 +123,7 @@ gjk3d.later(function () {
     element("label-slide").hidden = !(row && row.mtv);
     setPair(row ? [row.a, row.a === row.b ? -1 : row.b] : [-1, -1]);
     clashMotion?.follow(row);
+    clashCommon.show(row);
     if (row) setMarks(row);
     fly(center, radius, row ? bestWay(row, center) : iso, 650);
     toggle();
@@ -132,7 +136,12 @@ gjk3d.later(function () {
     const row = data.rows[current], on = Boolean(row), large = on ? bySize(row)[1] : -1;
     ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
     rest.visible = element("show-rest").checked || !on;
+    const opaque = !on && !element("glass").checked; // the others of a finding would hide it
+    Object.assign(ghostly, { transparent: !opaque, depthWrite: opaque });
+    ghostly.uniforms.opaque.value = Number(opaque);
     marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
+    clashCommon.group.visible = marks.visible && Number(element("slide").value) === 0;
+    if (note) note.hidden = !marks.visible;
     clashDots.show(!on && element("show-marks").checked);
     ghostly.uniforms.strength.value = on ? 0.16 : 0.42;
     ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // a finding uses the colours of A and B
@@ -150,13 +159,14 @@ gjk3d.later(function () {
   }
   for (const id of ["show-a", "show-b", "show-rest", "show-colours", "show-marks", "glass", "slide"]) element(id).addEventListener("input", toggle);
   dark.addEventListener("change", paint);
-  element("show-colours").checked = data.colours.length > 0;
-  element("label-colours").hidden = !data.colours.length;
 
   picture.before = (far) => {
     clashDots.thin();
     sizeMarks((2 * far * Math.tan((camera.fov * Math.PI) / 360)) / view.clientHeight);
-    element("legend").textContent = marks.visible && arrow ? arrow.words + (stretched ? " (not to scale)" : "") : "";
+    const words = marks.visible && arrow ? [arrow.words + (stretched ? " (not to scale)" : "")] : [], common = clashCommon.group.visible ? clashCommon.words : [];
+    const legend = [...words, ...common].join(" · ");
+    if (legend === element("legend").textContent) return;
+    element("legend").replaceChildren(words.join(""), ...common.flatMap((text, k) => [words.length || k ? " · " : "", text.endsWith("curve") ? "" : gjk3d.chip("common"), text]));
   };
   picture.after = () => {
     if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");

@@ -1,4 +1,4 @@
-"""``gjk3d robot``, with a module for each command. The old flags are here, and print the command that replaces them.
+"""``gjk3d robot``, with a module for each command. This module has the old flags, which print their new command.
 
 The commands share `cell` (options, printing, the robot and its surroundings) and `configurations`.
 """
@@ -20,6 +20,7 @@ from gjk3d.cli.robot.check import check
 from gjk3d.cli.robot.info import info, pairs
 from gjk3d.cli.robot.path import SAMPLED, Sampling, path, safety
 from gjk3d.cli.terminal import note
+from gjk3d.wording import expected_names
 
 
 @Parameter(name="*", show=False)
@@ -74,7 +75,8 @@ def old(
     """Run and print the command that replaces the old options. Options that the command lacks are ignored."""
     if more:
         raise UsageError(
-            f"{str(urdf)!r} is not a command of gjk3d robot. Use one of info, check, path, safety and pairs."
+            f"{str(urdf)!r} is not a command of gjk3d robot, "
+            f"{expected_names(urdf, ('info', 'check', 'path', 'safety', 'pairs'))}"
         )
     options.refuse()
     if options.acm is not None:
@@ -99,7 +101,7 @@ def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) ->
 
 
 def _typed(name: str, value: Any, default: Any) -> list[str]:
-    """Return the words of an option. They are empty for its default."""
+    """Return the words of an option on the command line, an empty list for the default value."""
     if is_dataclass(value):
         return [word for x in fields(default) for word in _typed(x.name, getattr(value, x.name), x.default)]
     option = f"--{name.replace('_', '-')}"

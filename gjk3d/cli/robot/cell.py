@@ -7,20 +7,19 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from gjk3d.cli.arguments import UsageError
 from gjk3d.cli.robot.configurations import columns
 from gjk3d.cli.terminal import Table, note, safe
-from gjk3d.wording import above, count, number
+from gjk3d.wording import above, count, expected_names, number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gjk3d.bodies.mesh import Mesh
     from gjk3d.robot import Checker, Robot
 
 
@@ -76,7 +75,8 @@ class Surroundings:
     Parameters
     ----------
     scene
-        The files of the objects: a URDF, whose links are objects, or models (GLB, STL, ...), whose parts are objects.
+        The files of the objects: a URDF, whose links are objects, models (GLB, STL, ...), whose parts are objects, or
+        .scene files of MoveIt.
     scene_geometry
         The geometry for a mesh of an object. The default is its triangles, and in proofs a hull for each body.
     unit
@@ -103,7 +103,7 @@ class Surroundings:
         return 0.0 if self.margin is None else length(self.margin, "m", "--margin")
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the links and objects that may touch."""
+        """Return the pairs of a link and an object that may touch."""
         links_and_objects = []
         for text in self.touching:
             link, mark, name = text.partition(":")
@@ -192,123 +192,11 @@ def wrote(target: Path, quiet: bool) -> None:
         note(target, "wrote")
 
 
-UNIT = "m"  # the unit of URDF by its standard
-_ROBOT_FILES = (".urdf", ".xacro", ".xml")
-_Y_TO_Z = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
-
-
-class Thing(NamedTuple):
-    """An object with its name, its file, and its shapes with their poses in the world."""
-
-    name: str
-    source: Path
-    way: str  #: the geometry of the shapes: exact, bodies, hull, parts or mesh
-    pieces: tuple[tuple[Any, NDArray[np.float64]], ...]
-
-
-def read_scene(
-    around: Surroundings, geometry: str, package_dirs: Sequence[Path], taken_names: Sequence[str] = ()
-) -> tuple[Thing, ...]:
-    """Return the objects of all files in metres, with unique names that are not in ``taken_names``.
-
-    A link of a URDF is an object, and a part of a model is an object. Boxes, cylinders and spheres of a URDF are exact.
-    ``geometry`` is the geometry for a mesh, as in `gjk3d.robot.Robot.from_urdf`.
-    """
-    things: list[Thing] = []
-    for file in around.scene:
-        if file.suffix.lower() in _ROBOT_FILES:
-            read = _cell(file, geometry, package_dirs)
-        else:
-            read = _model(file, geometry, around.unit, around.scene_up)
-        used = {*taken_names, *(thing.name for thing in things)}
-        for thing in read:
-            name, count = thing.name, 1
-            while name in used:
-                count += 1
-                name = f"{thing.name} ({count})"
-            used.add(name)
-            things.append(thing._replace(name=name))
-    return tuple(things)
-
-
-def _cell(file: Path, geometry: str, package_dirs: Sequence[Path]) -> list[Thing]:
-    import numpy as np
-
-    from gjk3d.robot import Robot
-
-    robot = Robot.load(file, geometry=geometry, package_dirs=package_dirs)
-    if robot.dof:
-        note(f"{file} has {len(robot.columns)} joints that move. Its links are in the pose where all of them are 0.")
-    poses = robot.link_poses(np.zeros(robot.dof))
-    things = []
-    for k, name in enumerate(robot.links):
-        pieces = tuple((b.shape, poses[k] @ b.pose) for b in robot.bodies if b.link == k)
-        kinds = {part.way for part in robot.geometries if part.link == k}
-        if pieces:
-            things.append(Thing(name, file, " and ".join(sorted(kinds)), pieces))
-    if not things:
-        raise UsageError(f"--scene {file} lacks collision geometry, expected links with collision shapes")
-    return things
-
-
-def _model(file: Path, geometry: str, unit: str | None, up: str) -> list[Thing]:
-    import numpy as np
-
-    import gjk3d as gk
-    from gjk3d.files.load import FORMATS
-    from gjk3d.units import conversion, symbol
-
-    if file.suffix.lower() not in FORMATS:
-        extensions = " ".join((*_ROBOT_FILES, *FORMATS))
-        raise UsageError(f"--scene {file} has the unknown extension {file.suffix!r}. Use one of {extensions}.")
-    mesh = gk.load(file)
-    length_unit = symbol(mesh.unit) or symbol(unit)
-    if length_unit is None:
-        raise UsageError(
-            f"--scene {file.name} does not state a unit of length, and a robot is in metres."
-            " Set the unit with --unit mm (or m, cm, in, ...)."
-        )
-    factor = conversion(length_unit, UNIT)
-    if factor is None:
-        raise UsageError(
-            f"--scene {file.name} is in {length_unit!r}, which is not a unit of length such as mm, cm, m, in or ft"
-        )
-    if up == "z" and file.suffix.lower() in (".glb", ".gltf"):
-        note(f"{file.name}: the axes are not changed, with z up, but glTF has y up. --scene-up y rotates the model.")
-    pose = np.eye(4)
-    if up == "y":
-        pose[:3, :3] = _Y_TO_Z
-    parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
-    things = []
-    for name, part in parts:
-        kind, shapes = _shapes(part if factor == 1.0 else part.scaled(factor, unit=UNIT), geometry)
-        things.append(Thing(name, file, kind, tuple((shape, pose @ local) for shape, local in shapes)))
-    return things
-
-
-def _shapes(mesh: Mesh, geometry: str) -> tuple[str, list[tuple[Any, Any]]]:
-    import numpy as np
-
-    identity = np.eye(4)
-    if mesh.is_convex:
-        return "exact", [(mesh.hull(), identity)]
-    if geometry == "mesh":
-        return geometry, [(mesh, identity)]
-    if geometry == "hull":
-        return geometry, [(mesh.hull(), identity)]
-    bodies = mesh.bodies()
-    if geometry == "bodies":
-        return geometry, [(body.hull(), identity) for body in bodies]
-    return geometry, [
-        piece for body in bodies for piece in (body.decompose().parts if body.is_watertight else [(body.hull(), None)])
-    ]
-
-
 Pair = tuple[str, str]
 
 
 class Cell:
-    """A robot and the objects around it. Pairs have the names of objects, and not of their pieces.
+    """A robot and the objects around it. Pairs have the names of whole objects, not of the objects' pieces.
 
     Parameters
     ----------
@@ -326,11 +214,15 @@ class Cell:
         self, urdf: Path, model: Model, around: Surroundings, workers: int = 1, scene_geometry: Geometry = "mesh"
     ) -> None:
         from gjk3d.robot import Checker
+        from gjk3d.robot.cell_files import read_cell
 
         self.urdf, self.model, self.around, self.workers = urdf, model, around, workers
         touching, self.margin = around.pairs(), around.gap()
         self.robot = robot = model.read(urdf)
-        self.things = read_scene(around, around.scene_geometry or scene_geometry, model.package_dir, robot.links)
+        kind = around.scene_geometry or scene_geometry
+        self.things = read_cell(around.scene, kind, around.unit, around.scene_up, model.package_dir, robot.links)
+        for text in dict.fromkeys(thing.note for thing in self.things if thing.note):
+            note(text)
         self.owner: dict[str, str] = {}
         pieces: dict[str, Any] = {}
         for thing in self.things:
@@ -351,11 +243,11 @@ class Cell:
         objects = [thing.name for thing in self.things]
         for link, name in touching:
             if link not in self.robot.links:
-                links = ", ".join(self.robot.links)
-                raise UsageError(f"--touching {link}:{name}: the robot lacks the link {link!r}. Its links are {links}.")
+                known = expected_names(link, self.robot.links)
+                raise UsageError(f"--touching {link}:{name}: the robot lacks the link {link!r}, {known}")
             if name not in objects:
-                choices = f"The objects are {', '.join(objects)}." if objects else "Add files with --scene."
-                raise UsageError(f"--touching {link}:{name}: the scene lacks the object {name!r}. {choices}")
+                known = f", {expected_names(name, objects)}" if objects else ". Add files with --scene."
+                raise UsageError(f"--touching {link}:{name}: the scene lacks the object {name!r}{known}")
         return list(touching)
 
     @property
@@ -397,7 +289,7 @@ class Cell:
             "srdf": None if srdf is None else {"path": str(srdf), "sha256": sha256(srdf)},
             "scene": [{"path": str(path), "sha256": sha256(path)} for path in self.around.scene],
             "objects": [
-                {"name": thing.name, "file": str(thing.source), "geometry": thing.way} for thing in self.things
+                {"name": thing.name, "file": str(thing.source), "geometry": thing.kind} for thing in self.things
             ],
             "geometry": self.model.geometry,
             "unit": "m",
@@ -420,7 +312,7 @@ class Cell:
             note(text)
         robot = self.robot
         kinds = {geometry.way for geometry in robot.geometries} | {
-            kind for thing in self.things for kind in thing.way.split(" and ")
+            kind for thing in self.things for kind in thing.kind.split(" and ")
         }
         if hit and kinds & {"bodies", "hull"}:
             what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"

@@ -80,7 +80,8 @@ def check(
         Draw the first colliding configuration, or the closest one if all are free, to a .png, .jpg or .html file.
     """
     if (configurations is None) == (random is None):
-        raise UsageError("expected either configurations (a CSV file or a pose of the SRDF) or --random")
+        fault = "no configurations are given" if random is None else f"{configurations!r} and --random are both given"
+        raise UsageError(f"{fault}. Name either a CSV file or a pose of the SRDF, or use --random.")
     at_least(random=random, seed=seed, top=top)
     output.check()
     check_output(picture, "--picture", IMAGES, model.files(urdf, configurations, *around.scene))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gjk3d.cli.arguments import UsageError
 from gjk3d.errors import FileError, ParseError
+from gjk3d.wording import expected_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +74,8 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     if len(late):
         k = int(late[0])
         raise ParseError(
-            f"{text}: t is {times[k]:g} in row {k + 1} and {times[k + 1]:g} in the next, expected ascending"
+            f"{text}: t is {times[k]:g} in row {k + 1} and {times[k + 1]:g} in the next, expected ascending times. "
+            "Sort the rows by t."
         )
     return Trajectory(path, times)
 
@@ -88,14 +90,18 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
             return np.append(robot.state(text), np.nan)[None]
         if os.path.exists(path):
             raise FileError(f"{text!r} is a folder, a device or a pipe, expected a CSV file")
-        states = f". The SRDF has the poses {', '.join(robot.states)}." if robot.states else ""
-        raise FileError(f"the file {text!r} ({path.absolute()}) does not exist{states}")
+        cure = (
+            f" and is not a pose of the SRDF, {expected_names(text, robot.states)}"
+            if robot.states
+            else ". Correct its path."
+        )
+        raise FileError(f"the file {text!r} ({path.absolute()}) does not exist{cure}")
     if path.stat().st_size > _LARGEST:
-        raise UsageError(f"{text} has {path.stat().st_size} bytes, expected at most {_LARGEST}")
+        raise UsageError(f"{text} has {path.stat().st_size} bytes, expected at most {_LARGEST}. Split the file.")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as reason:
-        raise ParseError(f"{path} is not a text in UTF-8: {reason}") from None
+        raise ParseError(f"{path} is not a text in UTF-8: {reason}. Save it as UTF-8.") from None
     rows = [(k, _cells(line)) for k, line in enumerate(lines, 1)]
     rows = [(k, cells) for k, cells in rows if cells]
     names = *columns(robot), TIME
@@ -109,7 +115,9 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
     for row, (line, cells) in zip(values, rows, strict=True):
         where = f"{path}, line {line}"
         if len(cells) != len(order):
-            raise ParseError(f"{where}: {len(cells)} numbers, expected {len(order)}: {', '.join(names[: len(order)])}")
+            raise ParseError(
+                f"{where} has {len(cells)} numbers, expected {len(order)}: {', '.join(names[: len(order)])}"
+            )
         for place, cell in zip(order, cells, strict=True):
             row[place] = _number(cell, f"{where}, {names[place]}")
     return values
@@ -133,11 +141,11 @@ def _is_number(cell: str) -> bool:
 
 def _number(cell: str, where: str) -> float:
     if not _is_number(cell):
-        cure = ", and angles are in radians" if "deg" in cell else ""
-        raise ParseError(f"{where}: {cell!r} is not a number{cure}")
+        cure = " Angles are in radians." if "deg" in cell else " Correct it, or remove the row."
+        raise ParseError(f"{where}: {cell!r} is not a number.{cure}")
     value = float(cell)
     if not math.isfinite(value):
-        raise ParseError(f"{where}: {cell}, expected a finite number")
+        raise ParseError(f"{where} is {cell}, expected a finite number. Correct it, or remove the row.")
     return value
 
 
@@ -145,13 +153,16 @@ def _order(header: list[str], names: tuple[str, ...], where: str, robot: Robot) 
     for cell in header:
         if cell not in names:
             raise ParseError(
-                f"{where}: {cell!r} is not a joint of the robot {robot.name!r}, expected {', '.join(names[:-1])}"
+                f"{where}: {cell!r} is not a joint of the robot {robot.name!r}, {expected_names(cell, names[:-1])}"
             )
         if header.count(cell) > 1:
             raise ParseError(f"{where}: the joint {cell!r} occurs twice. Remove one of its columns.")
     missing = [name for name in names[:-1] if name not in header]
     if missing:
-        raise ParseError(f"{where}: the column of {missing[0]!r} is missing, expected {', '.join(names[:-1])}")
+        raise ParseError(
+            f"{where}: the column of {missing[0]!r} is missing. Add it, so that the columns are "
+            f"{', '.join(names[:-1])}."
+        )
     return [names.index(cell) for cell in header]
 
 
@@ -167,7 +178,7 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
 
 
 def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
-    """Return a note on the rows outside of the limits, with their number and the first one."""
+    """Return a note on the rows outside of the limits, with the number of these rows and the first row."""
     import numpy as np
 
     q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)

@@ -195,7 +195,7 @@ def _solids(cell: Cell) -> list[tuple[str, str, str, str]]:
         kinds = ", ".join(sorted({geometry.way for geometry in geometries})) or "-"
         rows.append((safe(name), bodies, kinds, ", ".join(map(safe, files)) or "-"))
     for thing in cell.things:
-        rows.append((safe(thing.name), str(len(thing.pieces)), thing.way, safe(thing.source.name)))
+        rows.append((safe(thing.name), str(len(thing.pieces)), thing.kind, safe(thing.source.name)))
     return rows
 
 
@@ -251,7 +251,7 @@ def pairs(
 ) -> int:
     """Find the pairs of links that need no check, and write them as an SRDF.
 
-    These pairs share a joint, always collide, or never collide. The last are proven if possible.
+    These pairs share a joint, always collide, or never collide. Pairs that never collide are proven if possible.
 
     Parameters
     ----------

@@ -24,7 +24,6 @@ from gjk3d.cli.robot.cell import (
     Pair,
     Run,
     Surroundings,
-    pair_words,
     write_csv,
     wrote,
 )
@@ -62,7 +61,7 @@ class Sampling:
 
     def __str__(self) -> str:
         if self.certify:
-            return f"certified, to {number(self.tolerance)} of an edge"
+            return f"certified, in intervals down to {number(self.tolerance)} of an edge"
         return f"sampled, in steps of at most {number(self.resolution)} rad or m"
 
 
@@ -141,7 +140,7 @@ class PathResult(NamedTuple):
 
 
 def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) -> PathResult:
-    """Return the result of a path up to its first edge that is not free. Ctrl-C returns the result so far."""
+    """Return the result of a path up to its first edge that is not free. After Ctrl-C it is the result so far."""
     edges = len(points) - 1
     checked = 0
     try:
@@ -179,7 +178,7 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     rows = f"from row {result.edge + 1} to row {result.edge + 2} of {result.edges + 1}"
     where = f"edge {result.edge + 1} of {result.edges}, {rows}"
     words = {"HIT": "collide", "UNRESOLVED": "are too close to decide"}[result.status]
-    print_line(f"{result.status} on {where}: {pair_words(result.pair)} {words}")
+    print_line(f"{result.status} on {where}: {' and '.join(map(safe, result.pair or ()))} {words}")
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
     print_line(f"free up to {below(result.safe)} of this edge{end}")
     if result.q is not None:
@@ -215,7 +214,7 @@ def safety(
 ) -> int:
     """List the pairs that come closer than the margin during a programme of paths, also between samples.
 
-    The exit code is 0 if every pair is proven to keep its margin on every path, and else 1.
+    The exit code is 0 if every pair is proven to keep its margin on every path, otherwise 1.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from gjk3d.query.difference import Difference
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shown import shown
 from gjk3d.units import symbol
 from gjk3d.viz import notebook
@@ -43,6 +45,7 @@ def explain(
     view: Sequence[float] | None = None,
     up: Sequence[float] | None = None,
     unit: str | None = None,
+    path: str | os.PathLike[str] | None = None,
 ) -> Explanation:
     """Return the explanation of a result step by step, from the trace of its kernels.
 
@@ -56,11 +59,13 @@ def explain(
         Direction that is up in the pictures, z by default.
     unit : str, optional
         Unit of all lengths in the text.
+    path : path, optional
+        The file to write, as by `Explanation.save`.
 
     Returns
     -------
     Explanation
-        It has ``.steps``, ``.show()`` and ``.save(path)``.
+        An object with ``.steps``, ``.show()`` and ``.save(path)``.
 
     Raises
     ------
@@ -84,15 +89,31 @@ def explain(
     for name, shape in zip("AB", (result.shape_a, result.shape_b), strict=True):
         if not isinstance(shape, Shape):
             raise UnsupportedPair(
-                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. "
-                "Use its hull() or its parts"
+                f"{name} is {kind_of(shape)}, but explain shows GJK and EPA, which need convex shapes. Use its hull()"
             )
         if isinstance(shape, Halfspace):
             raise UnsupportedPair(
                 f"{name} is {kind_of(shape)}, for which support points give the result without GJK and EPA. "
                 "Use viz.show to draw the result"
             )
-    return Explanation(result, view, up, symbol(unit))
+    explanation = Explanation(result, view, up, symbol(unit))
+    if path is not None:
+        explanation.save(path)
+    return explanation
+
+
+#: the polygons of many 2D tutorials on GJK, which overlap; the lesson begins with prisms on them
+_LESSON = ((4, 11), (4, 5), (9, 9)), ((5, 7), (7, 3), (10, 2), (12, 7))
+
+
+def write_lesson(path: str | os.PathLike[str]) -> Path:
+    """Write the page of the lesson, which begins with two prisms that overlap, and return its path."""
+    from gjk3d.viz.explanation import stage
+
+    first, second = (ConvexHull([(x, y, z) for x, y in polygon for z in (-2, 2)]) for polygon in _LESSON)
+    result = query_distance(EPA_ALWAYS, first, second, None, None, inf, None, True)
+    names = "triangular prism", "four-sided prism"
+    return stage.write_page(target_file(path, PAGES), explain(result), names, code_shown=True)
 
 
 def _trace_of(result: Distance) -> Trace:
@@ -121,7 +142,7 @@ class Explanation:
     ----------
     result : Distance
     steps : list of Step
-        Each has its ``sentence``, and its simplex or polytope, direction, point and bounds.
+        The steps. A step has a ``sentence``, a simplex or polytope, a direction, a point and bounds.
     """
 
     def __init__(self, result: Distance, view: Any, up: Any, unit: str | None) -> None:
@@ -200,10 +221,10 @@ class Explanation:
         most : int, optional
             Greatest number of steps, with the first and the last. By default 8 in a strip, 24 in an animation.
         seconds : float, optional
-            Time of each step in an animation. By default it is the reading time of its sentence, at most 20 seconds
-            for all steps.
+            Time of each step in an animation. By default it is the reading time of the step's sentence, at most 20
+            seconds for all steps.
         names : (str, str), optional
-            Names of A and B in a page, by default their kinds of shape.
+            Names of A and B in a page. By default they are the kinds of the shapes.
 
         Returns
         -------

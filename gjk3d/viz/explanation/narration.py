@@ -35,7 +35,7 @@ _PARTS = ("", "corner", "edge", "triangle", "tetrahedron")
 
 
 class Step(NamedTuple):
-    """One step: its state, support query and conclusion, in numbers and in a sentence.
+    """One step of GJK or EPA: its state, support query and conclusion, in numbers and in a sentence.
 
     Points of A - B and directions are in world axes about the origin of A - B. ``support_a``, ``support_b`` and the
     witness points are in world coordinates. A point of A - B has the same name in every step.
@@ -104,7 +104,7 @@ def part(names: Sequence[str]) -> str:
 
 
 def _witnesses(weights: Array, corners: Array, on_a: Array, on_b: Array) -> dict[str, Array]:
-    """Return the nearest point of a simplex or face, and the points of A and B whose difference it is."""
+    """Return the nearest point of a simplex or face, and the points of A and B whose difference is this point."""
     return {"nearest": weights @ corners, "witness_a": weights @ on_a, "witness_b": weights @ on_b}
 
 
@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Replace last steps with equal texts of bounds by one step, since curved shapes take many of them."""
+        """Replace the last steps with the same text of bounds by one step, since curved shapes take many such steps."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -149,7 +149,7 @@ class Narrator:
         self.steps[first:] = [last._replace(number=first, title=title, sentence=prefix + last.sentence)]
 
     def _add(self, phase: str, sentences: list[str], of: GjkStep | EpaStep | None = None, **values: Any) -> None:
-        """Add a step with values, and with the fields of the same names of a step of the trace, both in its axes."""
+        """Add a step with values in the axes of the trace, and with the fields of the same names of a trace's step."""
         values = {name: getattr(of, name) for name in Step._fields if hasattr(of, name)} | values
         if of is not None:
             self.lower = max(self.lower, of.lower - self.radii)  # the best bounds so far
@@ -196,7 +196,7 @@ class Narrator:
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Return how much farther a support point is that is not added, as text."""
+        """Return a text on how little farther a support point is, as the reason why it is not added."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"
@@ -278,7 +278,7 @@ class Narrator:
         self._add("EPA", sentences, step, **witnesses, **facts)
 
     def _grown_names(self, vertices: Array) -> tuple[str, ...]:
-        """Return the names of EPA's vertices, of which a step keeps all and adds more."""
+        """Return the names of EPA's vertices. A step never removes a vertex, so the names of the step before stay."""
         if len(vertices) < len(self._vertices):
             self._vertices = ()
         self._vertices += tuple(map(self.names, vertices[len(self._vertices) :]))

@@ -1,6 +1,6 @@
 """Drawings of each step, in two views.
 
-Each view is in units of its picture about the middle, so that pictures do not depend on the scale.
+The coordinates of a view are relative to its middle and in units of its size, so pictures do not depend on the scale.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ ROLES = {
     "polytope": Role("EPA's polytope, inside A - B", "#56B4E9", "#56B4E9"),
     "closest": Role("its face nearest to the origin", "#F0E442", "#F0E442"),
     "removed": Role("other replaced faces", "#F3B58A", "#F3B58A"),
+    "fan": Role("new faces around the horizon", "#E07B39", "#FF9A5C"),
+    "bound": Role("plane of the lower bound", "#5F7D95", "#93AFC4"),
     "new": Role("new point and its horizon", SEPARATION, "#FF7A33", over=True),
     "direction": Role("support direction", NORMAL, "#4C9FE0", over=True),
     "ink": Role("nearest points so far", INK, "#E8EAED", over=True),
@@ -119,7 +121,7 @@ def _axes(view: Any, up: Any) -> tuple[Array, Array]:
 
 
 def _slanted(view: Array, steps: list[Step]) -> Array:
-    """Return a direction near that of the layout along which few or no arrows of steps point at the viewer."""
+    """Return a direction near ``view`` from which few or no arrows of the steps point at the viewer."""
     arrows = np.array([step.direction for step in steps if step.direction is not None])
     z, turn = np.meshgrid(np.linspace(-0.2, 0.7, 7), np.linspace(0.0, 2.0 * np.pi, 48, endpoint=False))
     flat = np.sqrt(1.0 - z * z)

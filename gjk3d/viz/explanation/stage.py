@@ -6,14 +6,20 @@ OpenGL.
 
 from __future__ import annotations
 
+import ast
 import html
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gjk3d import webpage
+from gjk3d.geometry import simplex
+from gjk3d.narrow import epa, gjk
 from gjk3d.query.difference import Difference
 from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
@@ -120,7 +126,7 @@ def height_beneath(steps: list[Step], width: int) -> int:
 class Stage:
     """A plotter that draws a step in two views side by side.
 
-    The text is below the views, with the curve and the legend, or to their right with ``side_by_side``.
+    The text, the curve and the legend are below the views, or to the right of them with ``side_by_side``.
     """
 
     def __init__(
@@ -229,6 +235,14 @@ _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 MOST_CORNERS = 20_000
 #: curved cores with support mappings in a page, and the count of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
+#: the templates of a page: the port of the kernels, the text of the steps, the pictures
+_FILES = (
+    "explain.html", "explain.css",
+    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js",
+    "words.js", "tell.js", "curve.js", "pieces.js", "panel.js", "shapes.js", "presets.js", "pseudocode.js",
+    "links.js", "code.js", "numbers.js", "inputs.js", "explain.js",
+)  # fmt: skip
+_TEXT = {"new": 0.85, "ink": 1.0}  #: factors of the colours of names, which need contrast on paper
 _LONGEST = 20_000  #: greatest default duration of an animation, in milliseconds
 #: colours of the legend, which a palette contains exactly
 _PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
@@ -264,7 +278,7 @@ def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
 def _shots(
     steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], side_by_side: bool = False
 ) -> Iterator[Image.Image]:
-    """Yield pictures of some steps, with text below the views or to their right."""
+    """Yield pictures of some steps, with text below the views or to the right of them."""
     stage = Stage(steps, scene, size, side_by_side)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
@@ -272,8 +286,10 @@ def _shots(
         stage.plotter.close()
 
 
-def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None) -> Path:
-    """Write the page of an explanation, whose content security policy forbids the network, and return its path."""
+def write_page(
+    path: Path, explained: Explanation, names: tuple[str, str] | None = None, code_shown: bool = False
+) -> Path:
+    """Write the page of an explanation and return its path. The page's security policy forbids the network."""
     result, steps, unit = explained.result, explained.steps, explained._unit
     pair_names = names or (called(result.shape_a), called(result.shape_b))
     text = {
@@ -287,11 +303,11 @@ def write_page(path: Path, explained: Explanation, names: tuple[str, str] | None
     }
     data = _data(explained) | {"names": pair_names, "verdict": headline(result, unit), "unit": unit}
     markup = {
+        "code_shown": " checked" if code_shown else "",
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),
     }
-    files = ("explain.html", "explain.css", "gjk.js", "tell.js", "pieces.js", "panel.js", "explain.js")
-    return webpage.write_page(path, ROOM, files, text=text, markup=markup)
+    return webpage.write_page(path, ROOM, _FILES, text=text, markup=markup)
 
 
 def _data(explained: Explanation) -> dict[str, Any]:
@@ -301,7 +317,10 @@ def _data(explained: Explanation) -> dict[str, Any]:
     inputs = given_to(explained.result, difference)
     spanned = inputs is not None and difference.sampled  # whether the page samples the support mappings of both
     still = (scene.left.still, [] if spanned else scene.right.still)
-    role_colors = {name: {"line": darker(role.light), "rod": rod_color(name)} for name, role in ROLES.items()}
+    role_colors = {
+        name: {"line": darker(role.light), "rod": rod_color(name), "text": darker(role.light, _TEXT.get(name, 0.5))}
+        for name, role in ROLES.items()
+    }
     return {
         "colors": {name: role._asdict() | role_colors[name] for name, role in ROLES.items()},
         "view": scene.view.tolist(),
@@ -312,11 +331,36 @@ def _data(explained: Explanation) -> dict[str, Any]:
         "sampled": difference.sampled,
         "answered": ANSWERED,
         "steps": [_step(step, difference.center) for step in explained.steps],
+        "size": difference.size,
+        "radii": sum(difference.radii),
+        "kernels": _kernels(),
     }
 
 
+#: the kernels that a page shows next to the pseudocode
+_SHOWN_KERNELS = {
+    "GJK": ((gjk, ("gjk",)), (simplex, ("closest_on_segment", "closest_over", "side", "closest_on_tetrahedron"))),
+    "EPA": ((epa, ("epa", "nearest_face", "add_face", "horizon", "add_fan", "sew", "expand", "first_tetrahedron")),),
+}
+
+
+@cache
+def _kernels() -> dict[str, str]:
+    """Return the source text of GJK and EPA; an empty dictionary for a frozen program without sources."""
+    try:
+        return {name: "\n\n".join(_source(*part) for part in parts) for name, parts in _SHOWN_KERNELS.items()}
+    except OSError:
+        return {}
+
+
+def _source(module: ModuleType, names: Sequence[str]) -> str:
+    text = inspect.getsource(module)
+    nodes = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    return "\n\n".join(filter(None, (ast.get_source_segment(text, nodes[name]) for name in names)))
+
+
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return both shapes for GJK in a page, about the centre of A, or None if a page lacks a support mapping."""
+    """Return both shapes, about the centre of A, for GJK in a page; None if pages lack the support mapping of one."""
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):
         ints, floats = shape._packed

@@ -15,17 +15,22 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform
 
 from gjk3d.bodies.base import Body
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.mesh import as_mesh
 from gjk3d.clash.detection.assembly import Assembly
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.report import Report
+from gjk3d.convex.checks import line_for
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
 from gjk3d.query.motion import Motion
+from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact
 from gjk3d.query.volumes import Volume
 from gjk3d.results import Axis, Distance
 from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
+from gjk3d.robot.swept import SweptVolume
 from gjk3d.scene import Scene
 from gjk3d.scene.results import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
@@ -34,10 +39,12 @@ from gjk3d.shapes.surfaces import Surface
 from gjk3d.viz.colors import GREY, NORMAL, PALETTE, SEPARATION
 from gjk3d.viz.drawing import Drawing, Style, ball_of
 from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient, draw_impact, draw_rays
-from gjk3d.viz.kinds.bodies import add, draw_body, draw_poses, draw_volume, matrices, words_for
+from gjk3d.viz.kinds.bodies import add, draw_body, draw_poses, draw_swept, draw_volume, matrices, words_for
+from gjk3d.viz.kinds.fields import draw_points
 from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
 from gjk3d.viz.layout import ready
+from gjk3d.wording import expected_names, with_article
 
 #: Greatest number of bodies whose names are in the legend. For more, a caption has their number.
 MOST_KEYS = 8
@@ -78,6 +85,17 @@ def draw_list(x: Any, style: Style) -> Drawing:
     if not named:
         drawing.words.append(f"{len(entries)} bodies")
     return drawing
+
+
+def draw_foreign(x: Any, style: Style) -> Drawing:
+    """Draw a scene or points of trimesh, or a volume, blocks or points of pyvista."""
+    if hasattr(x, "dump"):  # trimesh.Scene
+        return draw_list([*x.dump()], style)
+    if hasattr(x, "combine"):  # pyvista.MultiBlock
+        return draw_list([block for block in x.recursive_iterator(skip_none=True) if block.n_points], style)
+    points = x.vertices if hasattr(x, "vertices") else x.points
+    lines = hasattr(x, "n_cells") and x.n_cells > getattr(x, "n_verts", 0)
+    return draw_body(as_mesh(x) if lines else PointCloud(points, 0.0), style)
 
 
 def _is_pair(entry: Any) -> bool:
@@ -131,6 +149,8 @@ KINDS: dict[type, Callable[..., Drawing]] = {
     Gradient: draw_gradient,
     Impact: draw_impact,
     RayHit: draw_rays,
+    PointDistances: draw_points,
+    SweptVolume: draw_swept,
     Scene: draw_scene,
     Clearance: draw_clearance,
     ScenePairs: draw_pairs,
@@ -150,26 +170,24 @@ def function_of(x: Any) -> Callable[..., Drawing]:
         if cls in KINDS and (cls is not tuple or type(x) is tuple):  # a NamedTuple is not a list
             return KINDS[cls]
     if hasattr(x, "regular_faces") or (hasattr(x, "vertices") and hasattr(x, "faces")):  # pyvista, trimesh
-        return draw_body
+        return draw_body if len(getattr(x, "regular_faces", "+")) else draw_foreign
+    if line_for(x):
+        return draw_foreign
     cure = _cure(x)
     if cure:
-        raise TypeError(f"a {type(x).__name__} cannot be drawn by itself. Draw {cure}")
+        raise TypeError(f"{with_article(type(x).__name__)} cannot be drawn by itself. Draw {cure}")
     ours = {cls.__name__ for cls in KINDS if cls.__module__.startswith("gjk3d.")}
     ours -= {"Body", "Surface", "Travel", "Volume"}  # base classes and internal classes
     ours |= {"Mesh", "PointCloud", "VoxelGrid", "HeightField", "Shell", "Compound", "AABB", "OBB"}
     options = ", ".join([*sorted(ours), "poses"])
-    raise TypeError(f"{type(x).__name__} cannot be drawn, expected one of {options}, or a list of them")
+    raise TypeError(f"{with_article(type(x).__name__)} cannot be drawn, expected one of {options}, or a list of them")
 
 
 def _cure(x: Any) -> str:
-    import trimesh
-
     cures = {
-        Clash: "its report at this clash: viz.show(report, clash=k), or clash=found.id",
+        Clash: "its report at this clash: viz.show(report, clash=k), or clash=finding.id",
         **dict.fromkeys((RobotClearance, RobotCollision), "the checker at its configuration: viz.show(checker, q=q)"),
         Motion: "the body at some poses of the motion: viz.show(shape, pose=motion.at(times))",
-        trimesh.PointCloud: "gjk3d.PointCloud(cloud.vertices, radius)",
-        trimesh.Scene: "each mesh of scene.dump(), or load its file with gjk3d.clash.Assembly.load",
     }
     return next((cure for cls, cure in cures.items() if isinstance(x, cls)), "")
 
@@ -182,16 +200,16 @@ def is_solid(x: Any) -> bool:
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     """Return the drawing of an object. An option that its kind does not have is a TypeError.
 
-    The object ``of`` of a bounding volume or of rays is drawn first, at the pose of the style.
+    For a bounding volume or for rays, the object in the option ``of`` is drawn first, at the pose in the style.
     """
     draw = function_of(x)
     accepted = list(signature(draw).parameters)[2:]
     for name in options:
         if name not in accepted:
-            cure = f"Its options are {', '.join(accepted)}" if accepted else "Leave it out"
-            raise TypeError(f"the picture of a {type(x).__name__} does not have the option {name!r}. {cure}")
+            cure = f", {expected_names(name, accepted)}" if accepted else ". Leave it out"
+            raise TypeError(f"the picture of {with_article(type(x).__name__)} does not have the option {name!r}{cure}")
     style = style or Style()
-    if draw in (draw_volume, draw_rays) and options.get("of") is not None:
+    if draw in (draw_volume, draw_rays, draw_points) and options.get("of") is not None:
         faint = 0.45 if style.opacity is None else style.opacity
         other_style = Style(style.pose) if draw is draw_volume else Style(style.pose, style.colors, faint)
         options["of"] = drawing_of(options["of"], other_style)

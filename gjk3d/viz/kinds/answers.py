@@ -27,15 +27,14 @@ from gjk3d.shapes import surfaces
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
-from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, PALETTE, SEPARATION
+from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, PALETTE, SEPARATION
 from gjk3d.viz.drawing import MODEL, Drawing, Style, ball_of, darker
 from gjk3d.viz.kinds.bodies import add, matrices
+from gjk3d.viz.kinds.fields import add_depth_image
 from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, side_view
 from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
 from gjk3d.wording import above, format_depth, number
 
-#: Colour of the overlap volume.
-_COMMON_COLOR = "#D6408F"
 #: Greatest number of corners of two hulls that are intersected without manifold3d.
 _MOST_CORNERS = 400
 #: Greatest number of triangles of two meshes that are intersected for a picture.
@@ -46,7 +45,7 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
     """Draw a result of `gjk3d.distance` or `gjk3d.signed_distance`.
 
     A is orange and B green. The blue arrow is the normal from A to B. In overlap, the vermilion arrow is the separating
-    translation of B. It is the minimum translation if the legend calls it the shortest.
+    translation of B. If the legend calls this translation the shortest, it is the minimum translation.
 
     Parameters
     ----------
@@ -77,6 +76,7 @@ def _of_pair(
 ) -> Drawing:
     """Draw the two bodies of a result from far to near, with their names in the legend."""
     drawing = Drawing(words=words, view=layout.view, focus=(layout.center, layout.radius), sorted=True)
+    drawing.headline = words[0]
     shapes = (x.shape_a, x.shape_b)
     # from far to near: the farther body is behind the plane that separates the two
     for i in (0, 1) if float(x.normal @ layout.view) >= 0.0 else (1, 0):
@@ -105,16 +105,17 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
     a, b, n = x.point_a, x.point_b, x.normal
     gap = float(np.linalg.norm(b - a))
     if x.distance > 0.0:
-        drawing.rods(a, b, 0.005 * size, INK)
+        drawing.rods(a, b, 0.005 * size, INK, name="gap")
     start = a if x.distance <= 0.0 or gap < 0.6 * size else (a + b) / 2 - 0.17 * size * n
-    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal from A to B")
+    drawing.arrows(start, n, 0.34 * size, 0.009 * size, NORMAL, key="normal from A to B", name="normal")
     if x.depth > 0.0:
-        drawing.arrows(b, n, x.depth, min(0.014 * size, 0.2 * x.depth), SEPARATION, key=translation_label(x))
+        key, thickness = translation_label(x), min(0.014 * size, 0.2 * x.depth)
+        drawing.arrows(b, n, x.depth, thickness, SEPARATION, key=key, name="separation_vector")
     drawing.ends(a, b, size, colors, bar=None)
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add the overlap volume and intersection curve of two closed surfaces, and return whether there is a volume."""
+    """Add the overlap volume and intersection curve of two closed surfaces; return whether they have such a volume."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
@@ -124,9 +125,10 @@ def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool
     except Gjk3dError:
         return False
     if common is not None and len(common[1]):
-        drawing.marks([common], _COMMON_COLOR, opacity=0.75, key="overlap volume")
+        drawing.marks([common], COMMON, opacity=0.75, key="overlap volume", name="overlap volume")
     if len(curve):
-        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key="intersection curve")
+        key = "intersection curve"
+        drawing.rods(curve[:, 0], curve[:, 1], 0.004 * size, INK, 8, key=key, name=key)
     return common is not None
 
 
@@ -230,7 +232,7 @@ def _pair(
 
 
 def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
-    """Draw a result of `gjk3d.gradient`: at the origin of each body, its motion for which the distance grows fastest.
+    """Draw a result of `gjk3d.gradient`: for each body, at its origin, the motion that increases the distance fastest.
 
     Parameters
     ----------
@@ -287,6 +289,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
         raise TypeError(f"the impact has {len(x)} motions, expected one motion. Draw one row, for example impact[0]")
     until = float(x.free_until)
     drawing = Drawing(words=impact_words(x))
+    drawing.headline = drawing.words[0]
     sides = [(x.shape_a, x.motion_a), (x.shape_b, x.motion_b)]
     key_pair(drawing, (x.shape_a, x.shape_b), style)
     for k, (shape, motion) in enumerate(sides):
@@ -308,7 +311,7 @@ def draw_impact(x: Impact, style: Style, *, ghosts: int = 6) -> Drawing:
 
 
 def contact_signs(x: Impact, size: float) -> Drawing:
-    """Return markers of the first contact and its normal, or an empty drawing without a contact."""
+    """Return a drawing with markers of the first contact and its normal, empty if there is no contact."""
     signs = Drawing()
     if x.status != ImpactStatus.FREE:
         key = "first contact and normal from A to B"
@@ -318,7 +321,7 @@ def contact_signs(x: Impact, size: float) -> Drawing:
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the path of the middle of a body, with dashes beyond the contact by a third of its time."""
+    """Add the path of the middle of a body; dashes continue it by a third of the time up to the contact."""
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
@@ -340,7 +343,7 @@ def moves(motion: Motion) -> bool:
 
 
 def _approach(x: Impact) -> Array:
-    """Return the direction of the motion of B relative to A, or the normal if there is no motion."""
+    """Return the direction in which B moves relative to A, or the normal if there is no motion."""
     direction = np.zeros(3)
     for shape, motion, sign in ((x.shape_a, x.motion_a, -1.0), (x.shape_b, x.motion_b, 1.0)):
         if not isinstance(shape, Halfspace):
@@ -356,18 +359,25 @@ _MOST_RODS = 60
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
 
-def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None) -> Drawing:
+def draw_rays(x: RayHit, style: Style, *, of: Drawing | None = None, image: tuple[int, int] | None = None) -> Drawing:
     """Draw a result of `gjk3d.raycast` or `Scene.raycast`.
 
     Parameters
     ----------
     of : Drawing, optional
         The drawing of the objects that the rays were cast at.
+    image : (int, int), optional
+        Rows and columns of pixels if the rays are those of a camera, row by row. The hit points and the depth image in
+        front of the camera are drawn instead of the rays.
     """
     drawing = Drawing()
     if of is not None:
         drawing.take(of)
         drawing.words = []
+    if image is not None:
+        add_depth_image(drawing, x, image)
+        drawing.words = [f"Depth image of {image[0]} x {image[1]} rays: {int(np.sum(x.hit))} hit"]
+        return drawing
     points = np.reshape(x.point, (-1, 3))
     starts, directions = (np.broadcast_to(np.reshape(rows, (-1, 3)), points.shape) for rows in (x.origin, x.direction))
     directions = directions / np.linalg.norm(directions, axis=1)[:, None]

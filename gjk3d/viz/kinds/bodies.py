@@ -10,28 +10,37 @@ from numpy.typing import NDArray
 from gjk3d import poses
 from gjk3d.bodies.bvh import boxes_at
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.solids import arrays_of, solid
+from gjk3d.bodies.solids import joined as joined_solids
 from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError
 from gjk3d.poses import pose_rows
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
+from gjk3d.robot.swept import SweptVolume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
 from gjk3d.units import reading
-from gjk3d.viz.colors import AXES, GREY, NORMAL, PALETTE, SEPARATION
-from gjk3d.viz.drawing import Drawing, Style, ball_of, darker
+from gjk3d.viz.colors import AXES, GREY, INK, NORMAL, PALETTE, SEPARATION
+from gjk3d.viz.drawing import PART, Drawing, Style, ball_of, darker
+from gjk3d.viz.kinds.fields import add_slice, crossings
 from gjk3d.viz.layout import half_space, kind, placed
-from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, surface_of
-from gjk3d.wording import count, kind_of, number, with_unit
+from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, ball, box_lines, is_dots, joined, surface_of
+from gjk3d.wording import above, count, kind_of, number, with_unit
 
 #: Greatest number of poses of a body that are drawn. They are at even intervals in a longer stack.
 MOST_GHOSTS = 24
+#: Greatest number of points that are drawn as large dots.
+_FEW_DOTS = 2000
 #: Greatest number of triangles (two per square) of a voxel grid whose edges are drawn.
 MOST_SQUARES = 20_000
 #: Greatest number of triangles of a body with an outline, which is computed in every frame.
 MOST_OUTLINED = 30_000
 
 
-def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = None) -> Drawing:
+def draw_body(
+    x: Any, style: Style, *, axes: bool = False, level: int | None = None, slice: Any = None,
+    self_intersections: bool = False,
+) -> Drawing:  # fmt: skip
     """Draw a solid at its poses.
 
     Parameters
@@ -40,8 +49,14 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
         Whether the axes of each pose are drawn.
     level : int
         The level of a mesh's tree whose boxes are drawn. Level 0 is the box around the mesh.
+    slice : str or ((3,) float, (3,) float), optional
+        A slice through the signed distances: "xy", "xz" or "yz" through the middle, or a point and a normal.
+    self_intersections : bool
+        Whether the faces of a mesh that intersect other faces of the mesh are marked.
     """
     drawing = Drawing()
+    if self_intersections and not isinstance(x, Mesh):
+        raise TypeError(f"self_intersections= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     if level is not None and not isinstance(x, Mesh):
         raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     stack = matrices(style.pose)
@@ -52,7 +67,8 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
     for k, i in enumerate(shown):
         last = k == len(shown) - 1
         fade = 1.0 if last else 0.12 + 0.22 * k / max(len(shown) - 1, 1)
-        add(drawing, x, stack[i], color, fade * style.alpha(0, 1.0))
+        faint = 0.25 if slice is not None or self_intersections else 1.0
+        add(drawing, x, stack[i], color, fade * style.alpha(0, faint))
     if axes:
         add_axes(drawing, stack[shown], 0.75 * drawing.ball[1] if len(stack) == 1 else None)
     drawing.words = [name]
@@ -65,6 +81,49 @@ def draw_body(x: Any, style: Style, *, axes: bool = False, level: int | None = N
         drawing.words.append(f"{len(shown)}{of} poses, the last one opaque")
     if level is not None:
         add_levels(drawing, x, stack[-1], level)
+    if slice is not None:
+        add_slice(drawing, x, stack[-1], slice)
+    if self_intersections:
+        _add_self_intersections(drawing, x, stack[-1])
+    return drawing
+
+
+def _add_self_intersections(drawing: Drawing, mesh: Mesh, pose: Array) -> None:
+    """Mark the faces of a mesh that intersect other faces of the mesh, and their edges."""
+    pairs = mesh.self_intersections()
+    drawing.words.append(f"{count(len(pairs), 'pair')} of its faces intersect" + "s" * (len(pairs) == 1))
+    if not len(pairs):
+        return
+    vertices = placed(mesh.vertices, (), pose).vertices
+    faces, key = mesh.faces[np.unique(pairs)], "faces that intersect others"
+    drawing.body(vertices, faces, SEPARATION, 0.6, look=PART, key=key, name="self-intersections")
+    drawing.lines(crossings(*(vertices[mesh.faces[pairs[:, k]]] for k in (0, 1))), INK, width=4.0)
+    drawing.key("intersection curve", INK)
+
+
+def draw_swept(x: SweptVolume, style: Style, *, of: Any = None) -> Drawing:
+    """Draw a result of `Checker.swept`: the union of the pieces of each link.
+
+    Parameters
+    ----------
+    of : Checker, optional
+        The checker whose obstacles are drawn too.
+    """
+    drawing, names = Drawing(), list(dict.fromkeys(piece.link for piece in x.pieces))
+    if of is not None:
+        for name in of.objects:
+            add(drawing, of.shape(name), of.pose(name), GREY, 1.0, outline=False, name=name)
+        drawing.key("obstacles", GREY)
+    for k, name in enumerate(names):
+        surfaces = [piece.shape.surface(24) for piece in x.pieces if piece.link == name]
+        solids = [solid(Mesh(*surface)) for surface in surfaces]
+        union = None if None in solids else joined_solids(solids)
+        vertices, faces = joined(surfaces) if union is None else arrays_of(union)
+        color = style.color(k)
+        drawing.body(vertices, faces, color, style.alpha(k, 0.45), name=name, even=True)
+        drawing.key(style.name(k, name), color)
+    excess = f"excess ≤ {above(x.excess, 3)}"
+    drawing.words = [f"Swept volumes of {count(len(names), 'link')}: {count(len(x.pieces), 'piece')}, {excess}"]
     return drawing
 
 
@@ -85,13 +144,14 @@ def add(
     name: str = "",
     resolution: int = RESOLUTION,
 ) -> None:
-    """Add a solid at a pose or at each of a stack. A half-space is more transparent than other solids."""
+    """Add a solid at a pose or at each pose of a stack. A half-space is more transparent than other solids."""
     copies = 1 if pose is None else np.size(pose) // 16
     if isinstance(x, Halfspace):
         drawing.items.append(half_space(x, pose, color, 0.4 * opacity, name=name))
         return
     if is_dots(x):
-        drawing.dots(placed(x.points, (), pose).vertices, color, width=3.0, opacity=opacity, name=name)
+        width = 3.0 if len(x.points) > _FEW_DOTS else 8.0
+        drawing.dots(placed(x.points, (), pose).vertices, color, width=width, opacity=opacity, name=name)
         return
     vertices, faces = surface_of(x, resolution)
     body = placed(vertices, faces, pose)
@@ -107,7 +167,7 @@ def add(
 
 
 def matrices(pose: Any, name: str = "pose") -> Array:
-    """Return checked poses as (n, 4, 4). None is one identity."""
+    """Return checked poses as (n, 4, 4). For None it is one identity matrix."""
     return poses.matrices(pose_rows(pose, name)[0])
 
 
@@ -126,11 +186,11 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
 
 
 def words_for(x: Any) -> str:
-    """Return the name of a solid, or its kind with its numbers if they are few."""
+    """Return the name of a solid, or else its kind, with the numbers that define it if they are few."""
     name = getattr(x, "name", None)
     if isinstance(name, str) and name:
         return name
-    text = repr(x).strip("<>")
+    text = repr(x).strip("<>") if type(x).__module__.startswith("gjk3d.") else kind(x).capitalize()
     return text if len(text) <= 60 and "\n" not in text else kind(x).capitalize()
 
 
@@ -138,12 +198,12 @@ def words_for(x: Any) -> str:
 _MOST_AXES = 60
 
 
-def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
+def draw_poses(x: Any, style: Style, *, length: float | None = None) -> Drawing:
     """Draw one pose or a stack of poses, with x vermilion, y green and z blue.
 
     Parameters
     ----------
-    size : float
+    length : float
         Length of the arrows.
     """
     if isinstance(x, np.ndarray) and x.shape[-2:] != (4, 4):
@@ -160,7 +220,7 @@ def draw_poses(x: Any, style: Style, *, size: float | None = None) -> Drawing:
     places = stack[:, :3, 3]
     if len(stack) > 1:
         drawing.lines(np.stack([places[:-1], places[1:]], axis=1), GREY, width=2.5)
-    add_axes(drawing, stack[shown], size)
+    add_axes(drawing, stack[shown], length)
     drawing.words = [count(len(stack), "pose")]
     if len(shown) < len(stack):
         drawing.words.append(f"axes of {len(shown)} poses")
@@ -171,7 +231,7 @@ _WORDS = {AABB: "axis-aligned box", OBB: "oriented box", BoundingSphere: "boundi
 
 
 def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawing:
-    """Draw a bounding volume, or a stack of them.
+    """Draw a bounding volume, or a stack of bounding volumes.
 
     Parameters
     ----------

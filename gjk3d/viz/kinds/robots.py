@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.errors import RobotError
 from gjk3d.query.raycast import raycast
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.playback import PathFrames, State, state_of
@@ -19,7 +21,7 @@ from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
 from gjk3d.viz.layout import camera_of, placed
 from gjk3d.viz.triangles import joined, surface_of
-from gjk3d.wording import count, format_bounds, format_depth, format_vector
+from gjk3d.wording import count, expected_names, format_bounds, format_depth, format_vector
 
 #: Colours of links in turn, obstacles, colliding links and the path of a link.
 LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
@@ -27,6 +29,8 @@ LINKS, THINGS, HIT, TRAIL = ("#56B4E9", "#2F8FC8"), GREY, SEPARATION, COLORS[1]
 VIEW = np.array([0.62, -0.66, 0.43]) / np.linalg.norm([0.62, -0.66, 0.43])
 #: Rotations of this direction about z, the least first, in degrees.
 _TURNS = Rotation.from_euler("z", np.array([0, 40, -40, 80, -80, 120, -120, 180])[:, None], degrees=True)
+#: Directions to the camera from all sides, the usual one first.
+VIEWS = _TURNS.apply(VIEW)
 MOST_GHOSTS = 9
 _MOST_NUMBERS = 8  #: greatest number of values of a configuration in the caption
 _LINE = 46  #: number of letters for pairs in the caption
@@ -41,7 +45,7 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
     Parameters
     ----------
     q : (dof,) or (n, dof) float, optional
-        A configuration, or several, of which the last is opaque and the others are ghosts. All 0 by default.
+        One or several configurations. The last is opaque, and the others are ghosts. By default all numbers are 0.
     labels : bool
         Whether the colliding or closest pair has a label.
     """
@@ -85,18 +89,17 @@ def draw_robot(x: Robot | Checker, style: Style, *, q: Row | None = None, labels
 
 
 def _clear_view(drawing: Drawing, state: State) -> Array:
-    """Return the view in which other links and obstacles hide least of a collision, by default the usual view."""
+    """Return the direction to the camera from which other bodies hide least of a collision, or the usual direction."""
     obstacles = [item for item in drawing.items if item.name not in state.hit]
     solid = [(item.vertices, item.faces) for item in obstacles if item.opacity == 1.0 and len(item.faces)]
-    views = _TURNS.apply(VIEW)
     if not solid:
         return np.asarray(VIEW)
-    eyes = np.array([camera_of(replace(drawing, view=view)).eye for view in views])
+    eyes = np.array([camera_of(replace(drawing, view=view)).eye for view in VIEWS])
     places = (state.points[0] + state.points[1]) / 2 + 0.04 * drawing.ball[1] * np.vstack([np.eye(3), -np.eye(3)])
     starts = np.tile(places, (len(eyes), 1))
     hidden = raycast(Mesh(*joined(solid)), starts, np.repeat(eyes, len(places), axis=0) - starts).hit
     # a third of the surroundings of the collision may be hidden, since the links of the robot always hide some
-    return np.asarray(views[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
+    return np.asarray(VIEWS[np.argmin(np.maximum(hidden.reshape(len(eyes), -1).mean(axis=1), 1.0 / 3.0))])
 
 
 def words_for(state: State) -> str:
@@ -143,6 +146,26 @@ def parts_of(x: Robot | Checker, style: Style) -> list[Part]:
     return parts
 
 
+def labels_of(robot: Robot, names: Sequence[str]) -> dict[str, int]:
+    """Return the column of q by the label of each slider. A joint with several numbers has a slider for each number."""
+    labels: dict[str, int] = {}
+    for name in names:
+        if name not in robot.columns:
+            raise RobotError(f"joints: {name!r} is not a joint that moves, {expected_names(name, robot.joint_names)}")
+        columns = robot.columns[name]
+        several = columns.stop - columns.start > 1
+        for k, column in enumerate(range(columns.start, columns.stop)):
+            labels[f"{name} {k}" if several else name] = column
+    return labels
+
+
+def slider_range(robot: Robot, column: int, value: float) -> tuple[float, float]:
+    """Return the ends of a slider: the limits of the joint, or half a turn without limits, and always the value."""
+    low, high = float(robot.lower[column]), float(robot.upper[column])
+    low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
+    return min(low, value), max(high, value)
+
+
 def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
     """Add the obstacles of a checker."""
     for name in checker.objects:
@@ -151,7 +174,7 @@ def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
 
 
 def add_state(drawing: Drawing, state: State, labels: bool) -> None:
-    """Mark the closest or deepest points, and label their pair."""
+    """Mark the closest or deepest points of a state, and label the pair that they belong to."""
     if state.closest is None or not np.isfinite(state.distance):
         return
     a, b = state.points
@@ -164,7 +187,7 @@ def add_state(drawing: Drawing, state: State, labels: bool) -> None:
 
 def mark_ends(drawing: Drawing, a: Array, b: Array, color: str) -> None:
     """Mark two points and the segment between them."""
-    drawing.ends(a, b, 0.65 * drawing.ball[1], (color, color), color, framed=False)
+    drawing.ends(a, b, 0.65 * drawing.ball[1], (color, color), color, ("", "", ""), framed=False)
 
 
 #: Greatest number of configurations in the picture of a path.

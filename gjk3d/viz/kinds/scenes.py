@@ -17,6 +17,7 @@ from gjk3d.clash.report import Report, wording
 from gjk3d.clash.report.baseline import converted
 from gjk3d.errors import Gjk3dError, UnsupportedPair
 from gjk3d.query.contact import Contact
+from gjk3d.query.distance import signed_distance
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
@@ -27,7 +28,7 @@ from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels, extent_words
 from gjk3d.viz.layout import camera_at, placed, upright
 from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
-from gjk3d.wording import count
+from gjk3d.wording import count, format_bounds, format_depth, nearest
 
 #: Colours of free objects, and of colliding objects if these are many and their contacts are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
@@ -37,6 +38,8 @@ _MOST_SINGLE = 40
 _MOST_NORMALS = 60
 #: Greatest numbers of objects with labels, and of parts in the legend.
 _MOST_NAMES, _MOST_PARTS = 16, 8
+#: Greatest number of pairs in the line about an object.
+_MOST_TOLD = 4
 
 
 def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = True) -> Drawing:
@@ -47,7 +50,7 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     margin : float
         Pairs up to this distance apart count as colliding, as in `Scene.collisions`.
     contacts : bool
-        Whether contact points and normals of the pairs are drawn, if all objects of these are convex.
+        Whether contact points and normals of the pairs are drawn. This requires that all objects of pairs are convex.
     """
     drawing, names = Drawing(), x.names
     pairs = x.collisions(margin=margin)
@@ -67,6 +70,10 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
         stack = np.array([x.pose(member) for member in members])
         add(drawing, x.shape(name), stack, colors[is_hit], alphas[is_hit], outline=single, name=name if single else "",
             resolution=96 if single else 32 if len(names) < 500 else 22)  # fmt: skip
+        if not single and drawing.items:
+            last = drawing.items[-1]
+            parts = tuple((member, len(last.faces) // len(members)) for member in members)
+            drawing.items[-1] = replace(last, parts=parts)
         if len(names) <= _MOST_NAMES and len(drawing.items):
             top = drawing.items[-1].vertices
             drawing.label(np.append(ball_of(top)[0][:2], top[:, 2].max()), name)
@@ -94,12 +101,13 @@ def merged(items: list[Item]) -> list[Item]:
     out = []
     for members in groups.values():
         vertices, faces = joined([(item.vertices, item.faces) for item in members])
-        out.append(replace(members[0], vertices=vertices, faces=faces, name=""))
+        parts = tuple(part for item in members for part in item.parts or ((item.name, len(item.faces)),))
+        out.append(replace(members[0], vertices=vertices, faces=faces, name="", parts=parts))
     return out
 
 
 def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str) -> None:
-    """Add a half-space and its label. It is grey, so that objects on it remain visible."""
+    """Add a half-space and its label. The half-space is grey, so that objects on it remain visible."""
     center, radius = drawing.ball
     corner = center + 0.8 * radius * np.array([0.7, -0.7, 0.0])  # the corner nearest to the camera
     add(drawing, plane, pose, GREY, 1.0, name=name)
@@ -129,6 +137,32 @@ def _add_contacts(drawing: Drawing, result: Contact[Array]) -> None:
         drawing.key("contact points", INK)
 
 
+#: Greatest number of pairs whose depths a page has.
+_MOST_DEPTHS = 500
+
+
+def facts_of(x: Scene, margin: float = 0.0) -> dict[str, str]:
+    """Return for each object of a scene one line about its pairs, for pages: their depths or gaps, the worst first."""
+    pairs, unit = x.collisions(margin=margin), x._objects.unit
+    told: dict[str, list[tuple[float, str]]] = {name: [] for name in x.names}
+    for a, other in pairs:
+        b = str(other)  # without a target, both are objects of the scene
+        worst, text = 0.0, "collides"
+        if len(pairs) <= _MOST_DEPTHS:
+            result = signed_distance(x.shape(a), x.shape(b), x.pose(a), x.pose(b))
+            worst, deep = float(result.lower), result.distance <= 0.0
+            bounds = (format_depth if deep else format_bounds)(result.lower, result.upper, 4, unit)
+            text = f"depth {bounds}" if deep else f"{bounds} apart"
+        told[a].append((worst, f"{text} with {b}"))
+        told[b].append((worst, f"{text} with {a}"))
+    most = _MOST_TOLD
+    return {
+        name: ", ".join(text for _, text in sorted(rows)[:most])
+        + (f" and {len(rows) - most} more" * (len(rows) > most))
+        for name, rows in told.items()
+    }
+
+
 def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
     if not pairs:
         return [f"Nothing collides among {count(len(names), 'object')}"]
@@ -141,7 +175,7 @@ def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
 def draw_assembly(
     x: Assembly, style: Style, *, hull: bool = False, bodies: bool = False, level: int | None = None
 ) -> Drawing:
-    """Draw the parts of an assembly, or one model, in the colours of their files if these have colours.
+    """Draw the parts of an assembly, or one model, in the colours of their files if the files have colours.
 
     Parameters
     ----------
@@ -217,7 +251,8 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     Parameters
     ----------
     clash : int or str
-        The clash to draw: its index among the open clashes, the worst first, its id, or the name of a part.
+        The clash to draw, given by its index in the list of open clashes (the worst first), by its id, or by the name
+        of a part.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
@@ -298,12 +333,12 @@ def _headline(row: Clash, unit: str | None, error: float) -> str:
     if row.kind == "hard" and row.depth:
         return f"{what} by {wording.depth(row, unit, error)}"
     if row.kind == "clearance" and row.distance is not None:
-        return f"{what}, {wording.distance(row, unit, error)} apart"
+        return f"{what}, {wording.gap(row, unit, error)} apart"
     return what
 
 
 def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
-    """Return the triangles of each part, or of its box if the report does not contain meshes."""
+    """Return the triangles of each part, or of the part's box if the report does not contain meshes."""
     if x.assembly is not None:
         meshes = {part.name: part.mesh for part in x.assembly.parts}
         return {name: (mesh.vertices, mesh.faces) for name, mesh in meshes.items() if mesh is not None}
@@ -319,7 +354,10 @@ def _place(rows: list[Clash], wanted: int | str) -> int:
     if isinstance(wanted, str):
         places = [k for k, row in enumerate(rows) if wanted in (row.id, row.a, row.b)]
         if not places:
-            raise ValueError(f"clash={wanted!r} is unknown, expected the id of a clash or the name of its part")
+            hint = nearest(wanted, {name for row in rows for name in (row.id, row.a, row.b)})
+            raise ValueError(
+                f"clash={wanted!r} is unknown, expected the id of a clash or the full name of a part.{hint}"
+            )
         return places[0]
     if not -len(rows) <= wanted < len(rows):
         raise ValueError(f"clash={wanted}: the report has {len(rows)} clashes, expected 0 (worst) to {len(rows) - 1}")

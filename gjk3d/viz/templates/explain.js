@@ -1,41 +1,15 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
-  const { sub, add, scale, dot, norm, middle, size } = gjk3dLoop, { local, workspace, differences, legend } = gjk3dPieces, { paint, grown } = gjk3dPanel;
-  const GLIDE = 450, SLANT = 0.8, MARGIN = 16; // margin for perspective
-  // the pair of the query, or a pair that was chosen in the page, and the translation of B by dragging
-  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], at = 0, panels = [];
-
-  // --- shapes of the page: those of the list, and the polygons of 2D tutorials on GJK as prisms -------------------------
-  const R = data.views[0].unit / 2, SQUARE = [-1, 1].flatMap((x) => [-1, 1].map((y) => [x, y]));
-  const prism = (polygon) => ({ points: polygon.flatMap(([x, y]) => [-2, 2].map((z) => [x, y, z])) });
-  const curved = (kind, ...sizes) => ({ kind, sizes: sizes.map((x) => x * R), turn: [1, 0, 0, 0, 0.8, -0.6, 0, 0.6, 0.8], at: [0, 0, 0] });
-  const corners = (list) => ({ points: list.map((p) => scale(R, p)) });
-  const SHAPES = {
-    box: () => corners(SQUARE.flatMap(([x, y]) => [[x, y, -0.8], [x, y, 0.8]])),
-    tetrahedron: () => corners([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]),
-    octahedron: () => corners([1.3, -1.3].flatMap((x) => [[x, 0, 0], [0, x, 0], [0, 0, x]])),
-    point: () => corners([[0, 0, 0]]),
-    sphere: () => ({ ...corners([[0, 0, 0]]), radius: R }),
-    capsule: () => ({ ...corners([[0.5, 0.3, 0.8], [-0.5, -0.3, -0.8]]), radius: 0.5 * R }),
-    cylinder: () => curved("cylinder", 0.8, 1),
-    cone: () => curved("cone", 0.9, 1.1),
-    ellipsoid: () => curved("ellipsoid", 1.2, 0.8, 0.5),
-    "triangular prism": () => prism([[4, 11], [4, 5], [9, 9]]),
-    "four-sided prism": () => prism([[5, 7], [7, 3], [10, 2], [12, 7]]),
-  };
-  const TEXT = ["triangular prism", "four-sided prism"];
-  const PRESETS = { "two prisms that overlap": [0, 0, 0], "two prisms apart": [3, -1, 0], "two prisms that touch": [4, 2, 0] };
-  const own = () => picked.some((name) => name !== "given");
-  function shape(side, name) {
-    if (name === "given") return data.given[side];
-    const made = { name, radius: 0, ...SHAPES[name]() };
-    if (made.points) made.middle = scale(1 / made.points.length, made.points.reduce(add));
-    return made;
-  }
+  const { sub, add, scale, dot, norm } = gjk3dVectors, { middle, size } = gjk3dSupport, { local, workspace, differences, legend } = gjk3dPieces, { paint } = gjk3dPanel;
+  const GLIDE = 450, SLANT = 0.8;
+  const { shape } = gjk3dShapes;
+  // the pair of the query, or a pair that was chosen in the page, the translation of B by dragging, and changed radii
+  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], radii = [null, null], at = 0, panels = [];
+  const own = () => picked.some((name) => name !== "given") || radii.some((r) => r !== null);
 
   // --- the view --------------------------------------------------------------------------------------------------------
   // `home` is the view set by `reset` or by the mouse. Each step is seen from it, or from a direction near it.
-  let gliding = null, home = null, placed = null, hand = false;
+  let gliding = null, home = null, placed = null, hand = false, held = false; // the camera stays while B is held
   // The least rotation for which no arrow points at the viewer or away, and EPA's nearest face is not seen edge-on.
   function slanted({ way }) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
@@ -68,17 +42,30 @@
   }
 
   // --- the steps ---------------------------------------------------------------------------------------------------------
-  const question = () => element("ask").checked && steps[at + 1] && steps[at].phase === "GJK" && steps[at].joins && (steps[at].after || []).length > 0;
-  let asked = -1;
-  const open = () => question() && asked !== at; // the answer of an open question is not shown
-  const shown = () => (open() ? { ...steps[at], dropped: [], after: [] } : steps[at]);
+  // A question about a step, whose answer is not shown before it is given: which corners GJK keeps, how many faces w sees.
+  function question(step) {
+    if (!element("ask").checked || !steps[at + 1]) return null;
+    if (step.phase === "GJK" && step.joins && (step.after || []).length) {
+      const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]);
+      const right = sets.find((set) => set.length === step.after.length && set.every((name) => step.after.includes(name)));
+      return right && { words: "Which corners does GJK keep?", cut: / The origin is in the Voronoi region.*$/, choices: sets.filter((set) => set.length < 4).map((set) => set.join(" ")), right: right.join(" "), why: `The origin is nearest to ${right.join(" ")}.` };
+    }
+    const count = (step.removed || []).length;
+    if (step.phase !== "EPA" || !count) return null;
+    return { words: `How many faces does ${step.point_name} see?`, cut: / EPA adds .*$/, choices: [1, 2, 3, 4, 5, 6].filter((n) => n <= Math.max(4, count + 1)).concat(count > 6 ? [count] : []).map(String), right: String(count), why: `${step.point_name} sees ${count}.` };
+  }
+  let answered = -1;
+  const open = () => answered !== at && Boolean(question(steps[at]));
+  const shown = () => (open() ? { ...steps[at], dropped: [], after: [], removed: [], horizon: [] } : steps[at]);
   function go(to, glides = !calm.matches) {
     const before = at;
-    at = Math.min(Math.max(to, 0), steps.length - 1);
-    if (before !== at) asked = -1;
+    at = Math.min(Math.max(Math.trunc(to) || 0, 0), steps.length - 1);
+    if (before !== at) answered = -1;
     write();
+    gjk3dLinks.reset();
     panels.forEach((panel, i) => panel.show(pieces()[i], glides));
-    if (home && panels.length && panels[0].sight().distanceTo(slanted(home)) > 1e-6) look(glides ? GLIDE : 0);
+    study();
+    if (!held && home && panels.length && panels[0].sight().distanceTo(slanted(home)) > 1e-6) look(glides ? GLIDE : 0);
     gliding = glides ? performance.now() : null;
     if (glides) state.flight = "moving";
     state.step = at;
@@ -86,9 +73,8 @@
   }
   const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], shown()));
   function write() {
-    const step = steps[at];
+    const step = steps[at], asked = question(step), hidden = open();
     element("title").textContent = step.title;
-    element("sentence").textContent = open() ? step.sentence.replace(/ The origin is in the Voronoi region.*$/, " Which corners does GJK keep?") : step.sentence;
     element("count").textContent = `${at + 1} of ${steps.length}`;
     element("bounds").textContent = step.bounds;
     element("slide").max = steps.length - 1;
@@ -96,21 +82,29 @@
     element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
     element("back").disabled = at === 0;
     element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(step, pieces().flat()).map(([role, words]) => {
+    element("legend").replaceChildren(...legend(shown(), pieces().flat()).map(([role, words]) => {
       const chip = make("span", { class: "chip" });
       chip.style.background = paint(role);
-      return make("li", {}, chip, words);
+      return make("li", { class: "word", "data-mark": role }, chip, words);
     }));
-    curve();
-    element("quiz").hidden = !question();
-    if (!open()) return;
-    const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]).filter((set) => set.length < 4);
-    element("quiz").replaceChildren(...sets.map((set) => gjk3d.button(set.join(" "), () => {
-      const right = set.length === step.after.length && set.every((name) => step.after.includes(name));
-      asked = at;
+    element("steps").hidden = hidden; // it has the answer
+    gjk3dCurve.draw(steps, at);
+    element("quiz").hidden = !asked;
+    if (hidden) element("quiz").replaceChildren(...asked.choices.map((choice) => gjk3d.button(choice, () => {
+      answered = at;
       go(at);
-      element("quiz").replaceChildren(make("p", { role: "status" }, right ? `Yes: ${set.join(" ")}.` : `Not ${set.join(" ")}. The origin is nearest to ${step.after.join(" ")}.`));
+      element("quiz").replaceChildren(make("p", { role: "status" }, choice === asked.right ? `Yes: ${choice}.` : `Not ${choice}. ${asked.why}`));
     })));
+  }
+  // The texts whose words are linked to marks, after the marks are drawn.
+  function study() {
+    const step = steps[at], hidden = open(), long = pair ? size(...pair, shift) : data.size, events = gjk3dPseudocode.events(step, steps, 16 * 2 ** -53 * long);
+    const sentence = hidden ? step.sentence.replace(question(step).cut, ` ${question(step).words}`) : step.sentence;
+    element("sentence").replaceChildren(...gjk3dLinks.linked(sentence, true));
+    for (const id of ["code", "numbers"]) element(id).hidden = !element(`show-${id}`).checked;
+    element("stage").classList.toggle("split", element("show-code").checked);
+    if (element("show-code").checked) gjk3dCode.show(gjk3dPseudocode.algorithm(step), events, hidden);
+    if (element("show-numbers").checked) gjk3dNumbers.show(step, events, pair ? pair[0].radius + pair[1].radius : data.radii, long, hidden);
   }
   const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
   const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since, moves) => (end() ? null : moves && since < long() ? undefined : at + 1)); // a reader of the step continues at once
@@ -118,58 +112,21 @@
   gjk3d.keys({
     ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
     "Shift+ArrowLeft": () => nudge(-1, 0), "Shift+ArrowRight": () => nudge(1, 0), "Shift+ArrowUp": () => nudge(0, 1), "Shift+ArrowDown": () => nudge(0, -1),
+    ArrowUp: () => gjk3dCode.move(-1), ArrowDown: () => gjk3dCode.move(1),
   });
   element("back").addEventListener("click", by(() => at - 1));
   element("next").addEventListener("click", by(() => at + 1));
   element("reset").addEventListener("click", reset);
-  for (const id of ["ask", "region"]) element(id).addEventListener("input", () => { asked = -1; go(at); });
+  for (const id of ["ask", "region", "bounds-drawn", "show-code", "show-numbers"]) element(id).addEventListener("input", () => { answered = -1; go(at); });
 
-  // --- the curve of both bounds -----------------------------------------------------------------------------------------
-  const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step. The text of each step has its numbers" }));
-  let frame = null;
-  function curve() {
-    const known = steps.map((step, i) => [i, step.lower, step.upper]).filter((row) => row[1] !== null && row[2] !== null);
-    element("curve").hidden = !known.length;
-    const width = Math.max(300, element("curve").clientWidth), [low, high] = gjk3dTell.limits(steps), ticks = gjk3dTell.ticks([low, high]);
-    const left = Math.max(70, 22 + 8 * Math.max(...ticks.map((tick) => tick[1].length))), count = steps.length;
-    const x = (i) => left + ((width - 20 - left) * (i + 0.5)) / count, y = (v) => 142 - (134 * (v - low)) / (high - low);
-    const put = (...given) => svg.append(make(...given)), join = (list) => list.map((p) => p.join()).join(" ");
-    frame = { width, left, count };
-    svg.setAttribute("viewBox", `0 0 ${width} 170`);
-    svg.replaceChildren();
-    for (const [value, words] of ticks) {
-      put("line", { x1: left, x2: width - 20, y1: y(value), y2: y(value), stroke: words === "0" ? "var(--soft)" : "var(--line)" });
-      put("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, words);
-    }
-    const seen = known.filter((row) => row[0] <= at), later = known.slice(Math.max(0, seen.length - 1));
-    if (seen.length > 1) put("polygon", { points: join([...seen.map((row) => [x(row[0]), y(row[1])]), ...seen.slice().reverse().map((row) => [x(row[0]), y(row[2])])]), fill: "var(--band)" });
-    for (const side of [1, 2]) {
-      for (const [rows, color, thick] of [[later, "var(--later)", 1.2], [seen, "var(--ink)", 2]])
-        if (rows.length) put("polyline", { points: join(rows.map((row) => [x(row[0]), y(row[side])])), fill: "none", stroke: color, "stroke-width": thick });
-      const every = Math.max(1, Math.floor(known.length / 60));
-      known.forEach((row, k) => {
-        if (k % every && row[0] !== at) return;
-        const r = row[0] === at ? 5.5 : 3.8, s = side === 1 ? 1 : -1, px = x(row[0]), py = y(row[side]);
-        put("polygon", { points: join([[px - r, py + s * r * 0.8], [px + r, py + s * r * 0.8], [px, py - s * r]]), fill: row[0] <= at ? "var(--ink)" : "var(--later)" });
-      });
-    }
-    put("line", { x1: x(at), x2: x(at), y1: 4, y2: 142, stroke: "var(--now)", "stroke-width": 2 });
-    const every = Math.max(1, Math.ceil((count * 26) / width));
-    for (let i = 0; i < count; i++) if (i === at || (i % every === 0 && Math.abs(i - at) >= every)) put("text", { x: x(i), y: 160, "text-anchor": "middle", class: i === at ? "now" : "" }, String(i + 1));
-  }
-  svg.addEventListener("click", (event) => {
-    const box = svg.getBoundingClientRect(), { width, left, count } = frame;
-    player.play(false);
-    go(Math.round((((event.clientX - box.left) / box.width) * width - left) / ((width - 20 - left) / count) - 0.5));
-  });
-
-  // --- GJK in this page ------------------------------------------------------------------------------------------------
-  // The steps of the given pair are those of the kernels. For all other pairs this page runs GJK.
+  // --- GJK and EPA in this page ------------------------------------------------------------------------------------------------
+  // The steps of the given pair are those of the kernels. For all other pairs this page runs GJK and EPA.
   function again(refit) {
     const live = own() || norm(shift) > 0;
     steps = live ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = live ? "own" : "given";
     element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Result: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
+    if (pair) gjk3dInputs.show({ ...Object.fromEntries(["x", "y", "z"].map((name, i) => [name, shift[i]])), ra: pair[0].radius, rb: pair[1].radius });
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (refit) panel.dress(pair, own(), shift);
@@ -177,9 +134,10 @@
       panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
     });
   }
-  function choose(names, where) {
+  function choose(names, where, round = [null, null]) {
     picked = names;
-    pair = [0, 1].map((side) => shape(side, names[side]));
+    radii = round;
+    pair = [0, 1].map((side) => ({ ...shape(side, names[side]), ...(radii[side] === null ? {} : { radius: radii[side] }) }));
     shift = where;
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i] === "given" ? data.names[i] : names[i]; });
     // the middle and the unit of each view for the present pair
@@ -187,21 +145,47 @@
     const views = own() ? [{ center: a, unit }, { center: sub(a, add(b, shift)), unit }] : data.views;
     panels.forEach((panel, i) => Object.assign(panel.view, views[i]));
     again(true);
-    asked = -1;
+    answered = -1;
   }
-  // the position of B on the screen and in the world. B stays on its canvas, or its middle if B is larger.
+  // Set a number that is an input.
+  function put(name, value) {
+    const side = ["ra", "rb"].indexOf(name);
+    if (side >= 0) choose(picked, shift, radii.map((r, i) => (i === side ? value : r)));
+    else {
+      shift = shift.map((x, i) => ("xyz"[i] === name ? value : x));
+      again(false);
+    }
+    go(at, false);
+    panels.forEach(refit);
+  }
+  // Move B in the plane of a view, from a place by pixels. B stays in the picture, or its middle if B was not all in it.
   function drag(panel, from, dx, dy) {
     const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
-    const right = new THREE.Vector3(), top = new THREE.Vector3(), out = new THREE.Vector3();
-    panel.camera.matrixWorld.extractBasis(right, top, out);
-    const pixel = panel.view.unit * scaleOf, heart = middle(pair[1]), reach = (way) => dot(sub(grown(pair[1], way), heart), way) / pixel;
-    const within = (x, axis, long) => Math.min(Math.max(x, Math.min(reach(axis.clone().negate().toArray()) + MARGIN, long / 2)), Math.max(long - reach(axis.toArray()) - MARGIN, long / 2));
-    const [px, py] = panel.pixel(vec(local(panel.view, add(heart, from))));
-    const mx = within(px + dx, right, panel.box.clientWidth) - px, my = within(py + dy, top.negate(), panel.box.clientHeight) - py;
-    shift = add(from, scale(pixel, right.multiplyScalar(mx).addScaledVector(top, my).toArray()));
+    const axes = [0, 1, 2].map(() => new THREE.Vector3()), pixel = panel.view.unit * scaleOf, heart = middle(pair[1]);
+    panel.camera.matrixWorld.extractBasis(...axes);
+    const [right, top] = axes.map((axis) => axis.toArray()), place = ([x, y]) => add(from, scale(pixel, add(scale(x, right), scale(-y, top))));
+    const whole = !panel.cut(panel.spread([panel.bodies[1]])), before = sub(shift, from);
+    const fits = (to) => {
+      panel.move(to);
+      return !panel.cut(whole ? panel.spread([panel.bodies[1]]) : [vec(local(panel.view, add(heart, to)))]);
+    };
+    let moved = [dot(before, right) / pixel, -dot(before, top) / pixel];
+    [dx, dy].forEach((wish, k) => { // along one axis after the other, so that B slides along the rim of the picture
+      const part = (t) => moved.map((x, i) => (i === k ? x + t * (wish - x) : x));
+      let [low, high] = fits(place(part(1))) ? [1, 1] : [0, 1];
+      while (high - low > 0.01) {
+        const t = (low + high) / 2;
+        [low, high] = fits(place(part(t))) ? [t, high] : [low, t];
+      }
+      moved = part(low);
+    });
+    shift = place(moved);
     again(false);
     go(at, false);
+    const other = panels[1 - panel.side];
+    if (other.cut(other.extent())) refit(other);
   }
+  const refit = (panel) => panel.fit(panel.sight(), panel.camera.up.clone(), 0, 1);
   function nudge(x, y) {
     if (!pair || !panels.length) return false;
     drag(panels[0], shift, 12 * x, -12 * y);
@@ -221,6 +205,7 @@
       panel.controls.enabled = false; // dragging B does not rotate the view
       panel.canvas.setPointerCapture(event.pointerId);
       from = { shift, x: event.clientX, y: event.clientY };
+      held = true;
     });
     hear("pointermove", (event) => {
       if (from) drag(panel, from.shift, event.clientX - from.x, event.clientY - from.y);
@@ -229,9 +214,10 @@
     hear("lostpointercapture", () => {
       if (!from) return;
       from = null;
+      held = false;
       panel.controls.enabled = true;
-      link();
-      other.fit(other.sight(), other.camera.up.clone(), 0, 1);
+      go(at, false);
+      refit(other);
     });
   }
   function together(panel, other) { // rotating one view rotates the other
@@ -251,28 +237,38 @@
 
   // --- the state in the address -------------------------------------------------------------------------------------------
   // delayed, since browsers limit the changes of an address per second
-  let linking = 0;
+  const SWITCHES = { ask: "ask", region: "region", planes: "bounds-drawn", code: "show-code", numbers: "show-numbers" };
+  let linking = 0, topic = "";
   function link() {
     window.clearTimeout(linking);
     state.address = "due";
     linking = window.setTimeout(() => {
       const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1 });
-      if (element("ask").checked) text.set("ask", 1);
-      if (!element("region").checked) text.set("region", 0);
+      for (const [name, id] of Object.entries(SWITCHES)) if (element(id).checked !== element(id).defaultChecked) text.set(name, Number(element(id).checked));
+      ["ra", "rb"].forEach((name, i) => { if (radii[i] !== null) text.set(name, gjk3d.number(radii[i], 9)); });
+      if (topic) text.set("topic", topic);
       const gone = panels.map((panel) => panel.gone(placed, home.top));
       if (hand || gone.flat().some((x, i) => Math.abs(x - (i % 4 === 3)) > 1e-3)) text.set("look", [placed.toArray(), home.top.toArray(), gone].flat(2).map((x) => Number(x.toFixed(5))).join());
       try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address */ }
       state.address = "kept";
     }, 100);
   }
+  // Show the text of a preset.
+  function about(name) {
+    topic = name;
+    element("preset").value = name;
+    element("topic").hidden = !name;
+    if (name) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), gjk3dPresets[name].text);
+  }
   function follow() {
     const text = new URLSearchParams(window.location.hash.slice(1)), wish = ["a", "b"].map((side) => text.get(side) || "given");
     const where = (text.get("at") || "0,0,0").split(",").map(Number);
-    element("ask").checked = text.get("ask") === "1";
-    element("region").checked = text.get("region") !== "0";
+    for (const [name, id] of Object.entries(SWITCHES)) element(id).checked = text.has(name) ? text.get(name) === "1" : element(id).defaultChecked;
+    const round = ["ra", "rb"].map((name) => (text.has(name) ? Number(text.get(name)) : null)), sized = round.every((r) => r === null || (r >= 0 && r < 1e3 * gjk3dShapes.unit));
+    about(Object.hasOwn(gjk3dPresets, text.get("topic") || "") ? text.get("topic") : "");
     if (data.given) {
-      const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every((name) => name === "given" || Object.hasOwn(SHAPES, name));
-      choose(...(known && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where] : [["given", "given"], [0, 0, 0]]));
+      const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every(gjk3dShapes.known);
+      choose(...(known && sized && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where, round] : [["given", "given"], [0, 0, 0]]));
     } else again(true);
     see((Number(text.get("step")) || 1) - 1);
     const sight = (text.get("look") || "").split(",").map(Number), [way, top] = [0, 3].map((i) => vec(sight.slice(i, i + 3)).normalize());
@@ -285,25 +281,31 @@
   panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dPanel.Panel(element(name), i)), ". The text and the curve are below", [...sides, "reset"]) || [];
   if (data.given) {
     ["a", "b"].forEach((side, i) => {
-      element(side).append(...["given", ...Object.keys(SHAPES)].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
+      element(side).append(...["given", ...gjk3dShapes.names].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
       element(side).addEventListener("input", () => {
         const wish = [element("a").value, element("b").value];
+        about("");
         choose(wish, add(shift, sub(middle(pair[1]), middle(shape(1, wish[1]))))); // B stays where it is
         see(at);
       });
     });
-    element("preset").append(make("option", { value: "" }, "examples"), make("option", { value: "given" }, "the given pair"), ...Object.keys(PRESETS).map((name) => make("option", { value: name }, name)));
+    element("preset").append(make("option", { value: "" }, "choose"), make("option", { value: "given" }, "the given pair"), ...Object.keys(gjk3dPresets).map((name) => make("option", { value: name }, name)));
     element("preset").addEventListener("input", () => {
-      const name = element("preset").value;
-      if (name) choose(name === "given" ? ["given", "given"] : TEXT, PRESETS[name] || [0, 0, 0]);
-      see(0);
-      element("preset").value = "";
+      const name = element("preset").value, preset = gjk3dPresets[name];
+      if (!name) return;
+      about(preset ? name : "");
+      choose(...(preset ? [preset.pair, preset.at] : [["given", "given"], [0, 0, 0]]));
+      see(preset ? Math.max(0, steps.findIndex((step) => step.phase === preset.phase)) : 0);
     });
+    gjk3dInputs.start(data.views[0].unit, put);
   } else element("make").hidden = true;
+  element("inputs").hidden = !data.given;
   dark.addEventListener("change", () => { again(true); go(at, false); });
   window.addEventListener("hashchange", follow);
-  new ResizeObserver(curve).observe(element("curve"));
+  new ResizeObserver(() => gjk3dCurve.draw(steps, at)).observe(element("curve"));
+  gjk3dCurve.listen((step) => player.stopped(() => go(step))());
 
+  gjk3dLinks.start(panels);
   follow();
   panels.forEach((panel, i) => together(panel, panels[1 - i]));
   if (pair && panels.length) dragging(panels);

@@ -1,7 +1,7 @@
 // One of the two views: bodies, and the pieces of a step, which are removed, added and moved.
 const gjk3dPanel = (function () {
   const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
-  const { sub, add, scale, support, unit } = gjk3dLoop, { local, origin } = gjk3dPieces;
+  const { sub, add, scale, unit } = gjk3dVectors, { support } = gjk3dSupport, { local, origin } = gjk3dPieces;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
   // A mesh of support points, whose normals are the support directions, so that the shading is exact for any shape.
@@ -121,8 +121,9 @@ const gjk3dPanel = (function () {
         if (one.kind !== "label") next.set(one.key, one);
         else {
           const node = this.label(one.text, one.points[0]);
+          node.dataset.mark = one.mark;
           node.ariaHidden = "true"; // the sentence has the names
-          node.style.color = paint(one.role, one.role === "ink" || one.role === "new" ? "light" : "line");
+          node.style.color = paint(one.role, "text");
         }
       }
       for (const [key, item] of this.items) if (!next.has(key)) this.changes.push({ item, way: -1 });
@@ -145,16 +146,42 @@ const gjk3dPanel = (function () {
       if (t >= 1) this.changes = [];
       this.touched = true;
     }
-    // points that this view has to show: the bodies, the origin, and the tips of the arrows of all steps
-    extent() {
-      const out = this.side ? [origin(this.view)] : [];
-      this.scene.updateMatrixWorld(true);
-      for (const group of this.bodies) group.traverse((mesh) => {
-        const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
-        for (let i = 0; place && i < place.count; i += every) out.push(new THREE.Vector3().fromBufferAttribute(place, i).applyMatrix4(mesh.matrixWorld).toArray());
+    // The marks of the pieces in this view.
+    marks() { return [...this.items.values()].map(({ piece }) => piece.mark); }
+    // Fade all pieces except those with a mark. Without a mark of this view, show all.
+    light(mark) {
+      const here = this.marks().includes(mark);
+      for (const { group, piece } of this.items.values()) group.traverse(({ material }) => {
+        if (!material) return;
+        if (!material.userData.full) material.userData.full = { opacity: material.opacity, transparent: material.transparent };
+        const { full } = material.userData, faded = here && piece.mark !== mark;
+        Object.assign(material, { opacity: faded ? 0.12 * full.opacity : full.opacity, transparent: faded || full.transparent });
       });
-      return [...out, ...this.tips].map(vec);
+      this.touched = true;
     }
+    // The mark under a pointer: of a label or point first, then of a face. Null if there is none.
+    nearest(event) {
+      const over = this.labels.find(([node]) => { const box = node.getBoundingClientRect(); return event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom; });
+      if (over) return over[0].dataset.mark;
+      const all = [...this.items.values()], points = all.filter(({ piece }) => piece.kind === "ball" && /^(w\d+|origin)$/.test(piece.mark));
+      const close = points.map(({ piece }) => [this.distance(vec(piece.points[0]), event), piece.mark]).sort((a, b) => a[0] - b[0])[0];
+      if (close && close[0] < 14) return close[1];
+      const faces = all.filter(({ piece }) => ["closest", "removed", "fan"].includes(piece.role) && piece.kind === "face");
+      const [hit] = this.ray(event).intersectObjects(faces.map(({ group }) => group), true);
+      return hit ? faces.find(({ group }) => group === hit.object.parent).piece.mark : null;
+    }
+    // points of some bodies
+    spread(groups) {
+      const out = [];
+      this.scene.updateMatrixWorld(true);
+      for (const group of groups) group.traverse((mesh) => {
+        const place = mesh.geometry && mesh.geometry.attributes.position, every = place && Math.ceil(place.count / 400);
+        for (let i = 0; place && i < place.count; i += every) out.push(new THREE.Vector3().fromBufferAttribute(place, i).applyMatrix4(mesh.matrixWorld));
+      });
+      return out;
+    }
+    // points that this view has to show: the bodies, the origin, and the tips of the arrows of all steps
+    extent() { return [...(this.side ? [vec(origin(this.view))] : []), ...this.spread(this.bodies), ...this.tips.map(vec)]; }
     // target and distance of a camera in the direction `way` that shows all of them
     frame(way, top) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
@@ -164,6 +191,13 @@ const gjk3dPanel = (function () {
       const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
       const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
       return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360)];
+    }
+    // Whether one of some points is outside of the picture.
+    cut(points) {
+      const { camera, controls } = this;
+      camera.lookAt(controls.target);
+      camera.updateMatrixWorld(true);
+      return points.some((p) => { const at = p.clone().project(camera); return Math.max(Math.abs(at.x), Math.abs(at.y)) > 0.98; });
     }
     away() { return this.camera.position.distanceTo(this.controls.target); }
     // shift and relative distance of the present camera from that camera
@@ -193,5 +227,5 @@ const gjk3dPanel = (function () {
       mesh.geometry.dispose();
     }
   }
-  return { Panel, paint, grown, spanned };
+  return { Panel, paint, spanned };
 })();

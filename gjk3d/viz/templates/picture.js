@@ -4,15 +4,31 @@
   const view = gjk3d.drawn(() => new gjk3d.View(element("view"), data.angle), data.table ? ". The numbers are in the table" : "", ["reset", "keys"]);
   if (!view) return;
   Object.assign(view, { wide: 4 / 3, reach: data.reach, foot: element("foot") });
+  if (data.background) element("view").style.background = data.background;
   const over = { transparent: true, depthTest: false, depthWrite: false }, time = data.states;
 
   // nearly black items are nearly white on a dark background
-  const tone = (color, by = 1) => tint(dark.matches && /^#[0-3].[0-3].[0-3].$/.test(color) ? "#e8eaed" : color, by);
+  const tone = (color, by = 1) => tint(dark.matches && !data.background && /^#[0-3].[0-3].[0-3].$/.test(color) ? "#e8eaed" : color, by);
   const at = (item, name) => points(numbers(item[name], Float32Array));
+  // Set the colours of vertices, which three.js expects to be linear.
+  function colored(geometry, item, material) {
+    if (!item.colors) return geometry;
+    const linear = Float32Array.from(numbers(item.colors, Uint8Array), (value) => (value / 255) ** 2.2);
+    geometry.setAttribute("color", new THREE.BufferAttribute(linear, 3));
+    material.vertexColors = true;
+    return geometry;
+  }
   function parts(item) {
     const glass = item.opacity < 1, shine = { shininess: 20, specular: 0x111111 };
     if (item.look === "lines") return [new THREE.LineSegments(at(item, "positions"), new THREE.LineBasicMaterial({ transparent: glass, opacity: item.opacity }))];
-    if (item.look === "dots") return [new THREE.Points(at(item, "positions"), new THREE.PointsMaterial({ size: item.width, sizeAttenuation: false }))];
+    if (item.look === "dots") {
+      const dots = new THREE.PointsMaterial({ size: item.width, sizeAttenuation: false });
+      return [new THREE.Points(colored(at(item, "positions"), item, dots), dots)];
+    }
+    if (item.look === "field") {
+      const plain = new THREE.MeshBasicMaterial({ side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+      return [new THREE.Mesh(colored(surface(item), item, plain), plain)];
+    }
     const geometry = surface(item), meshes = [];
     if (item.look === "mark") return [new THREE.Mesh(geometry, new THREE.MeshLambertMaterial(over))];
     // the far side first and the near side over it, so that a convex body blends in the right order
@@ -29,12 +45,12 @@
   const groups = data.items.map((item) => {
     const group = new THREE.Group(), meshes = parts(item);
     group.add(...meshes);
-    group.matrixAutoUpdate = !item.frames;
+    group.matrixAutoUpdate = !item.frames && item.link === undefined;
     (item.moves ? moving : view.scene).add(group);
     return { item, group, meshes, middle: vec(item.middle || [0, 0, 0]), frames: item.frames && numbers(item.frames, Float32Array) };
   });
   function color(entry, text) {
-    for (const mesh of entry.meshes) mesh.material.color.copy(mesh.userData.edge ? tone(text, 0.3) : tone(text));
+    if (!entry.item.colors) for (const mesh of entry.meshes) mesh.material.color.copy(mesh.userData.edge ? tone(text, 0.3) : tone(text));
   }
   function paint() {
     groups.forEach((entry) => color(entry, entry.item.color));
@@ -43,20 +59,32 @@
   }
   for (const { text, point } of data.labels || []) view.label(text, point);
 
+  const FIRST = new Set(["overlap volume", "intersection curve", "separation_vector", "separation_vector head", "gap"]);
   const boxes = [...element("keys").querySelectorAll("input")];
   function toggle() {
     const off = new Set(boxes.filter((box) => !box.checked).map((box) => box.value));
-    for (const { item, group } of groups) group.visible = !off.has(item.color) && !off.has(item.layer);
+    const away = data.slide && Number(element("slide").value) > 0; // items of the first position of B
+    for (const { item, group } of groups) group.visible = !off.has(item.color) && !off.has(item.layer) && !(away && FIRST.has(item.name));
+    for (const [node] of view.labels) node.hidden = Boolean(away);
     view.touched = true;
   }
   for (const box of boxes) box.addEventListener("input", toggle);
   element("slide")?.addEventListener("input", ({ target }) => {
     moving.position.copy(vec(data.slide)).multiplyScalar(Number(target.value));
+    read(Number(target.value));
+    toggle();
     view.keep(moving);
   });
+  // Show the result for a position of B, which Python computed.
+  function read(share) {
+    const answer = document.querySelector("#answer"), [head, status, rows] = data.readings[Math.round(share * (data.readings.length - 1))];
+    Object.assign(answer.querySelector("h1"), { textContent: head, className: status });
+    answer.querySelector("table").replaceChildren(...rows.map(([name, value]) => gjk3d.make("tr", {}, gjk3d.make("th", {}, name), gjk3d.make("td", {}, value))));
+    element("slide").setAttribute("aria-valuetext", head);
+  }
   element("reset").addEventListener("click", () => {
     for (const box of boxes) if (!box.checked) box.click();
-    if (data.slide) element("slide").value = 0, moving.position.set(0, 0, 0);
+    if (data.slide) element("slide").value = 0, moving.position.set(0, 0, 0), read(0), toggle();
     aim();
   });
   const aim = () => view.aim(vec(data.eye), vec(data.center), vec(data.up));
@@ -81,6 +109,19 @@
     const trail = new THREE.Line(points(numbers(data.trace, Float32Array)), new THREE.LineBasicMaterial(over)), sign = new THREE.MeshBasicMaterial(over);
     const balls = [0, 1].map(() => new THREE.Mesh(new THREE.SphereGeometry(0.011, 24, 16), sign)), gap = new THREE.Line(points(new Float32Array(6)), new THREE.LineBasicMaterial(over));
     [trail, gap, ...balls].forEach((mark, rank) => view.scene.add(Object.assign(mark, { renderOrder: 1e4 + rank, frustumCulled: false })));
+    // with views of moments, the camera flies to the pair of a moment, and the others are faint
+    const looks = time.some((told) => told.look);
+    let seen = -1;
+    function look(k) {
+      const told = time[k], eye = vec(data.eye).sub(vec(data.center)), to = told.look || { center: data.center, far: eye.length(), direction: eye.normalize().toArray() };
+      for (const { item, meshes } of groups) for (const { material, userData } of meshes) {
+        const faint = Boolean(told.look) && !told.hit.includes(item.name);
+        Object.assign(material, { transparent: faint || item.opacity < 1, opacity: faint ? (userData.edge ? 0.2 : 0.3) : item.opacity, depthWrite: !faint && item.opacity === 1 });
+        material.needsUpdate = true;
+      }
+      if (k !== seen) view.fly(vec(to.center), to.far, vec(to.direction), vec(data.up), 500);
+      seen = k;
+    }
     put = (k) => {
       now = k;
       element("at").value = k;
@@ -102,6 +143,7 @@
       for (const material of [sign, gap.material]) material.color.copy(hit.size ? tint(data.colors.hit, 0.4) : tone(data.colors.ink));
       element("state").textContent = told.words;
       element("state").className = hit.size ? "hit" : "";
+      if (looks && view.controls) look(k);
       state.at = k;
       view.touched = true;
     };
@@ -119,6 +161,7 @@
     wish();
   }
   dark.addEventListener("change", paint);
+  gjk3d.picture = { view, groups, moving, color, tone, over };
   aim();
   toggle();
   paint();

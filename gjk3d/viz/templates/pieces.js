@@ -1,11 +1,12 @@
 // The pieces of a step in units of their view, with the roles of explanation/scene.py, and the legend.
 const gjk3dPieces = (function () {
   const { data, element } = gjk3d;
-  const { sub, add, scale, dot, norm, cross, unit } = gjk3dLoop;
+  const { sub, add, scale, dot, norm, cross, unit } = gjk3dVectors;
   const BALL = 0.026, ROD = 0.008, ARROW = 0.011, ASKED = 0.26, TOWARDS = 0.36;
 
   const local = (view, p) => scale(1 / view.unit, sub(p, view.center));
-  const piece = (kind, role, key, points, more) => ({ kind, role, key: kind + role + key, points, size: ROD, opacity: 1, ...more });
+  // `mark` is the name or role by which words of the text are linked to the piece.
+  const piece = (kind, role, key, points, more) => ({ kind, role, key: kind + role + key, mark: role, points, size: ROD, opacity: 1, ...more });
   const far = (points, least) => norm(sub(points[1], points[0])) > least;
 
   function workspace(view, step) {
@@ -31,7 +32,7 @@ const gjk3dPieces = (function () {
   }
   function differences(view, step) {
     const origin = local(view, [0, 0, 0]), out = step.faces ? polytope(view, step) : simplex(view, step);
-    out.push(piece("ball", "ink", "origin", [origin], { size: BALL }), piece("label", "ink", "origin", [origin], { text: "origin" }));
+    out.push(piece("ball", "ink", "origin", [origin], { size: BALL, mark: "origin" }), piece("label", "ink", "origin", [origin], { text: "origin", mark: "origin" }));
     const near = step.nearest && local(view, step.nearest);
     if (near && far([origin, near], ROD)) out.push(piece("rod", "ink", "away", [origin, near], { size: 0.75 * ROD }));
     if (near) out.push(piece("ball", "ink", "near", [near], { size: 0.7 * BALL }));
@@ -39,8 +40,18 @@ const gjk3dPieces = (function () {
     if (near && step.direction) out.push(piece("arrow", "direction", "towards", [near, add(near, scale(TOWARDS, step.direction))], { size: ARROW }));
     if (step.point) {
       const p = local(view, step.point);
-      out.push(piece("ball", "new", step.point_name, [p], { size: 1.25 * BALL }), piece("label", "new", step.point_name, [p], { text: step.point_name }));
+      out.push(piece("ball", "new", step.point_name, [p], { size: 1.25 * BALL, mark: step.point_name }), piece("label", "new", step.point_name, [p], { text: step.point_name, mark: step.point_name }));
+      if (near && element("bounds-drawn").checked) out.push(...planes(view, step, near, p));
     }
+    return out;
+  }
+  // Both bounds: the plane at the support point, beyond which no point of A - B is, and the line to the nearest point.
+  function planes(view, step, near, p) {
+    const d = step.direction, from = origin(view), height = dot(d, sub(p, from)), foot = add(from, scale(height, d)), e1 = gjk3dVectors.perpendicular(d), e2 = cross(d, e1);
+    const half = Math.min(0.9, Math.max(0.3, 1.1 * norm(sub(p, foot)))), square = [[1, 1], [1, -1], [-1, -1], [-1, 1]].map(([x, y]) => add(foot, add(scale(half * x, e1), scale(half * y, e2))));
+    const out = [piece("region", "bound", step.point_name, [foot], { polygons: [square], opacity: 0.16 })];
+    if (Math.abs(height) > 3 * BALL) out.push(piece("rod", "bound", "lower", [from, foot], { size: 0.5 * ROD }), piece("label", "bound", "lower", [foot], { text: "lower" }));
+    if (far([from, near], 3 * BALL)) out.push(piece("label", "ink", "upper", [scale(0.5, add(from, near))], { text: "upper", mark: "upper" }));
     return out;
   }
   function triangles(role, names, places, faces, opacity) {
@@ -53,8 +64,8 @@ const gjk3dPieces = (function () {
       for (let j = 0; j < i; j++) out.push(piece("rod", "simplex", [names[i], names[j]].sort().join(), [places[j], p], { size: 1.4 * ROD }));
       if (step.joins && !dropped.includes(names[i])) out.push(piece("rod", "simplex", [names[i], step.point_name].sort().join(), [p, local(view, step.point)], { size: 0.5 * ROD }));
       const role = dropped.includes(names[i]) ? "dropped" : "simplex";
-      out.push(piece("ball", role, names[i], [p], { size: 1.1 * BALL }));
-      if (names[i] !== step.point_name) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : "") }));
+      out.push(piece("ball", role, names[i], [p], { size: 1.1 * BALL, mark: names[i] }));
+      if (names[i] !== step.point_name) out.push(piece("label", role, names[i], [p], { text: names[i] + (role === "dropped" ? " (drop)" : ""), mark: names[i] }));
     });
     if (step.joins && step.after && step.after.length && element("region").checked) {
       const all = [...names.map((name, i) => [name, places[i]]), [step.point_name, local(view, step.point)]];
@@ -67,16 +78,19 @@ const gjk3dPieces = (function () {
   function polytope(view, step) {
     const places = step.vertices.map((p) => local(view, p)), same = (f, g) => f.every((i) => g.includes(i)), { names, removed = [], horizon = [] } = step;
     const gone = removed.filter((f) => !same(f, step.closest)), kept = step.faces.filter((f) => !same(f, step.closest) && !gone.some((g) => same(f, g)));
-    const out = [...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
+    const top = local(view, step.point || [0, 0, 0]), more = [...places, top], called = [...names, step.point_name];
+    const fan = horizon.map(([i, j]) => [i, j, places.length]);
+    const out = [...triangles("fan", called, more, fan, 0.22), ...triangles("polytope", names, places, kept, 0.3), ...triangles("removed", names, places, gone, 0.6), ...triangles("closest", names, places, [step.closest], 0.9)];
     const edge = (i, j) => (i < j ? `${i},${j}` : `${j},${i}`), rim = new Set(horizon.map(([i, j]) => edge(i, j)));
     const edges = new Set(step.faces.flatMap(([i, j, k]) => [edge(i, j), edge(j, k), edge(k, i)])), thin = step.faces.length < 60 ? 0.6 * ROD : 0.3 * ROD;
     for (const text of new Set([...edges, ...rim])) {
       const [i, j] = text.split(",").map(Number), role = rim.has(text) ? "new" : "polytope";
-      out.push(piece("rod", role, [names[i], names[j]].sort().join(), [places[i], places[j]], { size: rim.has(text) ? 1.2 * ROD : thin }));
+      out.push(piece("rod", role, [names[i], names[j]].sort().join(), [places[i], places[j]], { size: rim.has(text) ? 1.2 * ROD : thin, mark: rim.has(text) ? "rim" : role }));
     }
+    for (const [i] of horizon) out.push(piece("rod", "fan", names[i], [places[i], top], { size: 0.5 * ROD }));
     const used = [...new Set(step.faces.flat())], named = used.length <= 9 ? used : step.closest;
-    for (const i of used.length <= 40 ? used : named) out.push(piece("ball", "polytope", names[i], [places[i]], { size: 0.7 * BALL }));
-    for (const i of named) if (names[i] !== step.point_name || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i] }));
+    for (const i of used.length <= 40 ? used : named) out.push(piece("ball", "polytope", names[i], [places[i]], { size: 0.7 * BALL, mark: names[i] }));
+    for (const i of named) if (names[i] !== step.point_name || step.phase === "answer") out.push(piece("label", "polytope", names[i], [places[i]], { text: names[i], mark: names[i] }));
     return out;
   }
   // The faces of the Voronoi region of a feature of a simplex: a cube cut by half-spaces.
@@ -105,7 +119,7 @@ const gjk3dPieces = (function () {
     const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = Object.fromEntries(Object.entries(data.colors).map(([role, one]) => [role, one.meaning]));
     if (!step.nearest) drawn.delete("ink"); // the origin has a label
     if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
-    else if (!step.horizon) words.new = step.joins ? "new point" : "support point";
+    else if (!(step.horizon || []).length) words.new = step.joins ? "new point" : "support point";
     if (drawn.has("region")) words.region = `Voronoi region of ${step.after.join(" ")}`;
     return Object.keys(words).filter((role) => drawn.has(role)).map((role) => [role, words[role]]);
   }

@@ -1,89 +1,106 @@
-// Steps of the GJK in this page, in the sentences of explanation/narration.py, and the numbers of the curve of bounds.
+// The steps of GJK and EPA in this page, in the sentences of explanation/narration.py.
 const gjk3dTell = (function () {
-  const { data, number } = gjk3d, { gjk, sub, add, scale, norm } = gjk3dLoop;
+  const { dot, sub, add, scale, norm, blend } = gjk3dVectors, { onTriangle } = gjk3dSimplex, { solve } = gjk3dSolve;
+  const { outward, long, told, listed, part, bounds } = gjk3dWords;
+  const MOST = 40; // steps of EPA that are told one by one, since some curved pairs take hundreds
+  const ON = 1e-9; // up to this distance, in sizes of the pair, the origin is on a face
 
-  // --- numbers as in gjk3d/wording.py, with bounds rounded outward -----------------------------------------------------
-  function outward(x, digits, way) {
-    const [exact, power] = x.toExponential(100).split("e"), kept = exact.slice(0, digits + (x < 0 ? 2 : 1));
-    const cut = /[1-9]/.test(exact.slice(kept.length)) && x < 0 === way < 0; // whether it was rounded towards zero
-    return number(Number(`${kept}e${power}`) + (cut ? way * 10 ** (Number(power) + 1 - digits) : 0), digits);
-  }
-  const long = (text) => (data.unit ? `${text} ${data.unit}` : text);
-  function told(low, high, digits, rounding = 0) {
-    const round = (x) => (Math.abs(x) <= rounding ? 0 : x);
-    return bare(round(low), round(high), digits) + ([low, high].some((x) => x !== round(x)) ? " (up to rounding)" : "");
-  }
-  function bare(low, high, digits) {
-    if (number(low, digits) === number(high, digits)) return long(number(low, digits));
-    if (low === -Infinity) return long(`≤ ${outward(high, digits, 1)}`);
-    const kept = low < 0 && high > 0 ? Math.min(digits, 3) : digits;
-    return long(`${outward(low, kept, -1)} to ${outward(high, kept, 1)}`);
-  }
-  const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
-  const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
-  const bounds = ({ lower, upper, rounding }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5, rounding)}`);
-
-  // --- the steps ------------------------------------------------------------------------------------------------------
   function tell(a, b, shift) {
-    const run = gjk(a, b, shift), { size } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
+    const run = solve(a, b, shift), { size, gjk, epa } = run, radii = a.radius + b.radius, what = radii > 0 ? "cores" : "shapes";
     const tiny = 1e-12 * size, proven = Math.max(run.lower, -run.upper), rounding = proven > 0 && proven <= tiny ? 0 : tiny;
     const known = [], short = (x) => told(x, x, 4, rounding);
     const found = (w) => known.findIndex((p) => Math.max(...sub(p, w).map(Math.abs)) <= tiny);
     const knows = (w) => found(w) >= 0;
-    const name = (w) => `w${(knows(w) ? found(w) : known.push(w) - 1) + 1}`;
+    const called = new Map(); // so that the many steps of a curved pair do not search again
+    const name = (w) => called.get(w) || called.set(w, `w${(knows(w) ? found(w) : known.push(w) - 1) + 1}`).get(w);
     const names = (rows) => rows.map((row) => name(row.w));
-    const sum = (weights, rows, of) => rows.reduce((p, row, i) => add(p, scale(weights[i], row[of])), [0, 0, 0]);
-    const grown = [["A", a.radius], ["B", b.radius]].filter((one) => one[1] > 0).map(([who, r]) => `${who}'s radius ${short(r)}`);
-    const centers = norm(sub(add(gjk3dLoop.middle(b), shift), gjk3dLoop.middle(a))) > 0;
-    const first = name(run.start.w), shared = run.end.startsWith("origin"), onward = shared ? " EPA would compute the depth, but this page runs only GJK." : "";
-    const steps = [{
-      phase: "start", title: "Start", lower: null, upper: null, direction: run.first, point: run.start.w, point_name: first, joins: true,
-      support_a: run.start.a, support_b: run.start.b,
-      sentence: "A - B is the set of all points of A minus all points of B. The shapes share a point if it contains the origin. Otherwise their distance is the distance of A - B from the origin. GJK does not build A - B. It computes support points, which are farthest in a direction. "
-        + `The first, along ${centers ? "the line from A's reference point to B's" : "A's x axis, as the two have one reference point"}, is ${first}.`
-        + (grown.length ? ` The steps are for the cores, and ${grown.join(" and ")} ${grown.length === 1 ? "is" : "are"} included at the end.` : ""),
-    }];
+    const nearest = (weights, rows) => Object.fromEntries([["nearest", "w"], ["witness_a", "a"], ["witness_b", "b"]].map(([field, of]) => [field, blend(weights, rows.map((row) => row[of]))]));
+    const only = (ahead) => (ahead <= rounding ? "no farther (up to rounding)" : `only ${long(outward(ahead, 2, 1))} farther`);
+    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0);
     let lower = -Infinity, upper = Infinity;
-    run.steps.forEach((step, i) => {
-      const last = i + 1 === run.steps.length, before = names(step.rows), w = step.found.w, again = knows(w), mine = name(w);
-      const after = names(last ? run.rows : run.steps[i + 1].rows), joins = after.includes(mine) && !before.includes(mine);
+    const bounded = (low, high) => {
+      [lower, upper] = [Math.max(lower, low - radii), Math.min(upper, high - radii)];
+      return { lower, upper };
+    };
+    const query = (direction, row) => ({ direction, point: row.w, point_name: name(row.w), support_a: row.a, support_b: row.b });
+
+    const centers = norm(sub(add(gjk3dSupport.middle(b), shift), gjk3dSupport.middle(a))) > 0, first = name(gjk.start.w);
+    const included = grown.map(([who, shape]) => `${who}'s radius ${short(shape.radius)}`);
+    const steps = [{
+      phase: "start", title: "Start", lower: null, upper: null, joins: true, ...query(gjk.first, gjk.start),
+      sentence: "A - B is the set of all points of A minus all points of B. The shapes share a point if it contains the origin. Otherwise their distance is the distance of A - B from the origin. GJK does not build A - B. It computes support points, which are farthest in a direction. "
+        + `The first, along ${centers ? "the line from the origin of A's frame to that of B's" : "A's x axis because both frames have one origin"}, is ${first}.`
+        + (grown.length ? ` The steps are for the cores, and ${included.join(" and ")} ${grown.length === 1 ? "is" : "are"} included at the end.` : ""),
+    }];
+    gjk.steps.forEach((step, i) => {
+      const last = i + 1 === gjk.steps.length, shared = last && gjk.end.startsWith("origin"), before = names(step.rows), again = knows(step.found.w), mine = name(step.found.w);
+      const after = names(last ? gjk.rows : gjk.steps[i + 1].rows), joins = after.includes(mine) && !before.includes(mine);
       const dropped = before.filter((n) => !after.includes(n)), ahead = step.upper - step.bound;
-      lower = Math.max(lower, step.lower - radii);
-      upper = Math.min(upper, step.upper - radii);
       const words = [i === 0 ? `${before[0]}, the first point of A - B, is ${short(step.upper)} from the origin.` : `The origin is ${short(step.upper)} from ${part(before)}.`];
       if (again && before.includes(mine)) words.push(`The support point towards the origin is ${mine} again, so no point of A - B is farther.`);
-      else if (!joins) words.push(`The support point towards the origin is ${mine}, ${ahead <= rounding ? "no farther (up to rounding)" : `only ${long(outward(ahead, 2, 1))} farther`}.`);
-      else words.push(`The support point towards the origin is ${mine}, ${short(ahead)} farther.`);
-      if (joins && !(shared && last)) {
+      else words.push(`The support point towards the origin is ${mine}, ${joins ? `${short(ahead)} farther` : only(ahead)}.`);
+      if (joins && !shared) {
         words.push(`The origin is in the Voronoi region of ${after.length === 1 ? `corner ${mine} itself` : part(after)}, so ${dropped.length ? `GJK drops ${listed(dropped)}` : "no corner is dropped"}.`);
       }
-      if (last && shared) words.push(`${run.end === "origin inside" ? `The ${part(after)} contains the origin` : `The origin is on ${part(after)}`}, so the ${what} share a point.${onward}`);
-      else if (last) words.push(run.end === "converged" ? `The lower bound has reached the upper bound, so ${part(before)} contains the nearest point.` : "The distance decreases by no more than rounding, so GJK ends.");
+      if (shared) words.push(`${gjk.end === "origin inside" ? `The ${part(after)} contains the origin` : `The origin is on ${part(after)}`}, so the ${what} share a point.${epa.steps.length ? " EPA then computes the depth." : ""}`);
+      else if (last) words.push(gjk.end === "converged" ? `The lower bound has reached the upper bound, so ${part(before)} contains the nearest point.` : "The distance decreases by no more than rounding, so GJK ends.");
       steps.push({
-        phase: "GJK", title: `GJK, step ${i + 1}`, sentence: words.join(" "), lower, upper, simplex: step.rows.map((row) => row.w), names: before, after: shared && last ? [] : after,
-        nearest: sum(step.weights, step.rows, "w"), direction: step.direction, point: w, point_name: mine, joins, dropped,
-        support_a: step.found.a, support_b: step.found.b, witness_a: sum(step.weights, step.rows, "a"), witness_b: sum(step.weights, step.rows, "b"),
+        phase: "GJK", title: `GJK, step ${i + 1}`, sentence: words.join(" "), ...bounded(step.lower, step.upper), simplex: step.rows.map((row) => row.w), names: before, after: last ? [] : after,
+        ...nearest(step.weights, step.rows), ...query(step.direction, step.found), joins, dropped,
       });
     });
-    steps.push(answer(run, a, b, steps[steps.length - 1], rounding));
+
+    const vertices = epa && epa.polytope ? epa.polytope.vertices : [];
+    function starting(step) {
+      if (!gjk.steps.length) return "The first point of A - B, w1, is the origin, so A and B share a point. EPA computes the depth.";
+      if (gjk.rows.length === 4 && vertices.slice(0, 4).every((row) => knows(row.w))) return "EPA starts with GJK's tetrahedron.";
+      return `EPA starts with four new far points, whose tetrahedron may not contain the origin, because GJK's ${part(names(gjk.rows))} ${gjk.rows.length < 4 ? "has no volume" : "is nearly flat"}.`;
+    }
+    if (epa) epa.steps.forEach((step, i) => {
+      if (i >= MOST && i + 1 < epa.steps.length) return;
+      const rows = step.closest.map((k) => vertices[k]), corners = rows.map((row) => row.w), words = i === 0 ? [starting(step)] : [];
+      const all = names(vertices.slice(0, step.count)), again = knows(step.found.w), mine = name(step.found.w), on = step.closest.map((k) => all[k]).join(" ");
+      const [near, weights] = onTriangle(corners, [0, 1, 2], 0), away = norm(near), n = gjk3dVectors.unit(gjk3dVectors.triangleNormal(...corners));
+      const plane = dot(n, corners[0]), inside = plane > ON * size;
+      const ahead = step.height - (inside ? plane : Math.max(...corners.map((p) => dot(p, step.direction))));
+      if (inside) words.push(`Face ${on} is the nearest to the origin, ${short(plane)} away.`);
+      else words.push(away <= ON * size ? `The origin is on face ${on}.` : `The origin is still outside, ${short(away)} from the nearest face, ${on}.`);
+      if (step.removed.length) {
+        const old = step.removed.length === 1 ? "the face" : `the ${step.removed.length} faces that see it`;
+        words.push(`Along its normal, A - B reaches ${mine}, ${short(ahead)} beyond. EPA adds ${mine} and replaces ${old} by ${step.horizon.length} new faces around the horizon.`);
+      } else {
+        const claim = again ? `A - B reaches no farther than ${mine}` : `${mine} is ${only(ahead)}`, touching = Math.abs(run.distance) <= run.upper - run.lower;
+        const end = inside ? "the face is on the surface of A - B, and its distance is the depth" : touching ? "the origin is on the surface of A - B, and the shapes touch" : "this face contains the nearest point of A - B";
+        words.push(step.code === "full" ? "This is the last of the steps in this page." : `Along its normal, ${claim}, so ${end}.`);
+      }
+      const count = epa.steps.length - MOST, many = i >= MOST && count > 1;
+      if (many) words.unshift(`${count} steps in one. The last step:`);
+      steps.push({
+        phase: "EPA", title: many ? `EPA, steps ${MOST + 1} to ${i + 1}` : `EPA, step ${i + 1}`, sentence: words.join(" "), ...bounded(step.lower, step.upper), names: all, vertices: vertices.slice(0, step.count).map((row) => row.w),
+        faces: step.faces.map((face) => face.corners), closest: step.closest, removed: step.removed, horizon: step.horizon, ...nearest(weights, rows), ...query(step.direction, step.found), joins: step.removed.length > 0,
+      });
+    });
+    steps.push(answer(run, a, b, steps[steps.length - 1], rounding, grown));
     return fold(steps.map((step) => ({ ...step, rounding, bounds: bounds({ ...step, rounding }) })), short);
   }
 
-  function answer(run, a, b, last, rounding) {
-    const radii = a.radius + b.radius, low = Math.min(run.lower, run.upper), { upper } = run, { a: p, b: q } = run.core;
-    const gap = norm(sub(q, p)), normal = gap > 0 ? scale(1 / gap, sub(q, p)) : run.axis;
-    const apart = low > 0, touching = !apart && upper >= 0 && (!run.end.startsWith("origin") || low >= -2 * run.error);
-    const sure = run.within || upper < -run.error;
-    const grown = [["A", a], ["B", b]].filter((one) => one[1].radius > 0).map(([who, shape]) => `${shape.name} ${who}'s radius ${told(shape.radius, shape.radius, 4)}`);
-    const words = grown.length && !run.end.startsWith("origin") ? [`The cores are apart by ${told(low + radii, upper + radii, 4, rounding)}, from which ${grown.join(" and ")} ${grown.length === 1 ? "is" : "are"} subtracted.`] : [];
-    if (!run.steps.length) words.push(`The first point of A - B, w1, is the origin, so the ${radii > 0 ? "cores" : "shapes"} share a point.`);
-    if (apart) words.push(`The two points are the nearest, and the shapes are proven to be ${told(low, upper, 9, rounding)} apart.`);
-    else if (touching) words.push(`The shapes touch, and their distance is ${told(low, upper, 9, rounding)}.`);
-    else words.push(`${sure ? "The shapes overlap. The depth is" : "The shapes share a point. Whether they overlap, and the depth, are"} computed by EPA, whose steps are in the explanation of gjk3d.signed_distance.`);
+  function answer(run, a, b, last, rounding, grown) {
+    const radii = a.radius + b.radius, { lower, upper, epa } = run, deep = run.status === "overlapping", words = [];
+    const given = grown.map(([who, shape]) => `${shape.name} ${who}'s radius ${told(shape.radius, shape.radius, 4)}`).join(" and "), verb = grown.length === 1 ? "is" : "are";
+    if (grown.length && upper + radii < -rounding) words.push(`The cores overlap by ${told(-upper - radii, -lower - radii, 4)}, to which ${given} ${verb} added.`);
+    else if (grown.length) words.push(`The cores are apart by ${told(lower + radii, upper + radii, 4, rounding)}, from which ${given} ${verb} subtracted.`);
+    const flat = Boolean(epa) && epa.code === "flat" && !deep;
+    if (flat) words.push(`A - B is ${["one point", "a line", "flat"][epa.dimension]}, so it has no inside and no depth.`);
+    if (run.status === "apart") words.push(`The two points are the nearest, and the shapes are proven to be ${told(lower, upper, 9, rounding)} apart.`);
+    else if (run.status === "touching") words.push(`The shapes touch, and their distance is ${told(lower, upper, 9, rounding)}.`);
+    else if (!deep) words.push(`The distance is ${told(lower, upper, 9, rounding)}. The bounds contain 0.`);
+    else if (run.tight) words.push(`Moving B by ${told(-upper, -lower, 9)} along the normal makes the shapes just touch, and it is proven that no shorter translation does.`);
+    else words.push(`The shapes overlap by ${told(-upper, -lower, 9)}. Moving B by this length along the normal separates them.`);
+    const title = { apart: `apart by ${told(lower, upper, 6)}`, touching: "touching", overlapping: `overlapping by ${told(-upper, -lower, 6)}`, undecided: "undecided: the bounds contain 0" }[run.status];
     return {
-      phase: "answer", title: `Result: ${apart ? `apart by ${told(low, upper, 6)}` : touching ? "touching" : sure ? "overlapping" : "touching or overlapping"}`, sentence: words.join(" "),
-      lower: last.lower === null ? null : low, upper: last.lower === null ? null : upper, overlap: !apart && !touching, simplex: last.simplex, names: last.names,
-      nearest: add(sub(p, q), scale(radii, normal)), direction: normal, witness_a: add(p, scale(a.radius, normal)), witness_b: sub(q, scale(b.radius, normal)),
+      ...Object.fromEntries(["simplex", "names", "vertices", "faces", "closest"].filter((field) => last[field]).map((field) => [field, last[field]])),
+      phase: "answer", title: `Result: ${title}`, sentence: words.join(" "), lower: last.lower === null ? null : lower, upper: last.lower === null ? null : upper,
+      flat, overlap: deep, nearest: sub(run.a, run.b), direction: run.normal, witness_a: run.a, witness_b: run.b,
     };
   }
 
@@ -97,22 +114,5 @@ const gjk3dTell = (function () {
     one.sentence = `${end - first + 1} steps in one, because their bounds are equal in four digits. The last step: ${one.sentence}`;
     return [...steps.slice(0, first), one, steps[end + 1]];
   }
-
-  // --- the curve ------------------------------------------------------------------------------------------------------
-  function limits(steps) {
-    const values = steps.flatMap((s) => [s.lower, s.upper]).filter((x) => x !== null && Number.isFinite(x));
-    if (!values.length) values.push(0);
-    const low = Math.min(...values), high = Math.max(...values), most = Math.max(Math.abs(low), Math.abs(high));
-    const size = Math.max(most, ...steps.filter((s) => s.point).map((s) => norm(s.point)));
-    const room = high - low <= 1e-6 * size ? Math.max(0.5 * most, 0.05 * size, 1e-300) : 0.08 * (high - low);
-    return [low - room, high + room];
-  }
-  function ticks([low, high]) {
-    const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].reduce((x, y) => (Math.abs(y * power - rough) < Math.abs(x * power - rough) ? y : x)), values = [];
-    for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) values.push(k * step);
-    const digits = Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
-    return values.map((x) => [x, Math.abs(x) < 1e-9 * step ? "0" : number(x, digits)]);
-  }
-  return { tell, bounds, limits, ticks };
+  return { tell, bounds };
 })();

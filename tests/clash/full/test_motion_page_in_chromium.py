@@ -9,6 +9,7 @@ from browser import Browser, program
 import gjk3d as gk
 from gjk3d.clash import Triage
 from gjk3d.clash.page import write_page
+from gjk3d.clash.report import wording
 from gjk3d.clash.triage import parse_triage
 from tests.clash import sentences
 
@@ -40,7 +41,7 @@ def page(chromium, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "drawer.html"
     report = gk.clash.check(parts, 0.5, motion=slide)
     write_page(report, path)
-    chromium.when = [gk.clash.report.wording.when(clash, report) for clash in report.clashes]
+    chromium.when = [wording.when(clash, report) for clash in report.clashes]
     chromium.time = [clash.time for clash in report.clashes]
     chromium.complaints.clear()
     chromium.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
@@ -218,17 +219,19 @@ def walked(page, button, times):
 
 def test_jumps_walk_what_the_table_shows_in_its_order(page):
     page.key("Escape")
+    choose(page, "status", "all")  # touches are not open
     count = page.evaluate("clashTable.shown.length")
     assert count >= 3
     assert walked(page, "#next", count + 1) == [*range(count), count - 1]
     assert walked(page, "#before", 1) == [count - 2]
-    page.click("[data-sort=distance]")
-    page.click("[data-sort=distance]")
+    page.click("[data-sort=gap]")
+    page.click("[data-sort=gap]")
     order = page.evaluate("clashTable.shown")
     assert order != sorted(order)
     page.key("Escape")
     assert walked(page, "#next", count) == order
     page.click("[data-sort=severity]")
+    choose(page, "status", "open")
 
 
 def test_jumps_leave_out_what_the_filter_hides(page):
@@ -244,6 +247,7 @@ def test_jumps_leave_out_what_the_filter_hides(page):
 
 def test_the_table_says_when_in_the_words_of_the_text_table_and_is_sorted_by_it(page):
     assert text(page, "scroll").count("when") == 1
+    choose(page, "status", "all")  # touches are not open
     cells = page.evaluate(
         "[...document.querySelectorAll('#rows td.when')].map((cell) => [cell.textContent, cell.title])"
     )
@@ -263,6 +267,7 @@ def test_the_table_says_when_in_the_words_of_the_text_table_and_is_sorted_by_it(
         assert page.evaluate("clashTable.shown") == known[::-1] + others
     finally:
         page.click("[data-sort=severity]")
+        choose(page, "status", "open")
 
 
 def test_on_a_phone_when_has_a_line_of_its_own(page):

@@ -129,28 +129,114 @@ def test_keys_set_states_and_leave_fields_alone(opened):
     assert "resolved" in browser.evaluate("document.querySelector('#row-0').innerText")
 
 
-def test_what_the_filter_hides_goes_as_it_is_decided_and_the_next_is_chosen(opened):
+def test_a_decision_keeps_the_row_and_another_key_shows_the_next_open_one(opened):
     report = many(6, side=2)
     browser = opened(report)
+    assert chosen(browser) == [-1, [0, 1, 2, 3, 4]]  # the touch is not open
     browser.key("ArrowDown")
     browser.key("ArrowDown")
     press(browser, "4")
-    assert chosen(browser) == [2, [0, 2, 3, 4, 5]]
-    assert browser.state("selected") == report.clashes[2].id
-    assert report.clashes[2].id in browser.evaluate("document.querySelector('#detail').textContent")
-    assert browser.evaluate("document.querySelectorAll('#rows #row-1').length") == 0
-    press(browser, "2")  # active is open: it stays
-    assert chosen(browser) == [2, [0, 2, 3, 4, 5]]
-    browser.key("End")
-    browser.click("[data-state=resolved]")  # the last one hands on to the one before
-    assert chosen(browser) == [4, [0, 2, 3, 4]]
-    assert browser.evaluate("document.activeElement.dataset.state") == "resolved"
+    assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
+    assert report.clashes[1].id in browser.evaluate("document.querySelector('#detail').textContent")
+    assert "approved" in browser.evaluate("document.querySelector('#row-1').innerText")
+    press(browser, "n")
+    assert chosen(browser) == [2, [0, 1, 2, 3, 4]]
+    browser.key("ArrowUp")
+    browser.evaluate("[...document.querySelectorAll('#triage button')].find((b) => b.textContent === 'next').click()")
+    assert chosen(browser)[0] == 2
+    show_states(browser, "open")  # a new filter leaves decided rows out
+    assert chosen(browser) == [2, [0, 2, 3, 4]]
     show_states(browser, "approved")
+    assert chosen(browser)[1] == [1]
+
+
+def test_touches_are_listed_when_their_kind_is_chosen_and_open_when_a_person_says_so(opened):
+    report = many(6, side=2)
+    browser = opened(report)
+    count = "document.querySelector('#status').selectedOptions[0].textContent"
+    assert browser.evaluate(count) == "open (5)"
+    browser.click("[data-kind=touch]")
+    assert chosen(browser)[1] == [5]
     browser.key("ArrowDown")
-    press(browser, "1")
-    assert chosen(browser) == [-1, []]
-    assert browser.evaluate("document.querySelector('#empty').innerText") == sentences.NO_ROW
-    assert browser.evaluate("document.querySelector('#status').selectedOptions[0].textContent") == "approved (0)"
+    press(browser, "2")
+    assert browser.evaluate(count) == "open (6)"
+    browser.click("#clear")
+    assert chosen(browser)[1] == [0, 1, 2, 3, 4, 5]
+
+
+def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
+    report = many(1200, side=4)
+    browser = opened(report)
+    states = "[0, 1, 2, 3].map((k) => gjk3d.data.rows[k].state)"
+    marked = "[...clashTable.marked]"
+    browser.key("ArrowDown")
+    for _ in range(2):
+        press(browser, "ArrowDown", shiftKey=True)
+    assert browser.evaluate(marked) == [0, 1, 2]
+    press(browser, " ")  # the third is left out again
+    assert browser.evaluate("document.querySelector('#bulk b').textContent") == "2 marked"
+    press(browser, "4")
+    browser.wait(f"{states}.join() === 'approved,approved,new,new'")
+    browser.wait("clashTable.marked.size === 0")
+    assert browser.evaluate("document.querySelector('#bulk').hidden")
+    assert browser.evaluate("document.querySelector('#toast').textContent") == "2 findings: approved"
+    assert browser.evaluate("document.querySelector('#undo').textContent") == "undo: approved, 2 findings"
+    press(browser, "u")
+    assert browser.evaluate(states) == ["new"] * 4
+    for place in (1, 3):
+        browser.click(f"#row-{place} .mark")
+    browser.click("#bulk [data-state=reviewed]")
+    browser.wait(f"{states}.join() === 'new,reviewed,new,reviewed'")
+    browser.click("#mark-all")  # all of the table, also those whose numbers are not unpacked yet
+    write(browser, "#assignees", "bob")
+    browser.click("#bulk [data-state=approved]")
+    browser.wait("gjk3d.data.rows.filter((row) => row.state === 'approved').length === 1000")
+    issues = parse_triage(saved(browser).encode(), "the page").issues
+    assert {issue.assignee.value for issue in issues.values()} == {"bob"}
+    for clash in report.clashes:
+        if clash.kind not in ("touch", "unchecked"):
+            assert issues[clash.id].state.distance == clash.distance  # the approval has the exact depth
+
+
+def test_marks_follow_the_filter_and_end_with_escape(opened):
+    browser = opened(many(6, side=2))
+    browser.click("#mark-all")
+    browser.click("[data-kind=hard]")
+    assert browser.evaluate("[...clashTable.marked]") == [0]
+    browser.key("Escape")
+    assert browser.evaluate("clashTable.marked.size") == 0
+
+
+def test_a_comment_belongs_to_the_row_that_was_shown(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.click("#comment")
+    browser.type("too deep")
+    browser.click("#row-1")
+    assert browser.evaluate("document.querySelector('#comment').value") == ""
+    assert "rank 2" in browser.evaluate("document.querySelector('#comment').placeholder")
+    browser.click("#row-0")
+    assert browser.evaluate("document.querySelector('#comment').value") == "too deep"
+    browser.click("#triage .small")
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert issue["id"] == three_cubes().clashes[0].id
+
+
+def test_a_phone_shows_the_picture_of_a_chosen_row(opened, chromium):
+    browser = opened(many(60, side=4))
+    try:
+        chromium.resize(390, 844)
+        browser.evaluate("document.querySelector('#list').scrollIntoView()")
+        assert browser.evaluate("document.querySelector('#view').getBoundingClientRect().bottom") < 100
+        browser.click("#row-3")
+        top, bottom = browser.evaluate(
+            "(({ top, bottom }) => [top, bottom])(document.querySelector('#view').getBoundingClientRect())"
+        )
+        assert -1 < top < bottom <= 844
+        cells = "[...document.querySelectorAll('#row-3 .far div, #row-3 .kind')]"
+        assert browser.evaluate(f"{cells}.every((e) => e.clientWidth >= e.scrollWidth)")
+    finally:
+        chromium.resize(1400, 900)
 
 
 def test_what_was_decided_by_mistake_is_taken_back(opened):
@@ -162,15 +248,16 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     browser.key("ArrowDown")
     press(browser, "2")
     press(browser, "4")
-    press(browser, "5")  # the next one
-    assert chosen(browser) == [2, [2, 3, 4, 5]]
+    press(browser, "n")
+    press(browser, "5")
+    assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
     assert browser.evaluate(shown) == [False, sentences.UNDO.format("resolved", 2)]
     press(browser, "u", repeat=True)
-    assert chosen(browser) == [2, [2, 3, 4, 5]]
+    assert chosen(browser) == [1, [0, 1, 2, 3, 4]]
     browser.click("#undo")
-    assert chosen(browser) == [1, [1, 2, 3, 4, 5]]
+    assert browser.evaluate("gjk3d.data.rows[1].state") == "new"
     press(browser, "u")
-    assert chosen(browser) == [0, [0, 1, 2, 3, 4, 5]]
+    assert chosen(browser) == [0, [0, 1, 2, 3, 4]]
     assert browser.evaluate("clashTable.selected >= 0 && gjk3d.data.rows[0].state") == "active"
     browser.evaluate("document.querySelector('#undo').focus()")
     browser.click("#undo")
@@ -196,11 +283,12 @@ def test_no_finding_is_decided_by_a_key_that_is_held_or_a_click_too_many(opened)
     browser = opened(many(6, side=2))
     browser.key("ArrowDown")
     press(browser, "4")
+    press(browser, "n")
     press(browser, "4", repeat=True)
-    assert chosen(browser) == [1, [1, 2, 3, 4, 5]]
+    assert browser.evaluate("gjk3d.data.rows[1].state") == "new"
     browser.evaluate("""for (const detail of [1, 2])
         document.querySelector('[data-state=approved]').dispatchEvent(new MouseEvent('click', { detail }))""")
-    assert chosen(browser) == [2, [2, 3, 4, 5]]
+    assert len(json.loads(saved(browser))["issues"]) == 2
 
 
 def test_a_finding_stays_while_its_comment_is_being_written(opened):
@@ -212,7 +300,7 @@ def test_a_finding_stays_while_its_comment_is_being_written(opened):
     assert chosen(browser) == [0, [0, 1]]
     assert browser.evaluate("document.querySelector('#comment').value") == "pressed in"
     browser.click("#triage .small")
-    assert chosen(browser) == [1, [1]]
+    assert chosen(browser) == [0, [0, 1]]
     assert browser.evaluate("document.querySelector('#comment').value") == ""
     (issue,) = json.loads(saved(browser))["issues"]
     assert [said["text"] for said in issue["comments"]] == ["pressed in"]
@@ -226,7 +314,7 @@ def test_what_others_decided_takes_rows_out_but_not_the_one_that_is_read(opened)
     for clash in report.clashes[:2]:
         theirs = theirs.marked(clash, state="approved", by="bob")
     give(browser, json.dumps(theirs.to_dict()))
-    assert chosen(browser) == [0, [2, 3, 4, 5]]
+    assert chosen(browser) == [0, [0, 2, 3, 4]]
     assert browser.evaluate("document.querySelector('#triage [aria-pressed=true]').textContent") == "approved"
 
 

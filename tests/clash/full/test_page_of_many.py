@@ -55,8 +55,10 @@ def page(report, tmp_path_factory):
 
 @pytest.fixture
 def browser(page):
-    """The page with nothing chosen and nothing filtered."""
+    """The page with nothing chosen and nothing filtered, touches included."""
     page.evaluate("document.querySelector('#clear').click()")
+    page.evaluate("document.querySelector('#status').value = 'all'")
+    page.evaluate("document.querySelector('#status').dispatchEvent(new Event('input'))")
     page.key("Escape")
     page.complaints.clear()
     yield page

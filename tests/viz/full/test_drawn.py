@@ -89,7 +89,7 @@ def test_chromium_draws_the_page_and_hides_what_is_unticked(tmp_path):
     assert 'data-state="drawn"' in dom
     assert dom.count('<span class="label"') == 3  # the names of the balls
     # the same page, told to untick the first box: its policy must know the script
-    script = template("gjk3d", "viewer.js") + template("gjk3d.viz", "picture.js")
+    script = template("gjk3d", "viewer.js") + template("gjk3d.viz", "picture.js") + template("gjk3d.viz", "names.js")
     style = template("gjk3d", "page.css") + template("gjk3d.viz", "picture.css")
     pressing = script + "document.querySelector('#keys input').click();"
     source = path.read_text(encoding="utf-8").replace(script, pressing)

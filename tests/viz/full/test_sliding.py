@@ -123,7 +123,7 @@ def test_what_is_attached_moves_along(checker):
 
 
 def test_bad_joints_are_named(checker):
-    with pytest.raises(RobotError, match=r"joints.*'elbow'.*joint_1, joint_2"):
+    with pytest.raises(RobotError, match=r"joints.*'elbow'.*'joint_1', 'joint_2'"):
         gk.viz.sliders(checker, joints=["elbow"], off_screen=True)
 
 

@@ -1,7 +1,7 @@
-"""Collisions and the nearest pair of a scene: boxes, tree and narrow phase in one call of compiled code.
+"""Near pairs, colliding pairs and the nearest pair of a scene: boxes, tree and narrow phase in compiled code.
 
-`Shapes` and `Side` are a scene as the kernels take it: shapes, slots, boxes in a tree, and half-spaces, which have no
-box.
+`Shapes` and `Side` are a scene in the form that the kernels expect: shapes, slots, boxes in a tree, and unbounded
+objects, which have no box. A search stops when its list is full, and the next call continues from its state.
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT, ROOT, move_leaf
-from gjk3d.broad.search import groups_match, near, split, split_between
+from gjk3d.broad.search import near, split, split_between
 from gjk3d.convex.solve import placed_box
-from gjk3d.geometry.vec3 import dot, offset, turn
+from gjk3d.geometry.vec3 import dot, offset, row3, turn
 from gjk3d.narrow.cores import Cores, cores_at, is_curved
-from gjk3d.narrow.pairs import SIDES, above_plane, comes_later, mirror, normal_of, solve_plane
+from gjk3d.narrow.pairs import above_plane, comes_later, mirror, solve_plane
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS, SIGNED, quick_collide, settle, solve
 from gjk3d.narrow.workspace import Solver, Workspace
-from gjk3d.shapes.layout import FLOAT_HEAD, Core
+from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
-#: columns of a shape: first int, first float, rank, whether its box is that of its ball, and why the kernels do not
-#: solve it, or 0
-_INTS, _FLOATS, _RANK, _BALL, ASIDE = range(5)
+#: columns of a shape: first int, first float, rank, whether its box is that of its ball, why the kernels do not solve
+#: it, or 0, and for an unbounded one its first row in ``limits`` and its number of rows
+_INTS, _FLOATS, _RANK, _BALL, ASIDE, _LIMIT, _LIMITS = range(7)
 ANSWERED_ASIDE, HALF_SPACE = 1, 2
+GROUP, MASK = range(2)  #: columns of the bits of a slot: its group, and the groups it may collide with
+ALL = -1  #: every bit
+NO_RANK = 1 << 30  #: rank of a slot without a name, which is behind all others
 WIDER = 1.0 + 1e-8  #: factor for the distance of boxes: more than the relative error of the narrow phase
 #: error of a height over a plane, relative to the numbers it is computed from. It is more than `rounding_error` and
-#: the rounding of the height together. `RESIDUAL` is the factor of the residual of the plane's pose.
-HEIGHT_ROUNDING, RESIDUAL = 1e-13, 8.0
+#: the rounding of the height together. `_RESIDUAL` is the factor of the residual of the plane's pose.
+_HEIGHT_ROUNDING, _RESIDUAL = 1e-13, 8.0
+#: columns of the state of a search: the part of it that runs, the height of the stack, the unbounded object, and the
+#: number of unsure pairs of the last call
+_PHASE, _TOP, _FLOOR, UNSURE_PAIRS = range(4)
+_TREES, _FLOORS, _FLOORS_B, _DONE = range(4)
+LIST, TEST, FIRST = range(3)  #: near pairs are only listed, or tested, or tested until one collides
+CERTAIN = -1  #: a pair collides for certain, in a search for the first
+_MOST_STEPS = 1 << 18  #: pairs of nodes in one call, so that Ctrl-C works
 
 
 class Shapes(NamedTuple):
@@ -36,19 +46,21 @@ class Shapes(NamedTuple):
 
     ints: Ints1
     floats: Array1
+    limits: Array2  #: normals and offsets of half-spaces that contain the unbounded shapes
     table: Ints2
 
 
 class Side(NamedTuple):
-    """A scene: shape numbers, poses and groups by slot, its tree, and the slots of half-spaces, which lack a box.
+    """A scene: shape numbers, poses, groups and ranks by slot, the tree, and the slots of unbounded objects.
 
-    The numbers of its shapes are shifted by ``shift``, which is 0 except for the second of two scenes. ``fresh`` is a
-    slot with a new pose, or -1.
+    The numbers of the shapes are shifted by ``shift``, which is 0 except for the second of two scenes. ``fresh`` is a
+    slot with a new pose, or -1. Without ``ranks`` the two slots of a pair of one scene are in any order.
     """
 
     which: Ints1
     rows: Array2
     bits: Ints2
+    ranks: Ints1
     boxes: Array2
     links: Ints2
     state: Ints1
@@ -57,10 +69,25 @@ class Side(NamedTuple):
     fresh: int
 
 
+class Hits(NamedTuple):
+    """The list of pairs of one call of a search, and the state from which the next call continues."""
+
+    stack: Ints2
+    state: Ints1
+    pairs: Ints2  #: slot of A, slot of B, and outcome
+    gaps: Array1  #: lower bounds of the distances, if pairs are only listed
+
+
 @inlined
 def wider(within: float) -> float:
     """Return the search distance for boxes, with a margin for the error of the narrow phase."""
     return within * WIDER if within > 0.0 else 0.0
+
+
+@inlined
+def groups_match(bits_a: Ints, i: int, bits_b: Ints, j: int) -> bool:
+    """Return whether the mask of leaf i contains the group of leaf j, and the mask of j the group of i."""
+    return bool((bits_a[i, GROUP] & bits_b[j, MASK]) != 0 and (bits_b[j, GROUP] & bits_a[i, MASK]) != 0)
 
 
 @inlined
@@ -116,22 +143,20 @@ def place(shapes: Shapes, side: Side) -> None:
 
 @kernel
 def over_floor(shapes: Shapes, side: Side, floor: int, guests: Side, node: int) -> float:
-    """Return a lower bound on the distance of a box from a half-space or a plane."""
-    core, row = core_of(shapes, number_at(side, floor)), side.rows[floor]
-    n = turn(row, normal_of(core))
-    away = core.floats[FLOAT_HEAD + 3]
-    limit = away + dot(n, offset(row))
-    # the terms of ``limit`` may cancel, since the pose may be far away along the plane
-    least, most, size = -limit, -limit, abs(away) + abs(row[9]) + abs(row[10]) + abs(row[11])
-    for c in range(3):
-        low, high = guests.boxes[node, c], guests.boxes[node, 3 + c]
-        least += min(low * n[c], high * n[c])
-        most += max(low * n[c], high * n[c])
-        size += abs(low) + abs(high)
-    if core.floats[SIDES] > 1.0:
-        least = max(least, -most)
-    # rounding of seven products and sums up to the size, and the error of the normal by the residual of its pose
-    return float(least - (HEIGHT_ROUNDING + RESIDUAL * row[12]) * size)
+    """Return a lower bound of the distance of a box from an unbounded object, by half-spaces around the object."""
+    number, row = number_at(side, floor), side.rows[floor]
+    first, most = shapes.table[number, _LIMIT], -inf
+    for k in range(first, first + shapes.table[number, _LIMITS]):
+        n, away = turn(row, row3(shapes.limits, k)), shapes.limits[k, 3]
+        # the terms of the offset may cancel, since the pose may be far away along the plane
+        above, size = -(away + dot(n, offset(row))), abs(away) + abs(row[9]) + abs(row[10]) + abs(row[11])
+        for c in range(3):
+            low, high = guests.boxes[node, c], guests.boxes[node, 3 + c]
+            above += min(low * n[c], high * n[c])
+            size += abs(low) + abs(high)
+        # rounding of seven products and sums up to the size, and the error of the normal by the residual of its pose
+        most = max(most, above - (_HEIGHT_ROUNDING + _RESIDUAL * row[12]) * size)
+    return most
 
 
 @kernel
@@ -143,14 +168,14 @@ def cores_on_floor(shapes: Shapes, side: Side, floor: int, guests: Side, slot: i
 
 @inlined
 def first_above(guests: Side, only: int, stack: Ints) -> int:
-    """Initialise a stack with one slot or the root, and return its height."""
+    """Initialise a stack with one slot or the root, and return the stack's height."""
     stack[0, 0] = only if only >= 0 else guests.state[ROOT]
     return 1 if stack[0, 0] >= 0 else 0
 
 
 @inlined
 def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
-    """Push the children of an inner node on a stack; return its height, and whether the node is a leaf."""
+    """Push the children of an inner node on a stack; return the stack's height, and whether the node is a leaf."""
     if links[node, HEIGHT] <= 0:
         return top, True
     stack[top, 0], stack[top + 1, 0] = links[node, LEFT], links[node, RIGHT]
@@ -159,7 +184,10 @@ def descend(links: Ints, node: int, stack: Ints, top: int) -> tuple[int, bool]:
 
 @kernel
 def first_nodes(a: Side, b: Side, only: int, within: float, stack: Ints) -> int:
-    """Initialise a stack with both roots, or one slot as the second; return its height, 0 if they are separated."""
+    """Initialise a stack with a pair of nodes: the root of A, and the root of B or one slot of B.
+
+    Returns the stack's height, 0 if the boxes of the two nodes are farther apart than ``within``.
+    """
     i, j = a.state[ROOT], only if only >= 0 else b.state[ROOT]
     stack[0, 0], stack[0, 1] = i, j
     if i < 0 or j < 0 or not near(a.boxes, i, b.boxes, j, within):
@@ -182,67 +210,70 @@ def pair_outcome(shapes: Shapes, side_a: Side, i: int, side_b: Side, j: int, mar
 
 
 @inlined
-def add(hits: Ints, count: int, i: int, j: int, outcome: int) -> int:
-    """Append a pair of slots with its outcome unless SEPARATED; return the number of pairs, -2 if ``hits`` is full."""
-    if outcome == SEPARATED:
-        return count
-    if count == hits.shape[0]:
-        return -2
-    hits[count, 0], hits[count, 1], hits[count, 2] = i, j, outcome
+def add(hits: Hits, count: int, ranks: Ints, i: int, j: int, outcome: int, away: float) -> int:
+    """Append a pair of slots, by rank if there are ``ranks``, and return the number of pairs."""
+    if ranks.shape[0] > 0 and ranks[j] < ranks[i]:
+        i, j = j, i
+    hits.pairs[count, 0], hits.pairs[count, 1], hits.pairs[count, 2] = i, j, outcome
+    hits.gaps[count] = away
+    hits.state[UNSURE_PAIRS] += 1 if outcome == UNSURE else 0
     return count + 1
 
 
 @kernel
 def on_floors(
-    shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, margin: float, any_will_do: bool, stack: Ints,
-    hits: Ints, count: int,
-) -> int:  # fmt: skip
-    """Add the pairs of the half-spaces of a scene and the objects of ``guests`` near them; see `colliding_pairs`.
+    shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, margin: float, how: int, hits: Hits, count: int
+) -> int:
+    """Add the pairs of the unbounded objects of a scene and the objects of ``guests`` near them; see `near_pairs`.
 
     If ``only`` is not negative, it is the only slot of ``guests``.
     """
-    within = wider(margin)
-    for floor in side.floors:
-        top = first_above(guests, only, stack)
+    within, state, stack = wider(margin), hits.state, hits.stack
+    ranks = side.ranks if side.shift == guests.shift else side.ranks[:0]
+    while state[_FLOOR] < side.floors.shape[0]:
+        floor, top = side.floors[state[_FLOOR]], state[_TOP]
+        aside = shapes.table[number_at(side, floor), ASIDE] == ANSWERED_ASIDE
+        if top < 0:
+            top = first_above(guests, only, stack)
         while top > 0:
+            if count == hits.pairs.shape[0]:
+                state[_TOP] = top
+                return count
             top -= 1
             node = stack[top, 0]
-            if over_floor(shapes, side, floor, guests, node) > within:
+            above = over_floor(shapes, side, floor, guests, node)
+            if above > within:
                 continue
             top, is_leaf = descend(guests.links, node, stack, top)
             if not is_leaf or is_allowed(keys, floor, node) or not groups_match(side.bits, floor, guests.bits, node):
                 continue
             outcome = UNSURE
-            if shapes.table[number_at(guests, node), ASIDE] == 0:
+            if how != LIST and not aside and shapes.table[number_at(guests, node), ASIDE] == 0:
                 c = cores_on_floor(shapes, side, floor, guests, node)
-                above, error, _, _ = above_plane(c, side.rows[floor])
-                outcome = SEPARATED if above - error > margin else COLLIDING
-            if outcome == COLLIDING and any_will_do:
-                return -1
+                height, error, _, _ = above_plane(c, side.rows[floor])
+                if height - error > margin:
+                    continue
+                outcome = COLLIDING
+                if how == FIRST:
+                    return CERTAIN
             i, j = (node, floor) if side.shift > 0 else (floor, node)
-            count = add(hits, count, i, j, outcome)
-            if count < 0:
-                return count
+            count = add(hits, count, ranks, i, j, outcome, max(above, 0.0))
+        state[_FLOOR], state[_TOP] = state[_FLOOR] + 1, -1
+    state[_PHASE], state[_FLOOR] = state[_PHASE] + 1, 0
     return count
 
 
-@entry
-def colliding_pairs(
-    shapes: Shapes, a: Side, b: Side, only: int, keys: Ints1, margin: float, any_will_do: bool, solver: Solver,
-    stack: Ints2, hits: Ints2,
-) -> int:  # fmt: skip
-    """Write the pairs of slots, of two scenes or within one, that collide or may collide, and return their number.
-
-    With ``any_will_do`` the result is -1 when the first collision is certain. It is -2 if the array is full. If
-    ``only`` is not negative, it is the only slot of the second scene. The shape numbers of the second scene are
-    shifted. A shift of 0 means that it is the first scene again, whose half-spaces are then visited once.
-    """
-    within_one, within = b.shift == 0, wider(margin)
-    place(shapes, a)
-    place(shapes, b)
-    count, top = 0, first_nodes(a, b, only, within, stack)
-    while top > 0:
+@kernel
+def in_trees(
+    shapes: Shapes, a: Side, b: Side, only: int, keys: Ints, margin: float, how: int, solver: Solver, hits: Hits
+) -> int:
+    """Add the pairs of objects with boxes; see `near_pairs`."""
+    within_one, within, stack, state = b.shift == 0, wider(margin), hits.stack, hits.state
+    ranks = a.ranks if within_one else a.ranks[:0]
+    count, steps, top = 0, 0, state[_TOP]
+    while top > 0 and count < hits.pairs.shape[0] and steps < _MOST_STEPS:
         top -= 1
+        steps += 1
         i, j = stack[top, 0], stack[top, 1]
         if within_one and only < 0:
             top, leaves = split(a.boxes, a.links, within, stack, top)
@@ -250,16 +281,48 @@ def colliding_pairs(
             top, leaves = split_between(a.boxes, a.links, b.boxes, b.links, within, stack, top)
         if not leaves or (within_one and (i == j or is_allowed(keys, i, j))) or not groups_match(a.bits, i, b.bits, j):
             continue
-        outcome = pair_outcome(shapes, a, i, b, j, margin, solver)
-        if outcome == COLLIDING and any_will_do:
-            return -1
-        count = add(hits, count, i, j, outcome)
-        if count < 0:
-            return count
-    count = on_floors(shapes, a, b, only, keys, margin, any_will_do, stack, hits, count)
-    if count < 0:
-        return count
-    return on_floors(shapes, b, a, plain(-1), keys, margin, any_will_do, stack, hits, count)
+        outcome, away = UNSURE, 0.0
+        if how == LIST:
+            away = max(gap(a.boxes, i, b.boxes, j), 0.0)
+        else:
+            outcome = pair_outcome(shapes, a, i, b, j, margin, solver)
+        if outcome == COLLIDING and how == FIRST:
+            return CERTAIN
+        if outcome != SEPARATED:
+            count = add(hits, count, ranks, i, j, outcome, away)
+    state[_TOP] = top
+    return count
+
+
+@entry
+def near_pairs(
+    shapes: Shapes, a: Side, b: Side, only: int, keys: Ints1, margin: float, how: int, again: bool, solver: Solver,
+    hits: Hits,
+) -> int:  # fmt: skip
+    """Write the pairs of slots, of two scenes or within one, that are nearer than a margin; return their number.
+
+    With LIST these are the pairs whose boxes are near. With TEST pairs of convex shapes are solved too. With FIRST the
+    search ends at the first collision and returns CERTAIN. If the list is full or the search is long, the result is -2
+    minus the number, and a call with ``again`` continues the search. If ``only`` is not negative, it is the only slot
+    of the second scene. The shape numbers of the second scene are shifted. A shift of 0 means that the second scene is
+    the first scene.
+    """
+    state = hits.state
+    if not again:
+        place(shapes, a)
+        place(shapes, b)
+        state[_PHASE], state[_FLOOR], state[_TOP] = _TREES, 0, first_nodes(a, b, only, wider(margin), hits.stack)
+    count = state[UNSURE_PAIRS] = 0
+    if state[_PHASE] == _TREES:
+        count = in_trees(shapes, a, b, only, keys, margin, how, solver, hits)
+        if count < 0 or state[_TOP] > 0:
+            return count if count < 0 else -2 - count
+        state[_PHASE], state[_TOP] = _FLOORS, -1
+    if state[_PHASE] == _FLOORS:
+        count = on_floors(shapes, a, b, only, keys, margin, how, hits, count)
+    if count >= 0 and state[_PHASE] == _FLOORS_B:
+        count = on_floors(shapes, b, a, plain(-1), keys, margin, how, hits, count)
+    return count if count < 0 or state[_PHASE] == _DONE else -2 - count
 
 
 NONE, UNKNOWN = -1, -2
@@ -283,7 +346,7 @@ class Answer(NamedTuple):
 def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
     """Return the distance of two boxes, or minus their least overlap along an axis.
 
-    It is a lower bound of the signed distance of their contents.
+    The result is a lower bound of the signed distance of the boxes' contents.
     """
     square, least = 0.0, -inf
     for c in range(3):
@@ -295,7 +358,7 @@ def gap(boxes: Array, i: int, boxes_b: Array, j: int) -> float:
 
 @inlined
 def take_over(swapped: bool, out: Array, flags: Ints) -> None:
-    """Copy row 1 to row 0, in the order of the query."""
+    """Copy the result in row 1 to row 0, with A and B in the order of the query."""
     if swapped:
         mirror(out, plain(1))
     for k in range(FLOATS):
@@ -316,7 +379,7 @@ def write_matrix(rows: Array, k: int, out: Array) -> None:
 
 @kernel
 def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -> None:
-    """Move the pair of nodes with the nearest boxes to the top, among the two or three new pairs on the stack."""
+    """Move the pair with the nearest boxes to the top of the two or three new pairs of nodes on the stack."""
     for k in range(low, high - 1):
         distance = gap(boxes, stack[k, 0], boxes_b, stack[k, 1])
         if distance < gap(boxes, stack[high - 1, 0], boxes_b, stack[high - 1, 1]):
@@ -327,7 +390,7 @@ def order_last(boxes: Array, boxes_b: Array, stack: Ints, low: int, high: int) -
 
 @inlined
 def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: Ints) -> int:
-    """Return whether the result in row 1 is nearer than that in row 0; UNKNOWN if the exact stage has to solve it."""
+    """Return whether the result in row 1 is nearer than that in row 0; UNKNOWN if the exact stage has to decide."""
     if out[1, 1] > least:
         return 0
     if flags[1, 3] != 0 or (flags[1, 2] == 0 and flags[1, 0] != BEYOND and not is_curved(c)):
@@ -337,12 +400,11 @@ def improves(c: Cores, rank: int, best: int, least: float, out: Array, flags: In
 
 @kernel
 def nearest_on_floors(
-    shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, ranks: Ints, ranks_other: Ints, so_far: Best,
-    stack: Ints, answer: Answer,
-) -> Best:  # fmt: skip
-    """Update the nearest pair with the half-spaces of a scene and the objects of ``guests``, see `nearest`."""
+    shapes: Shapes, side: Side, guests: Side, only: int, keys: Ints, so_far: Best, stack: Ints, answer: Answer
+) -> Best:
+    """Return the nearest of ``so_far`` and the pairs of a scene's unbounded objects with ``guests``; see `nearest`."""
     best, least = so_far.best, so_far.least
-    out, flags = answer.out, answer.flags
+    out, flags, ranks, ranks_other = answer.out, answer.flags, side.ranks, guests.ranks
     for floor in side.floors:
         top = first_above(guests, only, stack)
         while top > 0:
@@ -355,18 +417,18 @@ def nearest_on_floors(
             if not is_leaf or is_allowed(keys, floor, node) or not groups_match(side.bits, floor, guests.bits, node):
                 continue
             a, b = number_at(side, floor), number_at(guests, node)
-            if shapes.table[b, ASIDE] != 0:
+            if shapes.table[a, ASIDE] == ANSWERED_ASIDE or shapes.table[b, ASIDE] != 0:
                 return Best(UNKNOWN, least)
             if above > least and least < 0.0:
                 continue
             # within one scene the lower rank comes first, else the first scene
             within_one = side.shift == 0 and guests.shift == 0
-            flip = side.shift > 0 or (within_one and 0 <= ranks_other[node] < ranks[floor])
+            flip = side.shift > 0 or (within_one and ranks_other[node] < ranks[floor])
             c = cores_on_floor(shapes, side, floor, guests, node)
             solve_plane(c, side.rows[floor], flip, SIGNED, max(least, 0.0), out, flags, plain(1))
-            rank = (ranks[floor] << 31) | (ranks_other[node] + 1)
+            rank = (ranks[floor] << 31) | ranks_other[node]
             if flip:
-                rank = (ranks_other[node] << 31) | (ranks[floor] + 1)
+                rank = (ranks_other[node] << 31) | ranks[floor]
             better = improves(c, rank, best, least, out, flags)
             if better == 1:
                 best, least = rank, min(least, out[1, 0])
@@ -378,17 +440,17 @@ def nearest_on_floors(
 
 @entry
 def nearest(
-    shapes: Shapes, side: Side, side_b: Side, only: int, keys: Ints1, within: float, both_ranks: tuple[Ints1, Ints1],
-    workspace: Workspace, stack: Ints2, answer: Answer,
+    shapes: Shapes, side: Side, side_b: Side, only: int, keys: Ints1, within: float, workspace: Workspace, stack: Ints2,
+    answer: Answer,
 ) -> int:  # fmt: skip
     """Write the nearest pair of slots, and its signed distance in row 0 of ``out`` and ``flags``. Ties go by rank.
 
-    Returns 1, NONE if all pairs are proven to be farther apart than ``within``, or UNKNOWN if the kernels cannot solve
-    a pair. Within one scene the slot of lower rank is A. A guest has rank -1 and is B. The two rows of ``out`` end
-    with the two matrices, and the rows of ``flags`` with the slots and the numbers of their shapes. The rest of row 1
-    is scratch. See `colliding_pairs` for the other arguments.
+    Returns 1, or NONE if all pairs are proven to be farther apart than ``within``, or UNKNOWN if the kernels cannot
+    solve a pair. Within one scene the slot of lower rank is A. A slot without a rank is B. Each row of ``out`` ends
+    with the matrix of one slot, and each row of ``flags`` with the slot and the number of its shape. The rest of row 1
+    is scratch. See `near_pairs` for the other arguments.
     """
-    within_one, ranks, ranks_b, out, flags = side_b.shift == 0, both_ranks[0], both_ranks[1], answer.out, answer.flags
+    within_one, ranks, ranks_b, out, flags = side_b.shift == 0, side.ranks, side_b.ranks, answer.out, answer.flags
     boxes, links, rows, bits = side.boxes, side.links, side.rows, side.bits
     boxes_b, links_b, rows_b, bits_b = side_b.boxes, side_b.links, side_b.rows, side_b.bits
     place(shapes, side)
@@ -409,7 +471,7 @@ def nearest(
         order_last(boxes, boxes_b, stack, low, top)
         if not leaves or (within_one and (i == j or is_allowed(keys, i, j))) or not groups_match(bits, i, bits_b, j):
             continue
-        if within_one and 0 <= ranks[j] < ranks[i]:
+        if within_one and ranks[j] < ranks[i]:
             i, j = j, i
         a, b = number_at(side, i), number_at(side_b, j)
         if shapes.table[a, ASIDE] != 0 or shapes.table[b, ASIDE] != 0:
@@ -418,7 +480,7 @@ def nearest(
             continue  # the margin of a box is more than the error of a depth
         c, swapped = cores_of_two(shapes, a, rows[i], b, rows_b[j])
         solve(c, SIGNED, max(least, 0.0), 0.0, workspace, rows[:0], out, flags, plain(1))
-        rank = (ranks[i] << 31) | (ranks_b[j] + 1)
+        rank = (ranks[i] << 31) | ranks_b[j]
         better = improves(c, rank, best, least, out, flags)
         if better < 0:
             return UNKNOWN
@@ -426,9 +488,9 @@ def nearest(
             best, least = rank, min(least, out[1, 0])
             flags[0, INTS], flags[0, INTS + 1], flags[1, INTS], flags[1, INTS + 1] = i, j, a, b
             take_over(swapped, out, flags)
-    final = nearest_on_floors(shapes, side, side_b, only, keys, ranks, ranks_b, Best(best, least), stack, answer)
+    final = nearest_on_floors(shapes, side, side_b, only, keys, Best(best, least), stack, answer)
     if final.best != UNKNOWN:
-        final = nearest_on_floors(shapes, side_b, side, plain(-1), keys, ranks_b, ranks, final, stack, answer)
+        final = nearest_on_floors(shapes, side_b, side, plain(-1), keys, final, stack, answer)
     if final.best < 0:
         return final.best
     write_matrix(rows, flags[0, INTS], out[0, FLOATS:])

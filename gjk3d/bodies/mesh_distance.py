@@ -1,4 +1,4 @@
-"""Traversal of two trees of triangles in A's frame for collision, intersecting triangles and nearest triangles."""
+"""Distance and collision of two meshes: nearest and intersecting triangles of two trees, in A's frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from gjk3d.bodies.triangles import (
     reach_through,
     read,
 )
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn, turn_back
+from gjk3d.geometry.boxes import box_pose, boxes_apart, from_box, gap_squared, row_at
+from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
@@ -33,80 +34,6 @@ class TriangleTree(NamedTuple):
     corners: Array2  #: (m, 9) in the order of the leaves
 
 
-@inlined
-def _vec(boxes: Array, i: int, column: int) -> Vec3:
-    return (boxes[i, column], boxes[i, column + 1], boxes[i, column + 2])
-
-
-@inlined
-def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
-    """Return the pose of B's box in the frame of A's box, where m is the pose of B's mesh in A's."""
-    t = sub(place(m, _vec(bb, j, 0)), _vec(ba, i, 0))
-    p, q, r = turn(m, _vec(bb, j, 6)), turn(m, _vec(bb, j, 9)), turn(m, _vec(bb, j, 12))
-    a, b, c = _vec(ba, i, 6), _vec(ba, i, 9), _vec(ba, i, 12)
-    return (
-        dot(a, p), dot(a, q), dot(a, r), dot(b, p), dot(b, q), dot(b, r), dot(c, p), dot(c, q), dot(c, r),
-        dot(a, t), dot(b, t), dot(c, t),
-    )  # fmt: skip
-
-
-@inlined
-def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
-    """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996), with B at m in A.
-
-    The absolute values are increased by more than rounding, so that nearly parallel edges do not prove a separation.
-    """
-    e = 1e-14
-    n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
-    x, y, z = m[9], m[10], m[11]
-    # the axes of both boxes decide most pairs, so they are tested before the nine cross products
-    if abs(x) > a0 + n00 * b0 + n01 * b1 + n02 * b2:
-        return True
-    n10, n11, n12 = abs(m[3]) + e, abs(m[4]) + e, abs(m[5]) + e
-    if abs(y) > a1 + n10 * b0 + n11 * b1 + n12 * b2:
-        return True
-    n20, n21, n22 = abs(m[6]) + e, abs(m[7]) + e, abs(m[8]) + e
-    if abs(z) > a2 + n20 * b0 + n21 * b1 + n22 * b2:
-        return True
-    if abs(x * m[0] + y * m[3] + z * m[6]) > b0 + n00 * a0 + n10 * a1 + n20 * a2:
-        return True
-    if abs(x * m[1] + y * m[4] + z * m[7]) > b1 + n01 * a0 + n11 * a1 + n21 * a2:
-        return True
-    if abs(x * m[2] + y * m[5] + z * m[8]) > b2 + n02 * a0 + n12 * a1 + n22 * a2:
-        return True
-    if abs(z * m[3] - y * m[6]) > a1 * n20 + a2 * n10 + b1 * n02 + b2 * n01:
-        return True
-    if abs(z * m[4] - y * m[7]) > a1 * n21 + a2 * n11 + b0 * n02 + b2 * n00:
-        return True
-    if abs(z * m[5] - y * m[8]) > a1 * n22 + a2 * n12 + b0 * n01 + b1 * n00:
-        return True
-    if abs(x * m[6] - z * m[0]) > a0 * n20 + a2 * n00 + b1 * n12 + b2 * n11:
-        return True
-    if abs(x * m[7] - z * m[1]) > a0 * n21 + a2 * n01 + b0 * n12 + b2 * n10:
-        return True
-    if abs(x * m[8] - z * m[2]) > a0 * n22 + a2 * n02 + b0 * n11 + b1 * n10:
-        return True
-    if abs(y * m[0] - x * m[3]) > a0 * n10 + a1 * n00 + b1 * n22 + b2 * n21:
-        return True
-    if abs(y * m[1] - x * m[4]) > a0 * n11 + a1 * n01 + b0 * n22 + b2 * n20:
-        return True
-    return abs(y * m[2] - x * m[5]) > a0 * n12 + a1 * n02 + b0 * n21 + b1 * n20
-
-
-@inlined
-def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes by the axes of each."""
-    x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
-    y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
-    z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
-    first = x * x + y * y + z * z
-    u, v, w = m[9], m[10], m[11]
-    x = max(0.0, abs(u * m[0] + v * m[3] + w * m[6]) - b0 - (abs(m[0]) * a0 + abs(m[3]) * a1 + abs(m[6]) * a2))
-    y = max(0.0, abs(u * m[1] + v * m[4] + w * m[7]) - b1 - (abs(m[1]) * a0 + abs(m[4]) * a1 + abs(m[7]) * a2))
-    z = max(0.0, abs(u * m[2] + v * m[5] + w * m[8]) - b2 - (abs(m[2]) * a0 + abs(m[5]) * a1 + abs(m[8]) * a2))
-    return max(first, x * x + y * y + z * z)
-
-
 @kernel
 def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
     ba, bb = a.boxes, b.boxes
@@ -117,16 +44,16 @@ def _gap(m: Rigid, a: TriangleTree, i: int, b: TriangleTree, j: int) -> float:
 def _along(w: Vec3, b: Array, i: int) -> float:
     """Return the half extent of a box along a direction."""
     return float(
-        abs(dot(w, _vec(b, i, 6))) * b[i, 3]
-        + abs(dot(w, _vec(b, i, 9))) * b[i, 4]
-        + abs(dot(w, _vec(b, i, 12))) * b[i, 5]
+        abs(dot(w, row_at(b, i, 6))) * b[i, 3]
+        + abs(dot(w, row_at(b, i, 9))) * b[i, 4]
+        + abs(dot(w, row_at(b, i, 12))) * b[i, 5]
     )
 
 
 @kernel
 def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
     """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
-    t = sub(place(m, _vec(b.boxes, j, 0)), _vec(a.boxes, i, 0))
+    t = sub(place(m, row_at(b.boxes, j, 0)), row_at(a.boxes, i, 0))
     return bool(dot(w, t) - _along(w, a.boxes, i) - _along(v, b.boxes, j) > best)
 
 
@@ -137,7 +64,7 @@ def _widest(b: Array, i: int) -> float:
 
 @entry
 def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
-    """Write the pairs of intersecting triangles, and return their number, at most one more than fits."""
+    """Write the pairs of intersecting triangles, and return their number, or one more than ``pairs`` has rows."""
     room = pairs.shape[0]
     count = 0
     stack[0, 0] = stack[0, 1] = 0
@@ -174,7 +101,7 @@ def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: I
 @kernel
 def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, keys: Array, seed: Ints) -> None:
     """Write a first pair of triangles by alternating projections, starting at the centre of B's box."""
-    p = _vec(b.boxes, 0, 0)
+    p = row_at(b.boxes, 0, 0)
     for _ in range(_STEPS):
         _, first, p = to_point(place(m, p), 1e150, a.boxes, a.links, a.corners, stack, keys)
         before = seed[1]
@@ -303,13 +230,3 @@ def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, 
         stack[top + 1, 0], keys[top + 1] = la[i, 0] + 1 - first, d0 if first == 1 else d1
         top += 2
     return best, which, foot
-
-
-@inlined
-def from_box(p: Vec3, b: Array, i: int) -> float:
-    """Return the squared distance of a point from a box."""
-    d = sub(p, _vec(b, i, 0))
-    x = max(0.0, abs(dot(d, _vec(b, i, 6))) - b[i, 3])
-    y = max(0.0, abs(dot(d, _vec(b, i, 9))) - b[i, 4])
-    z = max(0.0, abs(dot(d, _vec(b, i, 12))) - b[i, 5])
-    return float(x * x + y * y + z * z)

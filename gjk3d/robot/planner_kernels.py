@@ -1,0 +1,336 @@
+"""Kernels of the planner: RRT-Connect, shortcuts and B-spline smoothing, over the edges of `sampled_edges`.
+
+RRT-Connect (Kuffner and LaValle, 2000) grows a tree from the start and a tree from the goals. A sample extends the
+smaller tree by one edge, and the other tree is then extended to the new node until an edge collides. A node that could
+not be extended accepts samples only from a smaller ball around it (dynamic domain, Jaillet, Yershova, LaValle and
+Siméon, 2005).
+
+A path is shortened by straight lines between two of its points (Geraerts and Overmars, 2007), and its corners are cut
+as a uniform cubic B-spline cuts them (Hauser and Ng-Thow-Hing, 2010, smooth similar paths by parabolic shortcuts).
+"""
+
+from __future__ import annotations
+
+from math import ceil, inf, sqrt
+from typing import NamedTuple
+
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.robot.cell_kernels import FREE, UNSURE, Bodies
+from gjk3d.robot.motion_certified import PROVEN, prove_curve
+from gjk3d.robot.motion_certified import Task as ProofTask
+from gjk3d.robot.sampled_edges import Edges, Task, walk_cell
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
+
+CONTINUE, CONNECTED, FULL = range(3)  #: results of `grow_trees`
+TOLERANCE = 1e-3  #: of a proof, as a share of the edge: only whether it is proven matters
+LOOKS = 400  #: most configurations of a proof: edges that graze a margin would take many more
+_DOMAIN = 4.0  #: first radius of the ball of a node that could not be extended, in units of the range
+_LEAST_DOMAIN = 1.0  #: least radius of that ball
+_CHANGE = 1e-4  #: factor, less 1, by which a success or a failure changes that radius
+_SHORTER = 1e-2  #: shortcuts have to shorten the path by this share of the part that they replace
+_PARTS = 64  #: most edges of the other tree toward a new node
+
+
+class Space(NamedTuple):
+    """The joints that move, and their values."""
+
+    columns: Ints1  #: of a configuration
+    low: Array1
+    high: Array1
+    period: Array1  #: of values that are the same pose: a full turn for joints that wrap, else 0
+    range: float  #: length of the longest edge of a tree
+
+
+class EdgeTest(NamedTuple):
+    """The cell, and memory for one edge."""
+
+    task: Task
+    bodies: Bodies
+    edge: Edges
+    #: whether samples of edges are tested, and whether edges have to be proven free between them too
+    sample: bool
+    certify: bool
+    convex: ProofTask
+    trees: ProofTask
+    curve: Array2  #: (2, dof)
+    loose: Array1  #: (dof,), zeros
+
+
+class Search(NamedTuple):
+    """The state of a search: both trees, and their memory."""
+
+    nodes: Array3  #: (2, capacity, dof), the tree of the start and that of the goals
+    parents: Ints2  #: (2, capacity), -1 for a root
+    domains: Array2  #: (2, capacity), radius of the ball from which a node accepts samples
+    counts: Ints1  #: (2,), the number of nodes
+    ends: Ints1  #: (2,), the nodes of both trees that are connected
+
+
+class Route(NamedTuple):
+    """A path that is shortened, and its memory."""
+
+    points: Array2  #: (capacity, dof)
+    spare: Array2  #: (2, dof)
+
+
+# configurations -------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _set(out: Array, q: Array) -> None:
+    for j in range(q.shape[0]):
+        out[j] = q[j]
+
+
+@inlined
+def _difference(space: Space, k: int, a: Array, b: Array) -> float:
+    """Return how far joint k moves from a to b, the shorter way around for a joint that wraps."""
+    j, period = space.columns[k], space.period[k]
+    d = b[j] - a[j]
+    return float(d - period * round(d / period) if period > 0.0 else d)
+
+
+@kernel
+def _distance(space: Space, a: Array, b: Array) -> float:
+    total = 0.0
+    for k in range(space.columns.shape[0]):
+        d = _difference(space, k, a, b)
+        total += d * d
+    return sqrt(total)
+
+
+@kernel
+def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
+    """Write the configuration at the parameter t of the line from a to b. Other joints have their values in a."""
+    _set(out, a)
+    for k in range(space.columns.shape[0]):
+        out[space.columns[k]] += t * _difference(space, k, a, b)
+
+
+@kernel
+def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
+    """Return whether an edge is free at its samples, and proven free, as far as ``test`` requires it.
+
+    Samples that the kernels cannot decide are not free.
+    """
+    edge, curve = test.edge, test.curve
+    edge.which[0] = FREE
+    if test.sample:
+        _set(edge.q0[0], a)
+        _set(edge.q1[0], b)
+        walk_cell(test.task, test.bodies, edge, plain(0), plain(1), True)
+    if edge.which[0] != FREE or not test.certify:
+        return bool(edge.which[0] == FREE)
+    _set(curve[0], a)
+    _set(curve[1], b)
+    if prove_curve(test.convex, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS))[0] != PROVEN:
+        return False
+    if test.trees.margins.shape[0] == 0:
+        return True
+    return bool(prove_curve(test.trees, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS))[0] == PROVEN)
+
+
+# search ---------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, float]:
+    """Return the node of a tree that is nearest to q, and its distance."""
+    best, least = plain(0), inf
+    for n in range(search.counts[tree]):
+        total = 0.0
+        for k in range(space.columns.shape[0]):
+            d = _difference(space, k, search.nodes[tree, n], q)
+            total += d * d
+            if total >= least:
+                break
+        if total < least:
+            best, least = n, total
+    return best, sqrt(least)
+
+
+@kernel
+def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to: Array, t: float) -> int:
+    """Add the node at parameter t of the line from a node to a configuration; return it, or -1 if the edge collides."""
+    n, change = search.counts[tree], 1.0 + _CHANGE
+    node, domain = search.nodes[tree, n], search.domains[tree, near]
+    _between(space, search.nodes[tree, near], to, t, node)
+    if not _is_free(test, search.nodes[tree, near], node):
+        shrunk = _DOMAIN * space.range if domain == inf else domain / change
+        search.domains[tree, near] = max(shrunk, _LEAST_DOMAIN * space.range)
+        return -1
+    search.domains[tree, near] = domain * change
+    search.domains[tree, n], search.parents[tree, n] = inf, near
+    search.counts[tree] = n + 1
+    return int(n)
+
+
+@kernel
+def _connect(test: EdgeTest, space: Space, search: Search, tree: int, node: Array) -> int:
+    """Extend a tree by equal edges to a node of the other tree; return the last new node, -1 if it is not reached."""
+    near, distance = _nearest(space, search, tree, node)
+    parts = max(min(ceil(distance / space.range), _PARTS), 1)
+    for part in range(parts):
+        near = _add(test, space, search, tree, near, node, 1.0 / (parts - part))
+        if near < 0:
+            return -1
+    return near
+
+
+@entry
+def first_edges(test: EdgeTest, space: Space, search: Search) -> int:
+    """Extend the tree of the start straight to each goal. Return the result of `grow_trees`."""
+    for goal in range(search.counts[1]):
+        if search.counts[0] + _PARTS >= search.nodes.shape[1]:
+            break  # no memory for more nodes
+        node = _connect(test, space, search, plain(0), search.nodes[1, goal])
+        if node >= 0:
+            search.ends[0], search.ends[1] = node, goal
+            return CONNECTED
+    return CONTINUE
+
+
+@entry
+def grow_trees(test: EdgeTest, space: Space, search: Search, draws: Array2) -> int:
+    """Extend both trees with samples until they are connected.
+
+    ``draws`` (n, joints) are numbers from 0 to 1. `FULL` is returned when a tree has no memory left.
+    """
+    memory = search.nodes.shape[1] - 1
+    for s in range(draws.shape[0]):
+        tree = 0 if search.counts[0] <= search.counts[1] else 1
+        if max(search.counts[0], search.counts[1]) + _PARTS >= memory:
+            return FULL
+        sample = search.nodes[tree, memory]  # a row that no node uses
+        _set(sample, search.nodes[0, 0])
+        for k in range(space.columns.shape[0]):
+            sample[space.columns[k]] = space.low[k] + draws[s, k] * (space.high[k] - space.low[k])
+        near, distance = _nearest(space, search, tree, sample)
+        if distance > search.domains[tree, near]:
+            continue
+        new = _add(test, space, search, tree, near, sample, min(space.range / max(distance, 1e-300), 1.0))
+        if new < 0:
+            continue
+        other = _connect(test, space, search, 1 - tree, search.nodes[tree, new])
+        if other >= 0:
+            search.ends[tree], search.ends[1 - tree] = new, other
+            return CONNECTED
+    return CONTINUE
+
+
+# smoothing ------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
+    """Copy points to another path; return the next free row."""
+    for i in range(start, stop):
+        _set(out[at], points[i])
+        at += 1
+    return at
+
+
+@kernel
+def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
+    """Replace the points after i and before j by the first ``new`` spare points; return the number of points."""
+    points, spare = route.points, route.spare
+    if new > j - i - 1:
+        for n in range(count - 1, j - 1, -1):
+            _set(points[n + new - (j - i - 1)], points[n])
+    elif new < j - i - 1:
+        _copy(points, j, count, points, i + 1 + new)
+    _copy(spare, plain(0), new, points, i + 1)
+    return count + new - (j - i - 1)
+
+
+@kernel
+def _place_on(space: Space, points: Array, count: int, length: float, out: Array) -> int:
+    """Write the point of a path at a length from its start; return its edge."""
+    for i in range(count - 1):
+        step = _distance(space, points[i], points[i + 1])
+        if length <= step or i == count - 2:
+            _between(space, points[i], points[i + 1], min(length / max(step, 1e-300), 1.0), out)
+            return int(i)
+        length -= step
+    return 0
+
+
+@entry
+def remove_points(test: EdgeTest, route: Route, count: int) -> int:
+    """Remove points whose neighbours can be joined by a free edge, long edges first; return the number of points."""
+    i = 0
+    while i < count - 2:
+        for j in range(count - 1, i + 1, -1):
+            if _is_free(test, route.points[i], route.points[j]):
+                count = _replace(route, count, i, j, plain(0))
+                break
+        i += 1
+    return count
+
+
+@entry
+def shorten(test: EdgeTest, space: Space, route: Route, count: int, draws: Array2) -> int:
+    """Replace parts of a path by free straight lines; return the number of points.
+
+    ``draws`` (n, 2) are the ends of the parts, as shares of the length of the path.
+    """
+    points, spare = route.points, route.spare
+    for s in range(draws.shape[0]):
+        if count + 1 >= points.shape[0]:
+            break
+        total = 0.0
+        for i in range(count - 1):
+            total += _distance(space, points[i], points[i + 1])
+        first, last = total * min(draws[s, 0], draws[s, 1]), total * max(draws[s, 0], draws[s, 1])
+        i = _place_on(space, points, count, first, spare[0])
+        j = _place_on(space, points, count, last, spare[1])
+        if i == j or _distance(space, spare[0], spare[1]) > (1.0 - _SHORTER) * (last - first):
+            continue
+        if _is_free(test, spare[0], spare[1]):
+            count = _replace(route, count, i, j + 1, plain(2))
+    return count
+
+
+@entry
+def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float) -> int:
+    """Cut the corners of a path once, where that is free; return the number of points.
+
+    The midpoints of edges are inserted, and a corner b between a and c is moved to (a + 6 b + c) / 8. That is a step of
+    Lane and Riesenfeld (1980) toward the cubic B-spline. Corners that would move by less than ``least`` stay.
+    """
+    points, corner = route.points, route.spare[0]
+    if 2 * count > points.shape[0]:
+        return count
+    for i in range(count - 1, 0, -1):
+        _set(points[2 * i], points[i])
+        _between(space, points[i - 1], points[2 * i], 0.5, points[2 * i - 1])
+    last, kept, was_moved = 2 * count - 2, plain(1), False
+    for i in range(2, last + 1, 2):
+        moved = False
+        if i < last:
+            _between(space, points[i - 1], points[i + 1], 0.5, route.spare[1])
+            _between(space, points[i], route.spare[1], 0.5, corner)
+            moved = (
+                _distance(space, points[i], corner) >= least
+                and _is_free(test, points[i - 1], corner)
+                and _is_free(test, corner, points[i + 1])
+            )
+        if was_moved or moved:  # a midpoint between two corners that stay is not needed
+            _set(points[kept], points[i - 1])
+            kept += 1
+        _set(points[kept], corner if moved else points[i])
+        kept += 1
+        was_moved = moved
+    return kept
+
+
+# stacks of edges ------------------------------------------------------------------------------------------------------
+
+
+@entry
+def test_edges(test: EdgeTest, first: Array2, second: Array2, start: int, stop: int, which: Ints1) -> None:
+    """Write for each edge `FREE`, a pair that collides, or `UNSURE` for an edge that is not decided or not proven."""
+    for e in range(start, stop):
+        is_free = _is_free(test, first[e], second[e])
+        hit = test.edge.which[0]
+        which[e] = FREE if is_free else UNSURE if hit == FREE else hit

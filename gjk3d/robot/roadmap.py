@@ -1,0 +1,254 @@
+"""Roadmaps: graphs of configurations and edges that several queries of one cell use (PRM).
+
+The nodes are drawn once, and each is joined with its nearest neighbours. Nodes that collide stay in the graph, since a
+change of the cell may make them free. A query joins the start and the goals with near free nodes, and the shortest way
+in the graph is then smoothed, proven and repaired as paths of `planner` are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import ceil, e, inf, log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
+
+from gjk3d.convex.checks import check_workers
+from gjk3d.errors import RobotError
+from gjk3d.robot import queries
+from gjk3d.robot.cell import Cell
+from gjk3d.robot.cell_kernels import FREE
+from gjk3d.robot.motions import steps_of
+from gjk3d.robot.planner import JointSpace, Plan, Planner, Progress, Request, check_draws, edges_free, joint_space, plan
+from gjk3d.typing import Array, Bools, Ints, Row, Rows
+from gjk3d.wording import count
+
+if TYPE_CHECKING:
+    from gjk3d.robot.checker import Checker
+
+_JOINED = 10  #: near free nodes that the start and each goal are joined with
+
+
+class Roadmap:
+    """A graph of configurations and edges, made by `Checker.roadmap`, for many plans in one cell.
+
+    Changes of the checker are seen: the next `plan` or `update` tests all edges again. Only one thread at a time may
+    use a roadmap.
+
+    Attributes
+    ----------
+    nodes : (samples, dof) float
+        All configurations, also those that collide at present.
+    edges : (m, 2) int
+        Indices of the nodes of each edge.
+    free : (m,) bool
+        Whether an edge was free at its samples at the last update.
+
+    Parameters
+    ----------
+    checker, samples, rest, request, workers
+        As in `Checker.roadmap`, which makes roadmaps.
+
+    Raises
+    ------
+    RobotError
+        The number of samples, the seed, the range or a bound is not valid, or a joint is unknown.
+
+    Examples
+    --------
+    >>> import gjk3d as gk, numpy as np
+    >>> pole = np.eye(4); pole[:2, 3] = 0.0, 1.5
+    >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"pole": (gk.Cylinder(0.1, 1.0), pole)})
+    >>> roadmap = checker.roadmap(samples=200)
+    >>> roadmap.plan([0.0, 0.0], [3.0, 0.0]).status, roadmap.plan([0.0, 0.5], [2.0, -1.0]).status
+    (<PlanStatus.PROVEN: 0>, <PlanStatus.PROVEN: 0>)
+    """
+
+    __slots__ = (
+        "_cell", "_checker", "_free_nodes", "_joints", "_lengths", "_request", "_tree", "_workers", "edges", "free",
+        "nodes",
+    )  # fmt: skip
+    _cell: Cell | None  #: the cell of the last update
+    _free_nodes: Ints
+    _tree: cKDTree  #: of the free nodes
+    nodes: Array
+    edges: Ints
+    free: Bools
+
+    def __init__(self, checker: Checker, samples: int, rest: Row | None, request: Request, workers: int) -> None:
+        if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 2:
+            raise RobotError(f"samples is {samples!r:.80}, expected an integer of at least 2")
+        check_workers(workers)
+        robot = checker.robot
+        steps_of(robot, request.resolution)  # raises an error now, not in the first plan
+        check_draws(request)
+        self._checker, self._request, self._workers, self._cell = checker, request, workers, None
+        self._joints = joint_space(robot, request.joints, request.lower, request.upper)
+        columns, low, high, _ = self._joints
+        fixed = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0]
+        self.nodes = np.tile(fixed, (int(samples), 1))
+        draws = np.random.default_rng(request.seed).random((len(self.nodes), len(columns)))
+        self.nodes[:, columns] = low + draws * (high - low)
+        self.edges = self._neighbours()
+        self._lengths = _lengths(*_ends(self._joints, self.nodes, self.edges))
+        self.update()
+
+    def _neighbours(self) -> Ints:
+        """Return the edges of each node to as many near nodes as PRM* needs (Karaman and Frazzoli, 2011)."""
+        places = _places(self._joints, self.nodes)
+        near = cKDTree(places, boxsize=_periods(self._joints)).query(places, _most(self._joints, len(places)) + 1)[1]
+        ends = np.stack([np.broadcast_to(np.arange(len(near))[:, None], near.shape), near], axis=-1).reshape(-1, 2)
+        edges: Ints = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
+        return edges
+
+    def update(self) -> bool:
+        """Test all edges again if the checker has changed.
+
+        Returns
+        -------
+        bool
+            Whether they were tested again.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> roadmap = checker.roadmap(samples=100)
+        >>> before = roadmap.free.sum()
+        >>> checker.add("wall", gk.Box((0.1, 2.0, 2.0)), [[1, 0, 0, 0.8], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+        >>> roadmap.update(), bool(roadmap.free.sum() < before), roadmap.update()
+        (True, True, False)
+        """
+        cell = self._checker._cell()
+        if cell is self._cell:
+            return False
+        is_free = queries.hits(cell, self.nodes, self._workers) == FREE
+        self.free = is_free[self.edges].all(axis=1)
+        first, second = _ends(self._joints, self.nodes, self.edges[self.free])
+        spacing = steps_of(cell.robot, self._request.resolution)
+        self.free[self.free] = edges_free(cell, first, second, spacing, certify=False, workers=self._workers)
+        self._free_nodes = np.flatnonzero(is_free)
+        self._tree = cKDTree(_places(self._joints, self.nodes[is_free]), boxsize=_periods(self._joints))
+        self._cell = cell
+        return True
+
+    def plan(
+        self,
+        start: Row,
+        goals: Rows,
+        *,
+        seconds: float = 5.0,
+        touching: Collection[tuple[str, str]] = (),
+        certify: bool = True,
+        progress: Progress | None = None,
+    ) -> Plan:
+        """Return a short path from a configuration to one of some goals, proven free also between samples.
+
+        The goal with the shortest way in the graph is used. The path is smoothed, proven and repaired as by
+        `Checker.plan`. If the graph has no way, or its path has no proof, a path is searched as by `Checker.plan`.
+
+        Parameters
+        ----------
+        start : (dof,) float
+        goals : (dof,) or (g, dof) float
+            Joints that the roadmap does not move have its ``rest`` values.
+        seconds : float
+            Time limit of the search, the smoothing and the proof.
+        touching : collection of (str, str)
+        certify : bool
+        progress : callable, optional
+            As in `Checker.plan`.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        RobotError, UnsupportedPair
+            As in `Checker.plan`, or a joint that does not move differs from its value in ``rest``.
+
+        Examples
+        --------
+        >>> import gjk3d as gk
+        >>> roadmap = gk.robot.Checker(gk.robot.Robot.example()).roadmap(samples=50)
+        >>> roadmap.plan([0.0, 0.0], [[1.0, 0.5], [0.5, 0.0]]).goal
+        1
+        """
+        self.update()
+        assert self._cell is not None
+        request = self._request._replace(seconds=seconds, touching=touching, certify=certify, progress=progress)
+        return plan(self._cell, start, goals, request, self._path)
+
+    def _path(self, planner: Planner, start: Array, goals: Array) -> tuple[Array, int] | None:
+        """Return the shortest way in the graph to a goal, and the goal's index, or None."""
+        nodes, robot, joints = len(self.nodes), planner.cell.robot, self._joints
+        others = np.delete(np.arange(robot.dof), joints.columns)
+        if (start[others] != self.nodes[0, others]).any():
+            k = others[np.argmax(start[others] != self.nodes[0, others])]
+            raise RobotError(
+                f"start[{k}] is {start[k]:g}, but the roadmap was made with {self.nodes[0, k]:g}, and joint "
+                f"{robot._joint_of(k)!r} does not move. Make a roadmap with rest=start"
+            )
+        rows = np.concatenate([self.nodes, start[None], goals])
+        links = [np.column_stack([np.full(len(goals), nodes), np.arange(nodes + 1, len(rows))])]
+        if most := min(_JOINED, len(self._free_nodes)):
+            near = self._tree.query(_places(joints, rows[nodes:]), np.arange(1, most + 1))[1]
+            ends = np.repeat(np.arange(nodes, len(rows)), most)
+            links.append(np.column_stack([ends, self._free_nodes[near.ravel()]]))
+        more = np.concatenate(links)
+        more = more[planner.sampled(*_ends(joints, rows, more)) == FREE]
+        edges = np.concatenate([self.edges[self.free], more])
+        lengths = np.concatenate([self._lengths[self.free], _lengths(*_ends(joints, rows, more))])
+        graph = csr_array((lengths, (edges[:, 0], edges[:, 1])), shape=(len(rows), len(rows)))
+        far, before = dijkstra(graph, directed=False, indices=nodes, return_predecessors=True)
+        goal = int(far[nodes + 1 :].argmin())
+        if far[nodes + 1 + goal] == inf:
+            return None
+        way = [nodes + 1 + goal]
+        while way[-1] != nodes:
+            way.append(int(before[way[-1]]))
+        path = rows[way[::-1]]
+        turning = joints.columns[joints.wraps]
+        path[:, turning] = np.unwrap(path[:, turning], axis=0)
+        return path, goal
+
+    def __repr__(self) -> str:
+        edges = f"{count(len(self.edges), 'edge')}, {self.free.sum()} free"
+        return f"<Roadmap of {self._checker.robot.name!r}: {count(len(self.nodes), 'node')}, {edges}>"
+
+
+def _most(joints: JointSpace, nodes: int) -> int:
+    """Return the number of neighbours of a node: k of PRM*, which is asymptotically optimal."""
+    return min(ceil(e * (1.0 + 1.0 / len(joints.columns)) * log(nodes)), nodes - 1)
+
+
+def _lengths(first: Array, second: Array) -> Array:
+    # scipy ignores edges of the length 0
+    lengths: Array = np.maximum(np.linalg.norm(second - first, axis=1), np.finfo(float).tiny)
+    return lengths
+
+
+def _periods(joints: JointSpace) -> Array:
+    periods: Array = np.where(joints.wraps, 2.0 * pi, 0.0)
+    return periods
+
+
+def _places(joints: JointSpace, rows: Array) -> Array:
+    """Return the moving numbers of configurations; those that wrap are at least 0 and less than a turn."""
+    places = rows[:, joints.columns]
+    places[:, joints.wraps] %= 2.0 * pi
+    places[:, joints.wraps] *= 1.0 - np.finfo(float).eps  # the remainder of a tiny negative number is a whole turn
+    return places
+
+
+def _ends(joints: JointSpace, rows: Array, edges: Ints) -> tuple[Array, Array]:
+    """Return both ends of edges, (m, dof) each: a joint that wraps turns the shorter way, beyond its bounds."""
+    first, second = rows[edges[:, 0]], rows[edges[:, 1]]
+    turning = joints.columns[joints.wraps]
+    gap = second[:, turning] - first[:, turning]
+    second[:, turning] -= 2.0 * pi * np.round(gap / (2.0 * pi))
+    return first, second

@@ -1,0 +1,23 @@
+// Pairs that each show one topic, with a short text and the phase to begin with. Places of B are in units of the page,
+// those of prisms in their own.
+const gjk3dPresets = (function () {
+  const R = gjk3dShapes.unit, PRISMS = ["triangular prism", "four-sided prism"];
+  const make = (a, b, at, phase, text, unit = R) => ({ pair: [a, b], at: at.map((x) => x * unit), phase, text });
+  const prisms = (at, phase, text) => make(...PRISMS, at, phase, text, 1);
+  return {
+    "two prisms that overlap": prisms([0, 0, 0], "start", "The two polygons of many 2D tutorials on GJK, as prisms. GJK finds the origin on a triangle, so the shapes share a point. EPA then computes the depth, 6 / √41."),
+    "two prisms apart": prisms([3, -1, 0], "start", "The same prisms, with B moved. GJK ends at the edge of A - B that is nearest to the origin. The distance is 11 / √41."),
+    "two prisms that touch": prisms([4, 2, 0], "start", "The prisms touch at one corner. The first support point is the origin itself, so GJK has nothing to do, and EPA proves that the depth is 0."),
+    "start of EPA": prisms([0.6, -0.3, 0], "EPA", "EPA needs a tetrahedron with volume, and GJK's last simplex is only a triangle. Here EPA takes four far support points: the farthest two of six along the axes, then the farthest from their line, then the farthest from their plane. Their tetrahedron may miss the origin, so until a face encloses it EPA walks towards it as GJK does."),
+    "start with GJK's tetrahedron": make("tetrahedron", "octahedron", [0.35, 0.25, 0.15], "EPA", "GJK ends with a tetrahedron that contains the origin. Its four corners are points of A - B and it is not nearly flat, so EPA starts with it."),
+    "restart of EPA": make("plate", "plate", [0.4, 0.3, 0.18], "EPA", "GJK's tetrahedron is discarded if its height, or the height of its base, is less than a thousandth of its longest edge. Normals of such a sliver are mostly rounding. EPA then restarts with four far points. It also tries a second and third time when rounding spoils a horizon: with a lower threshold for visible faces."),
+    "flat A - B": make("triangle", "triangle", [0.5, 0.3, 0], "GJK", "Two triangles in one plane. All points of A - B are in a plane through the origin, so A - B has no inside, and a depth of 0: a move along the plane's normal separates the shapes at once."),
+    "coplanar faces": make("box", "box", [1.2, 0, 0], "EPA", "The faces of the two boxes are parallel, so faces of A - B are split into coplanar triangles. A new point is above a coplanar face by rounding only. Such a face is kept, since its height is below the threshold."),
+    "shapes that touch": make("box", "box", [2, 0.4, 0.3], "GJK", "Faces of the two boxes touch. The origin is on the surface of A - B. Lower and upper bound are 0 up to rounding, and no test of signs can decide more."),
+    "origin on a face": make("octahedron", "point", [0, 0, 0], "GJK", "B is the centre of A, so the first support points are opposite corners and the origin is on the edge between them. The simplex has no volume, and three or four faces of EPA's first polytope may touch the origin. EPA then takes the newest of these faces."),
+    "cylinders that do not converge": make("upright cylinder", "upright cylinder", [0, 0, 0.25], "EPA", "Two cylinders with one axis. The nearest points of A - B are a whole circle, and EPA replaces it by a polygon, one corner at a time. The width of the bounds decreases with the square of the number of corners, so EPA needs thousands of steps. The page stops before. The library solves this tie in closed form."),
+    "cores and radii": make("capsule", "box with a radius", [2.3, 0.9, 0.5], "GJK", "GJK runs on the cores: a segment for the capsule, a smaller box for the box with a radius. The radii are subtracted from both bounds. On such cores GJK ends after a few exact steps, where it would take many on the round surface."),
+    "cores that overlap": make("box with a radius", "sphere", [0.4, 0.2, 0.3], "EPA", "The cores share a point, so EPA computes the depth of the cores. The radii are added to it. As long as only the round margins overlap, EPA is not needed at all."),
+    "why floats make faces flip": make("plate", "plate", [-0.5, 0.35, -0.08], "EPA", "The plates are 12 000 times wider than thick, and A - B is as thin. The normal of a triangle is a cross product, a difference of products that agree in most digits. What remains is mostly rounding, which can even turn the normal round. The page takes the two shortest edges, computes such products exactly, and refuses a fan with a face that is wound inward."),
+  };
+})();

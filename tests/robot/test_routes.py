@@ -1,0 +1,171 @@
+"""Trajectories of each part by name, and obstacles on routes, against dense samples and single pieces."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline, PchipInterpolator
+from scipy.spatial.transform import Rotation, Slerp
+
+import gjk3d as gk
+from gjk3d.errors import PoseError, RobotError
+from gjk3d.robot import Checker, MotionStatus, Robot, Trajectory
+from gjk3d.robot.playback import path_frames
+from gjk3d.robot.trajectories import as_trajectory
+
+
+def at(x, y, z=0.0, turn=0.0):
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("z", turn).as_matrix()
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def pair_of_arms():
+    return Robot.join({"left": Robot.example(), "right": Robot.example().at(at(2.2, 0.0, 0.0, np.pi))})
+
+
+LEFT = CubicSpline([0.0, 1.0, 2.5], [[1.5, 0.0], [0.3, 0.4], [1.2, 0.0]])
+RIGHT = Trajectory([[0.9, 0.2], [1.4, 0.0], [1.2, -0.3]], times=[0.5, 1.7, 4.0])
+
+
+def held_at(path, t):
+    """Return the values of a spline, which rests before its start and after its end."""
+    return path(np.clip(t, path.x[0], path.x[-1]))
+
+
+@pytest.mark.parametrize("kind", [CubicSpline, PchipInterpolator])
+def test_parts_move_as_their_own_trajectories(kind):
+    robot, left = pair_of_arms(), kind([0.0, 1.0, 2.5], [[1.5, 0.0], [0.3, 0.4], [1.2, 0.0]])
+    whole = as_trajectory({"right": RIGHT, "left": left}, robot)
+    assert (whole.start, whole.end) == (0.0, 4.0)
+    times = np.linspace(-0.5, 4.5, 400)
+    expected = np.column_stack([held_at(left, times), RIGHT.at(times)])
+    assert np.abs(whole.at(times) - expected).max() < 1e-14
+    error = whole._loose.max()
+    assert 0.0 < error < 1e-13
+    assert whole.times.tolist() == [0.0, 0.5, 1.0, 1.7, 2.5, 4.0]
+
+
+def test_lines_with_the_same_times_stay_lines():
+    robot, times = pair_of_arms(), [0.0, 1.0, 2.0]
+    paths = {name: Trajectory(np.random.default_rng(k).random((3, 2)), times) for k, name in enumerate(robot.parts)}
+    whole = as_trajectory(paths, robot)
+    assert repr(whole) == "<Trajectory of 4 dof: 2 straight lines, from 0 to 2>"
+    assert not whole._loose.any()
+
+
+@pytest.mark.parametrize("more", [-0.05, 0.05])
+def test_trajectories_of_two_arms_against_dense_samples(more):
+    checker, paths, times = Checker(pair_of_arms()), {"left": LEFT, "right": RIGHT}, np.linspace(0.0, 4.0, 801)
+    rows = np.column_stack([held_at(LEFT, times), RIGHT.at(times)])
+    dense = checker.clearance(rows).distance.min()
+    checker.margin = dense + more
+    free = checker.free(rows)
+    proof = checker.trajectory_free(paths, certify=True)
+    assert proof.free == free.all() == (more < 0.0)
+    if not free.all():
+        first = times[np.argmin(free)]
+        assert proof.safe <= first <= proof.hit + 5e-3
+    nearest = checker.trajectory_clearance(paths)
+    assert nearest.lower - 1e-9 <= dense <= nearest.upper + 1e-3
+    assert checker.safety({"both": paths}).motions[0].verdict == ("kept" if free.all() else "too close")
+    assert len(path_frames(checker, paths, None, False, 0.05, 5).q) == 5
+
+
+@pytest.mark.parametrize(
+    ("paths", "text"),
+    [
+        ({"left": LEFT}, "'right' is missing. Pass one for each part: left, right"),
+        ({"left": LEFT, "rihgt": RIGHT, "right": RIGHT}, "'rihgt' is not the name of one"),
+        ({"left": LEFT, "right": Trajectory([[0.0], [1.0]], [0.0, 1.0])}, "1 numbers, but part 'right' has 2"),
+    ],
+)
+def test_parts_are_checked(paths, text):
+    with pytest.raises(RobotError, match=text):
+        Checker(pair_of_arms()).trajectory_free(paths)
+    with pytest.raises(RobotError, match="it has no parts"):
+        Checker(Robot.example()).trajectory_free(paths)
+
+
+POSES = np.array([at(2.0, 2.0), at(1.2, 0.9, 0.0, 1.0), at(1.2, -0.2, 0.1, 2.0), at(-2.0, -0.2, 0.1, 2.5)])
+TIMES = np.array([0.2, 1.0, 1.6, 3.0])
+
+
+def pose_on(times):
+    """Return the poses of the route by scipy: it rests before and after."""
+    times = np.clip(times, TIMES[0], TIMES[-1])
+    poses = np.tile(np.eye(4), (len(times), 1, 1))
+    poses[:, :3, :3] = Slerp(TIMES, Rotation.from_matrix(POSES[:, :3, :3]))(times).as_matrix()
+    poses[:, :3, 3] = np.column_stack([np.interp(times, TIMES, POSES[:, k, 3]) for k in range(3)])
+    return poses
+
+
+@pytest.mark.parametrize("bend", [0.0, 1.4, 2.6])
+@pytest.mark.parametrize("kind", ["box", "mesh"])
+def test_an_obstacle_on_a_route_against_dense_samples(bend, kind):
+    shape = gk.Box((0.2, 0.3, 0.2))
+    shape = gk.Mesh(*shape.surface()[:2]) if kind == "mesh" else shape
+    checker = Checker(Robot.example(), {"cart": (shape, at(9.0, 9.0)), "post2": (gk.Sphere(0.1), at(-1.0, 1.5))})
+    spline = CubicSpline([0.0, 2.0, 3.5], [[0.4 + bend, 0.0], [0.1 + bend, 0.2], [0.5 + bend, 0.0]])
+    times = np.linspace(0.0, 3.5, 351)
+    still, dense = checker.copy(), np.empty(len(times))
+    for k, (pose, q) in enumerate(zip(pose_on(times), spline(times), strict=True)):
+        still.move("cart", pose)
+        dense[k] = still.clearance(q).distance
+    moving = {"cart": (POSES, TIMES)}
+    samples, proof = (checker.trajectory_free(spline, moving=moving, certify=c) for c in (False, True))
+    assert samples.free == proof.free == (dense > 0.0).all()
+    if not proof.free:
+        first = times[np.argmax(dense <= 0.0)]
+        assert proof.safe <= first
+        assert proof.hit - proof.safe < 1e-5
+        assert abs(proof.hit - first) < 0.02
+    nearest = checker.trajectory_clearance(spline, moving=moving)
+    assert nearest.lower <= dense.min() + 1e-9
+    assert abs(nearest.distance - dense.min()) < 5e-3 or dense.min() < 0.0
+    frames = path_frames(checker, spline, moving, True, 0.05, 8)
+    last = 3.5 if proof.free else proof.hit
+    assert np.abs(frames.moved["cart"] - pose_on(np.linspace(0.0, last, 8))).max() < 1e-12
+
+
+def test_a_route_is_its_motions_one_after_another():
+    checker = Checker(Robot.example(), {"cart": (gk.Box((0.2, 0.3, 0.2)), at(9.0, 9.0))})
+    rest = Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 4.0])
+    whole = checker.trajectory_free(rest, moving={"cart": (POSES, TIMES)}, certify=True)
+    for (p, q), (s, t) in zip(pairwise(POSES), pairwise(TIMES), strict=True):
+        piece = Trajectory([[0.0, 0.0], [0.0, 0.0]], [s, t])
+        single = checker.trajectory_free(piece, moving={"cart": gk.Motion.between(p, q)}, certify=True)
+        if not single.free:
+            assert (whole.status, whole.pair) == (MotionStatus.HIT, single.pair)
+            assert (whole.safe, whole.hit) == pytest.approx((single.safe, single.hit), abs=1e-6)
+            break
+    else:
+        pytest.fail("no collision")
+    late = {"cart": (POSES, TIMES + 10.0)}
+    assert checker.trajectory_free(rest, moving=late, certify=True).free, "it rests before its first time"
+    early = {"cart": (POSES[:2], TIMES[:2] - 10.0)}
+    assert not checker.trajectory_free(rest, moving={"cart": (POSES[1:3], TIMES[:2] - 10.0)}, certify=True)
+    assert checker.trajectory_free(rest, moving=early, certify=True).free, "and after its last"
+    both = {"cart": (POSES, TIMES), "cart 2": (POSES[::-1], TIMES * 1.1)}
+    checker.add("cart 2", gk.Sphere(0.05), at(5.0, 5.0))
+    assert checker.trajectory_free(rest, moving=both, certify=True).hit <= whole.hit + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("route", "error", "text"),
+    [
+        ((POSES, TIMES[:2]), RobotError, "the route of 'cart' has 4 poses and the times"),
+        ((POSES, TIMES[::-1]), RobotError, "n increasing times"),
+        ((POSES, [0.0, 1.0, np.nan, 2.0]), RobotError, "n increasing times"),
+        ((POSES, "noon"), RobotError, "n increasing times"),
+        ((POSES[0], [0.0]), RobotError, "n increasing times"),
+        ((POSES[:, :2], TIMES), PoseError, "cart"),
+    ],
+)
+def test_routes_are_checked(route, error, text):
+    checker = Checker(Robot.example(), {"cart": (gk.Box((0.2, 0.3, 0.2)), at(9.0, 9.0))})
+    with pytest.raises(error, match=text):
+        checker.trajectory_free(Trajectory([[0.0, 0.0], [0.0, 0.0]], [0.0, 4.0]), moving={"cart": route})

@@ -1,0 +1,393 @@
+"""The lesson in Chromium: pseudocode, numbers of each step, linked words and marks, topics, questions, inputs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from answers import pose
+from browser import Browser, program
+
+import gjk3d as gk
+from gjk3d.viz.explanation import write_lesson
+from tests.viz import sentences
+
+ALL = "code=1&numbers=1"
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory):
+    return write_lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at the lesson in Chromium, which is not on PATH: apt-get install chromium")
+    opened = Browser(tmp_path_factory.mktemp("profile"), (1280, 900))
+    opened.media(prefers_reduced_motion="reduce")
+    yield opened
+    opened.close()
+
+
+def text(browser, selector):
+    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
+def texts(browser, selector):
+    return browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((node) => node.textContent)")
+
+
+def choose(browser, name):
+    browser.evaluate(
+        "((name) => { const s = document.querySelector('#preset'); s.value = name; s.dispatchEvent(new Event('input'));"
+        f" }})({json.dumps(name)})"
+    )
+    browser.settle()
+
+
+def test_the_lesson_is_one_small_page_that_asks_no_host(browser, lesson):
+    assert lesson.stat().st_size < 1_000_000
+    browser.requests.clear()
+    browser.open_anew(lesson)
+    assert browser.complaints == []
+    assert [url for url in browser.requests if url not in (lesson.as_uri(), "about:blank")] == []
+    assert not browser.evaluate("document.querySelector('#code').hidden")
+    assert browser.evaluate("document.querySelector('#numbers').hidden")  # numbers are shown on request
+
+
+# --- pseudocode ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["GJK", "EPA"])
+def test_the_pseudocode_has_about_forty_lines(browser, lesson, kind):
+    browser.open_anew(lesson)
+    lines = browser.evaluate(f"gjk3dPseudocode.CODE.{kind}.map((line) => line.text)")
+    assert 34 <= len(lines) <= 42
+    assert max(map(len, lines)) < 62
+
+
+def test_the_running_line_and_the_branch_are_marked_and_keys_move(browser, lesson):
+    browser.open_anew(lesson, "#step=5")
+    assert text(browser, "#code-title").startswith("EPA")
+    assert "if n_g·(w - p_g) > threshold: add g to visible" in texts(browser, ".line.taken .words")
+    assert "if n_g·(w - p_g) > threshold: add g to visible" not in text(browser, ".line.now")
+    last = text(browser, "#line")
+    browser.key("ArrowUp")
+    assert text(browser, "#line") != last
+    browser.click("#up")
+    browser.key("ArrowDown")
+    browser.key("ArrowDown")
+    assert text(browser, "#line") == last
+    assert browser.evaluate("document.querySelector('#down').disabled")
+    seen = set()
+    while not browser.evaluate("document.querySelector('#up').disabled"):
+        seen.add(text(browser, ".line.now"))
+        browser.key("ArrowUp")
+    assert any("n·(w7 - p) > 0, face w1 w6 w4" in line and "yes" in line for line in seen)
+    assert browser.state("step") == "4"  # the step stays
+
+
+def test_every_event_of_every_step_has_a_line(browser, lesson):
+    browser.open_anew(lesson)
+    unknown, count = browser.evaluate("""(() => {
+        const out = [];
+        let count = 0;
+        for (const preset of Object.values(gjk3dPresets)) {
+            const pair = [0, 1].map((side) => gjk3dShapes.shape(side, preset.pair[side]));
+            const steps = gjk3dTell.tell(...pair, preset.at);
+            for (const step of steps) for (const event of gjk3dPseudocode.events(step, steps, 1e-14)) {
+                const kind = gjk3dPseudocode.algorithm(step);
+                count += 1;
+                if (!gjk3dPseudocode.CODE[kind].some((line) => line.id === event.line)) out.push([kind, event.line]);
+                if (event.value !== undefined && !Number.isFinite(event.value)) out.push([step.title, event.line]);
+            }
+        }
+        return [out, count];
+    })()""")
+    assert unknown == []
+    assert count > 500
+
+
+def test_a_button_shows_the_kernel_of_the_library(browser, lesson):
+    browser.open_anew(lesson, "#step=2")
+    browser.click("#kernel")
+    assert "def closest_on_tetrahedron(" in text(browser, "#lines")
+    assert "def gjk(" in text(browser, "#lines")
+    browser.key("End")
+    assert "def epa(" in text(browser, "#lines")
+    assert "def horizon(" in text(browser, "#lines")
+    browser.click("#kernel")
+    assert "epa(A, B, simplex):" in text(browser, "#lines")
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def rows(browser, card):
+    return browser.evaluate(
+        "((title) => { const card = [...document.querySelectorAll('.numbers')].find((one) =>"
+        " one.querySelector('h3').textContent.startsWith(title)); return [...card.querySelectorAll('tbody tr')].map("
+        "(row) => [row.className, ...[...row.children].map((cell) => cell.textContent)]); })"
+        f"({json.dumps(card)})"
+    )
+
+
+def triple(text):
+    return np.array([float(x) for x in text.strip("()").split(",")])
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, 5, 6, 7])
+def test_the_numbers_of_a_step_fit_each_other(browser, lesson, step):
+    browser.open_anew(lesson, f"#step={step}&{ALL}")
+    query = [row[-1] for row in rows(browser, "Support query")]
+    d, a, b, w = map(triple, query[:4])
+    np.testing.assert_allclose(a - b, w, atol=1e-4)
+    assert float(query[4]) == pytest.approx(d @ w, abs=1e-4)
+    lower, upper = rows(browser, "Bounds")
+    assert float(lower[3].split(" = ")[-1]) == pytest.approx(-(d @ w), abs=1e-4)
+    assert float(lower[4]) >= float(lower[3].split(" = ")[-1]) - 1e-5
+    assert float(upper[4]) <= float(upper[3].split(" = ")[-1]) + 1e-5
+    corners = [row for row in rows(browser, "Weights and points") if len(row) == 4]
+    weights = np.array([float(row[3]) for row in corners])
+    assert weights.sum() == pytest.approx(1.0, abs=1e-5)
+    nearest = next(row for row in rows(browser, "Weights and points") if row[1].startswith("v, nearest"))
+    np.testing.assert_allclose(weights @ [triple(row[2]) for row in corners], triple(nearest[-1]), atol=1e-4)
+    ended = "yes: stop" in [row[-1] for row in rows(browser, "Stop rules")]
+    assert ended == (step in (3, 7))
+
+
+def test_tests_that_failed_are_grey_and_negative_bounds_are_explained(browser, lesson):
+    browser.open_anew(lesson, f"#step=5&{ALL}")
+    tests = rows(browser, "Tests")
+    assert {row[0] for row in tests} == {"", "failed"}
+    for row in tests:
+        assert (row[0] == "failed") == (row[-1] == "no")
+        assert (float(row[3]) > 1e-9) == (row[-1] == "yes")
+    assert sentences.NEGATIVE_BOUND in text(browser, "#number-cards")
+    browser.open_anew(lesson, f"#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&{ALL}")
+    assert sentences.NEGATIVE_BOUND not in text(browser, "#number-cards")
+
+
+def test_a_region_test_of_gjk_has_the_dot_product_of_its_corners(browser, lesson):
+    browser.open_anew(lesson, f"#a=triangular prism&b=four-sided prism&at=3,-1,0&step=3&{ALL}")
+    corners = {row[1]: triple(row[2]) for row in rows(browser, "Weights and points") if len(row) == 4}
+    query = rows(browser, "Support query")
+    corners[query[3][1].split()[0]] = triple(query[3][2])
+    checked = 0
+    for row in rows(browser, "Tests"):
+        if "·(w" in row[2] and row[2].endswith("≥ 0"):
+            a, b = row[2].split("·")[0], row[2].split("(")[1].split(" - ")[0]
+            assert float(row[3]) == pytest.approx(corners[a] @ (corners[b] - corners[a]), rel=1e-4, abs=1e-4)
+            checked += 1
+    assert checked >= 2
+
+
+# --- words and marks -------------------------------------------------------------------------------------------------
+
+
+def test_a_name_has_the_color_of_its_mark_and_each_shows_the_other(browser, lesson):
+    browser.open_anew(lesson, "#step=5&code=0")
+    colors = browser.evaluate(
+        "['#sentence .word[data-mark=w7]', '#right .label[data-mark=w7]'].map((one) =>"
+        " getComputedStyle(document.querySelector(one)).color)"
+    )
+    assert colors[0] == colors[1]
+    before = browser.picture("#right")
+    box = (
+        "(() => { const b = document.querySelector('%s').getBoundingClientRect();"
+        " return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+    )
+    x, y = browser.evaluate(box % "#sentence .word[data-mark=rim]")
+    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.settle()
+    faded = browser.picture("#right")
+    assert np.abs(faded - before).mean() > 1
+    assert (np.abs(faded - (213, 94, 0)).max(axis=-1) < 50).sum() > 150  # the horizon stays
+    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y + 400)
+    browser.settle()
+    assert np.abs(browser.picture("#right") - before).mean() < 0.1
+    x, y = browser.evaluate(box % "#right .label[data-mark=w7]")
+    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    assert set(texts(browser, "#sentence .lit")) == {"w7"}
+    browser.evaluate("document.querySelector('#sentence .word[data-mark=w6]').focus()")
+    assert set(texts(browser, "#sentence .lit")) == {"w6"}  # by keyboard too
+
+
+# --- topics ----------------------------------------------------------------------------------------------------------
+
+
+TOPICS = {
+    "start of EPA": "four new far points",
+    "start with GJK's tetrahedron": "EPA starts with GJK's tetrahedron",
+    "restart of EPA": "is nearly flat",
+    "flat A - B": "A - B is flat",
+    "coplanar faces": "The origin is on face",
+    "shapes that touch": "The shapes touch",
+    "origin on a face": "The origin is on edge w1 w2",
+    "cylinders that do not converge": "steps in one. The last step: Face",
+    "cores and radii": "The cores are apart by 3.3",
+    "cores that overlap": "are added",
+    "why floats make faces flip": "is the nearest to the origin",
+    "two prisms that touch": "The first point of A - B, w1, is the origin",
+}
+
+
+def test_every_topic_shows_what_its_text_says(browser, lesson):
+    browser.open_anew(lesson)
+    names = browser.evaluate("Object.keys(gjk3dPresets)")
+    assert set(TOPICS) <= set(names)
+    for name in names:
+        choose(browser, name)
+        assert text(browser, "#topic").lower().startswith(name.lower())
+        assert len(text(browser, "#topic").split()) > 20
+        phase = browser.evaluate(f"gjk3dPresets[{json.dumps(name)}].phase")
+        assert text(browser, "#title").split(",")[0] == {"start": "Start"}.get(phase, phase)
+        if name in TOPICS:
+            told = " ".join(texts(browser, "#all li"))
+            assert TOPICS[name] in told or name == "two prisms that touch", (name, told)
+    assert browser.complaints == []
+
+
+def test_cylinders_that_tie_are_reported_with_wide_bounds(browser, lesson):
+    browser.open_anew(lesson)
+    choose(browser, "cylinders that do not converge")
+    verdict = text(browser, "#verdict")
+    low, high = (float(x) for x in verdict.removeprefix("Overlapping by ").split(" to "))
+    at = browser.evaluate("gjk3dPresets['cylinders that do not converge'].at")
+    radius, half = browser.evaluate("gjk3dShapes.shape(0, 'upright cylinder').sizes")
+    can = gk.Cylinder(radius, 2 * half)
+    depth = gk.signed_distance(can, can, None, pose(*at)).depth
+    assert low <= depth <= high
+    assert 1e-6 < high - low < 1e-2
+    assert len(texts(browser, "#all li")) < 60
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("step", "words"), [("step=3", sentences.WHAT_NEXT), ("step=6", sentences.HOW_MANY_FACES)])
+def test_the_answer_of_a_question_is_nowhere_on_the_page(browser, lesson, step, words):
+    pair = "a=triangular prism&b=four-sided prism&at=3,-1,0" if words == sentences.WHAT_NEXT else "a=given"
+    browser.open_anew(lesson, f"#{pair}&{step}&ask=1&{ALL}")
+    assert text(browser, "#sentence").endswith(words.format("w8"))
+    assert not browser.evaluate("document.querySelector('#steps').checkVisibility()")
+    shown = browser.evaluate("document.body.innerText")
+    for word in ("drop", "Voronoi region of", "replaced faces", "Tests of regions", "removed", "new faces"):
+        assert word not in shown.split("library's kernel")[0].split("pseudocode")[-1], word
+    assert set(texts(browser, ".line.taken")) <= {"if key > 0: d = n, r = key"}
+    assert browser.evaluate("document.querySelectorAll('#quiz button').length") > 2
+    browser.click("#quiz button:nth-child(1)")
+    browser.settle()
+    assert text(browser, "#quiz").startswith(("Yes: ", "Not "))
+    assert "Tests of regions" in text(browser, "#number-cards")
+    assert browser.evaluate("document.querySelector('#steps').checkVisibility()")
+
+
+# --- inputs and the address ------------------------------------------------------------------------------------------
+
+
+def test_a_number_that_is_typed_or_dragged_changes_the_pair(browser, lesson):
+    browser.open_anew(lesson, f"#a=box&b=sphere&at=0,0,0&{ALL}")
+    browser.evaluate(
+        "((value) => { const f = document.querySelector('#in-x'); f.value = value;"
+        " f.dispatchEvent(new Event('input', { bubbles: true })); })(9.5)"
+    )
+    half, radius = browser.evaluate(
+        "[Math.max(...gjk3dShapes.shape(0, 'box').points.map((p) => p[0])), gjk3dShapes.shape(1, 'sphere').radius]"
+    )
+    assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(9.5 - half - radius)
+    browser.evaluate(
+        "((value) => { const f = document.querySelector('#in-rb'); f.value = value;"
+        " f.dispatchEvent(new Event('input', { bubbles: true })); })(0.5)"
+    )
+    assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(9.5 - half - 0.5)
+    x, y = browser.evaluate(
+        "(() => { const g = document.querySelector('#inputs .grip'); g.scrollIntoView({ block: 'center' });"
+        " const b = g.getBoundingClientRect(); return [b.x + 5, b.y + 5]; })()"
+    )
+    for kind, dx in (("mousePressed", 0), ("mouseMoved", 20), ("mouseMoved", 40), ("mouseReleased", 40)):
+        given = {"x": x + dx, "y": y, "button": "left", "clickCount": 1, "buttons": int(kind != "mouseReleased")}
+        browser._ask("Input.dispatchMouseEvent", type=kind, **given)
+    moved = browser.evaluate("document.querySelector('#in-x').valueAsNumber")
+    assert moved > 9.5
+    assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(moved - half - 0.5, rel=1e-5)
+    assert browser.complaints == []
+
+
+def test_the_address_keeps_topic_panels_and_radii(browser, lesson):
+    browser.open_anew(lesson)
+    choose(browser, "cores and radii")
+    browser.click("#show-numbers")
+    browser.click("#bounds-drawn")
+    browser.evaluate(
+        "(() => { const f = document.querySelector('#in-ra'); f.value = 0.25; f.dispatchEvent(new Event('input')); })()"
+    )
+    verdict = text(browser, "#verdict")
+    browser.wait("document.documentElement.dataset.address !== 'due'")
+    kept = browser.evaluate("location.hash")
+    browser.open_anew(lesson, kept)
+    assert text(browser, "#topic").startswith("Cores and radii")
+    assert text(browser, "#verdict") == verdict
+    assert browser.evaluate("document.querySelector('#show-numbers').checked")
+    assert not browser.evaluate("document.querySelector('#bounds-drawn').checked")
+    assert browser.evaluate("document.querySelector('#in-ra').valueAsNumber") == 0.25
+
+
+def test_the_difference_is_refitted_when_a_key_moves_b(browser, lesson):
+    browser.open_anew(lesson, "#code=0")
+    for _ in range(12):
+        browser.evaluate(
+            "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }))"
+        )
+    browser.settle()
+    view = browser.picture("#right")
+    sky = np.abs(view - view[3, -4]).max(axis=-1) < 12
+    assert (~sky).sum() > 5000
+    for side in (sky[:, 2], sky[:, -3], sky[-3]):
+        assert side.mean() > 0.97  # all of A - B is in the frame
+
+
+def greens(view):
+    """Return which pixels have the colour of B."""
+    return (view[..., 1] > view[..., 0] + 25) & (view[..., 1] > view[..., 2])
+
+
+def test_b_stays_in_its_frame_while_it_is_held_far_outside(browser, lesson):
+    browser.open_anew(lesson, "#code=0&step=6")
+    across, down = np.median(np.nonzero(greens(browser.picture("#left"))), axis=1)[::-1]
+    x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
+    start = np.array([x + across, y + down])
+    for kind, move in (("mousePressed", 0), ("mouseMoved", 60), ("mouseMoved", 400), ("mouseMoved", 900)):
+        at = start + (move, -0.5 * move)
+        browser._ask("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left", clickCount=1, buttons=1)
+    browser.settle()
+    assert browser.state("live") == "own"
+    seen = greens(browser.picture("#left"))
+    assert seen.sum() > 300
+    assert not any(side.any() for side in (seen[:3], seen[-3:], seen[:, :3], seen[:, -3:]))
+    browser._ask("Input.dispatchMouseEvent", type="mouseReleased", x=9, y=9, button="left", clickCount=1)
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("paper", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 900), (800, 900), (390, 844)])
+def test_nothing_is_wider_than_the_window_and_axe_finds_nothing(browser, lesson, size, paper):
+    found = importlib.util.find_spec("axe_core_python")
+    if found is None:
+        pytest.fail("these tests run axe-core over pages: pip install axe-core-python")
+    browser.media(prefers_color_scheme=paper, prefers_reduced_motion="reduce")
+    browser.resize(*size)
+    try:
+        for step in (2, 3, 5, 8):
+            browser.open_anew(lesson, f"#step={step}&{ALL}")
+            assert browser.evaluate("document.documentElement.scrollWidth") <= size[0]
+        browser.evaluate(Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8"))
+        told = browser.evaluate("axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))")
+        assert told == []
+    finally:
+        browser.resize(1280, 900)
+        browser.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, overload
 from zlib import crc32
 
 import numpy as np
@@ -120,9 +120,36 @@ class Mesh(Body):
     _unit: str | None
     _vertices: Array
 
+    # two signatures, since a type checker without the types of trimesh or pyvista accepts anything as theirs
+    @overload
     def __init__(
         self,
-        vertices: RowsLike | trimesh.Trimesh | trimesh.Scene | pyvista.DataSet | pyvista.MultiBlock,
+        vertices: RowsLike,
+        faces: RowsLike,
+        *,
+        name: str | None = None,
+        unit: str | None = None,
+        parts: Sequence[Part] = (),
+        source: Path | None = None,
+        solid: bool = True,
+        rounding: float | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        vertices: trimesh.Trimesh | trimesh.Scene | pyvista.DataSet | pyvista.MultiBlock,
+        faces: None = None,
+        *,
+        name: str | None = None,
+        unit: str | None = None,
+        parts: Sequence[Part] = (),
+        source: Path | None = None,
+        solid: bool = True,
+        rounding: float | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        vertices: Any,
         faces: RowsLike | None = None,
         *,
         name: str | None = None,
@@ -138,7 +165,7 @@ class Mesh(Body):
                 cure = line_for(vertices) or "pass gjk3d.Mesh(vertices, faces)"
                 raise TypeError(f"Mesh: faces are missing for {kind_of(vertices)}. Instead {cure}")
             vertices, faces, name, unit = copied.vertices, copied.faces, name or copied.name, unit or copied.unit
-        self._fill(cast("RowsLike", vertices), faces, name, unit, parts, source, solid, rounding)
+        self._fill(vertices, faces, name, unit, parts, source, solid, rounding)
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(

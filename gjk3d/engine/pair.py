@@ -1,8 +1,8 @@
 """Test of a body and another item of a store for collision, and the distance of a point from a body.
 
-Most pairs of a robot's cell are far apart. For them, one distance of the centre of a ball around the second shape from
-the body, `free_distance`, proves the separation without GJK. The same distance proves samples of a motion whose balls
-are near.
+Most pairs of a robot's cell are far apart. For them, the distance from the body to the centre of a ball around the
+second shape, `free_distance`, proves the separation without GJK. The same distance proves further samples of a motion
+whose balls are near that ball.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def free_distance(t: PartTree, p: Vec3, most: float, w: TreeScratch) -> float:
 
 @kernel
 def free_around(t: PartTree, row: Array, at: Vec3, radius: float, most: float, w: TreeScratch) -> float:
-    """Return by how much a ball in the world may grow without touching a body at a pose row, at most ``most``.
+    """Return by how much the radius of a ball at ``at``, in world axes, may grow without a touch, at most ``most``.
 
     The result is negative or 0 if the ball may touch the body.
     """

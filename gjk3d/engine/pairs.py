@@ -178,7 +178,7 @@ class Pairs:
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Number of threads. The results have the same bits for any number.
+            Number of threads. The results are identical for any number.
         memory : Memory, optional
             Memory of the same pairs in the same order. Booleans are the same with and without it.
         device : {"cpu", "cuda"}
@@ -306,7 +306,7 @@ class Pairs:
     def _question(
         self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
-        """Return checked pairs, their rows for the kernels, pose rows and matrices."""
+        """Return the checked pairs (m, 2), their table rows for the kernels, the pose rows, and the matrices."""
         check_workers(workers)
         pairs = self._indices(index_pairs)
         if self._store.planes.any():

@@ -113,7 +113,7 @@ class ShapeStore(PackedShapes):
     def collide_singly(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
-        """Write whether some pairs collide, by the trees of both shapes if possible, see `PackedShapes`."""
+        """Write whether the pairs ``some`` collide, by the trees of both shapes if possible, see `PackedShapes`."""
         if margin >= 0.0 and self.any_mixed:
             some = self._collide_trees(which, table, rows, some, margin, workers, answer)
         super().collide_singly(which, table, rows, some, margin, workers, answer)
@@ -121,7 +121,7 @@ class ShapeStore(PackedShapes):
     def _collide_trees(
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> Ints:
-        """Write which of some pairs collide by their trees; return the pairs that this does not decide."""
+        """Write which of the pairs ``some`` collide, by their trees; return the undecided pairs."""
         from gjk3d.bodies.tree_collision import tree_scratch  # loaded where there is a mesh or the like
         from gjk3d.engine.pair import UNSURE, collide_each
 
@@ -141,7 +141,7 @@ class ShapeStore(PackedShapes):
         return np.concatenate([left, some[verdicts == UNSURE]])
 
     def beside(self, numbers: Ints) -> tuple[Ints, Any]:
-        """Return the indices of some convex shapes in a cached list, and this list, for contacts with bodies."""
+        """Return the index of each convex shape in a cached `ShapeList`, and this list, for contacts with bodies."""
         from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
 
         listed, shapes = self.cached.get("beside", (numbers[:0], None))
@@ -173,7 +173,7 @@ class ShapeStore(PackedShapes):
     def patches(
         self, shapes: Ints, table: Ints, rows: Array, out: Array, within: float, most: int | None, workers: int
     ) -> tuple[Array, Ints]:
-        """Return the points of contact patches of convex pairs with distances ``out``; see `patch_points`."""
+        """Return the contact points of convex pairs with the signed distances ``out``; see `patch_points`."""
         if not len(out):
             return np.empty((0, most or 0, POINT)), np.zeros(0, dtype=np.int64)
         if "faces" not in self.cached:
@@ -194,7 +194,7 @@ class ShapeStore(PackedShapes):
         return ShapeStore, (self.shapes,)
 
     def table(self, pairs: Ints, at: Ints) -> Ints:
-        """Return the kernels' rows for pairs of shapes at pose rows, see `gjk3d.narrow.pairs`."""
+        """Return the table rows of the kernels for pairs of shapes at pose rows ``at``, see `gjk3d.narrow.pairs`."""
         table = np.empty((len(pairs), PAIR), dtype=np.int64)
         fill_table(self.columns, np.ascontiguousarray(pairs), np.ascontiguousarray(at), table)
         return table

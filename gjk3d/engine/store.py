@@ -56,7 +56,7 @@ def put_tree(store: Store, k: int, thing: Body | Shape, rank: int = 0) -> None:
 
 
 def _head_of(parts: Parts) -> tuple[Ints, tuple[float, float]]:
-    """Return the head of a tree, and the tree's rim and reach; all are computed once and cached."""
+    """Return the head of a tree and its ``rim`` and ``reach`` (`PartTree`), which are cached."""
     try:
         head: tuple[Ints, tuple[float, float]] = parts._head
     except AttributeError:

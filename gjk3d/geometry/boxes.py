@@ -1,6 +1,6 @@
-"""Oriented boxes, rows of a centre, half widths and axes, and tests of whether two boxes are separated.
+"""Oriented boxes, and tests of whether two boxes are separated.
 
-A root is the box around a whole body, with the factor of its rounding error.
+The row of a box has its centre, half widths and axes. A root is the box around a whole body, with further columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ REACH, RIM, RADIUS, ROOT = range(15, 19)
 
 @inlined
 def row_at(boxes: Array, i: int, column: int) -> Vec3:
-    """Return three numbers of a box from a column on."""
+    """Return three consecutive numbers of row i, starting at ``column``."""
     return (boxes[i, column], boxes[i, column + 1], boxes[i, column + 2])
 
 
@@ -36,7 +36,7 @@ def box_pose(m: Rigid, ba: Array, i: int, bb: Array, j: int) -> Rigid:
 def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> bool:
     """Return whether one of the fifteen axes separates two boxes (Gottschalk, Lin, Manocha 1996); m is B's pose in A.
 
-    The absolute values are increased by more than rounding, so that nearly parallel edges do not prove a separation.
+    ``a0`` to ``b2`` are half widths. The absolute values are increased, so that nearly parallel edges prove nothing.
     """
     e = 1e-14
     n00, n01, n02 = abs(m[0]) + e, abs(m[1]) + e, abs(m[2]) + e
@@ -77,7 +77,7 @@ def boxes_apart(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float, b2: float) -> float:
-    """Return a lower bound of the squared distance of two boxes, by A's axes and by B's axes; m is B's pose in A."""
+    """Return a lower bound of the squared distance of two boxes along the axes of both; m is B's pose in A."""
     x = max(0.0, abs(m[9]) - a0 - (abs(m[0]) * b0 + abs(m[1]) * b1 + abs(m[2]) * b2))
     y = max(0.0, abs(m[10]) - a1 - (abs(m[3]) * b0 + abs(m[4]) * b1 + abs(m[5]) * b2))
     z = max(0.0, abs(m[11]) - a2 - (abs(m[6]) * b0 + abs(m[7]) * b1 + abs(m[8]) * b2))
@@ -91,7 +91,7 @@ def gap_squared(m: Rigid, a0: float, a1: float, a2: float, b0: float, b1: float,
 
 @inlined
 def from_box(p: Vec3, b: Array, i: int) -> float:
-    """Return the squared distance of a point from a box."""
+    """Return the squared distance of point p from box i, 0 inside the box."""
     d = sub(p, row_at(b, i, 0))
     x = max(0.0, abs(dot(d, row_at(b, i, 6))) - b[i, 3])
     y = max(0.0, abs(dot(d, row_at(b, i, 9))) - b[i, 4])
@@ -101,7 +101,7 @@ def from_box(p: Vec3, b: Array, i: int) -> float:
 
 @kernel
 def roots_apart(m: Rigid, roots: Array, a: int, b: int, margin: float, rounding: float) -> bool:
-    """Return whether the balls or boxes of two roots are farther apart than a margin, where m is B's pose in A."""
+    """Return whether the balls or boxes of roots a and b are farther apart than ``margin``; m is B's pose in A."""
     reach = roots[a, REACH] + roots[b, REACH] + max(abs(m[9]), abs(m[10]), abs(m[11]))
     more = margin + rounding * reach + roots[a, RIM] + roots[b, RIM]
     to, far = box_pose(m, roots, a, roots, b), roots[a, RADIUS] + roots[b, RADIUS] + more

@@ -146,9 +146,9 @@ def _are_distinct(points: Array, n: int) -> bool:
 
 @kernel
 def _extremes_are_single(points: Array, n: int) -> bool:
-    """Return whether no other point equals the first point that is lowest along an axis.
+    """Return whether the lowest point along each axis occurs only once.
 
-    In files that repeat points, such as STL, this finds a repetition.
+    This detects the repeated points of files such as STL.
     """
     a, b, c = 0, 0, 0
     for i in range(1, n):
@@ -281,7 +281,7 @@ def _wind(mapped: Array, equations: Array, simplices: Ints, neighbors: Ints) -> 
 
 @kernel
 def _over(equations: Array, k: int, mapped: Array, i: int) -> float:
-    """Return the height of a point over a plane of Qhull."""
+    """Return the signed distance of point i from Qhull's plane k, positive outside."""
     height = equations[k, 0] * mapped[i, 0] + equations[k, 1] * mapped[i, 1] + equations[k, 2] * mapped[i, 2]
     return float(height + equations[k, 3])
 
@@ -373,7 +373,7 @@ def _are_inside(
 
 @kernel
 def _cell(x: float, y: float, z: float) -> int:
-    """Return the number of the cell of a direction on the sides of a cube."""
+    """Return the index of the grid cell in which a direction crosses the surface of a cube."""
     u, v, w, side = abs(x), y, z, 0 if x > 0.0 else 1
     if abs(y) > u:
         u, v, w, side = abs(y), z, x, 2 if y > 0.0 else 3

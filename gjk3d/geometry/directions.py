@@ -108,7 +108,7 @@ def direction_table(points: Array) -> Table:
 
 
 def _columns(points: Array) -> Array:
-    """Return the points for each side of the cube, (18 n,): the coordinate along its axis, then the other two."""
+    """Return the points' coordinates for each side of the cube, (18 n,): along the side's axis, then the others."""
     out = np.empty((3, 6, len(points)))
     for side in range(6):
         axis = side // 2
@@ -118,7 +118,7 @@ def _columns(points: Array) -> Array:
 
 
 def _quarters(squares: _Squares, size: float, columns: Array, margin: float) -> _Squares:
-    """Return the quarters of squares, which have this size, with the candidate points of each."""
+    """Return the quarters of squares with the candidate points of each; ``size`` is the edge of a quarter."""
     count = len(squares.begins) - 1
     low, begins = np.empty((4 * count, 2)), np.empty(4 * count + 1, dtype=np.int64)
     members = np.empty(4 * len(squares.members), dtype=np.int64)
@@ -171,7 +171,7 @@ def _in_question(
     candidates: Ints,
     total: int,
 ) -> int:
-    """Append the candidate points of a square to ``candidates``; return the new total."""
+    """Append the candidate points of a square to ``candidates``; return the new number of candidates."""
     start, stop = limits
     first = _heights(columns, members[start], corners)
     tops = (first, first, first, first, first)

@@ -103,7 +103,7 @@ def wide_planes(points: Array, matrix: Array) -> list[WidePlane]:
 
 
 def without_insides(points: Array, planes: Sequence[WidePlane]) -> Ints:
-    """Return the points that are not inside the polygon of a wide plane."""
+    """Return the indices of the points that are not inside the polygon of a wide plane."""
     from scipy.spatial import ConvexHull, QhullError
 
     is_kept = np.ones(len(points), dtype=bool)
@@ -169,7 +169,7 @@ def _rewound(faces: Ints, neighbors: Ints) -> Ints:
 
 
 def corners_of(faces: Ints) -> Ints:
-    """Return the points that are corners, ascending."""
+    """Return the indices of the points that are corners of triangles, ascending."""
     return np.flatnonzero(np.bincount(faces.ravel()))
 
 
@@ -189,7 +189,7 @@ def vector_areas(points: Array, faces: Ints) -> Array:
 
 
 def corner_normals(facets: Facets, count: int) -> Array:
-    """Return the mean normal of the facets at each of count points, zero for points without facets."""
+    """Return the mean normal of the facets at each of ``count`` points, zero for points without facets."""
     d = facets.simplices.shape[1]
     where = facets.simplices.ravel()
     sums = [np.bincount(where, np.repeat(facets.normals[:, k], d), count) for k in range(3)]
@@ -198,10 +198,10 @@ def corner_normals(facets: Facets, count: int) -> Array:
 
 
 def strict(points: Array, facets: Facets) -> Ints:
-    """Return the vertices that are above their neighbours by more than rounding, one of every cluster.
+    """Return the indices of the vertices that are above their neighbours by more than rounding, one of each cluster.
 
-    Some may be missing, for example if two points that differ by rounding hide each other. `points_beyond` returns
-    them.
+    A true vertex may be missing, for example if two points that differ by rounding hide each other. `points_beyond`
+    returns such vertices.
     """
     s = facets.simplices
     # on a closed surface each edge occurs once in each direction
@@ -238,7 +238,7 @@ def low_reach(points: Array, facets: Facets) -> Array:
 
 
 def probes(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Return face normals, for thin sets normals of edges and corners too, and the hull's height along each."""
+    """Return face normals (of a thin set also normals of edges and corners), and the hull's height along each."""
     s, normals, _ = facets
     reach = low_reach(points, facets)
     if fatness(points, facets) <= THIN:

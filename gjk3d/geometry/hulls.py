@@ -44,7 +44,7 @@ class LateMeasures:
 
     @cached_property
     def volume(self) -> float:
-        """Volume inside of the surface of the hull."""
+        """Volume enclosed by the surface of the hull."""
         return ldexp(_volume(self._clear.local, _frame(self._clear.local), self._clear.faces), 3 * self._clear.exponent)
 
     @cached_property
@@ -103,7 +103,7 @@ class HullData:
 
     @property
     def volume(self) -> float:
-        """Volume inside of the surface in ``faces``."""
+        """Volume enclosed by the surface in ``faces``."""
         return self.measures.volume
 
     @property
@@ -197,9 +197,9 @@ def build_hull(points: Array) -> HullData:
 
 
 def hull_of_faces(vertices: Array, faces: Ints, dimension: int, defect: float, angles: Array) -> HullData | None:
-    """Return a hull from the stored data of an earlier one; None if the faces are not a closed surface.
+    """Return a hull from the stored data of an earlier hull; None if the faces are not a closed surface.
 
-    Queries have the same results as before. Volume and area may differ by rounding.
+    Queries on both hulls have the same results. Their volumes and areas may differ by rounding.
     """
     if dimension < 2:
         if len(faces) or len(vertices) != dimension + 1 or len(angles) != dimension:
@@ -332,7 +332,7 @@ def _volume(points: Array, frame: _Frame, faces: Ints) -> float:
 
 
 def _settle(points: Array, matrices: list[Array], qhull_hull: Any = None) -> tuple[fc.Facets | None, Ints, float]:
-    """Return facets, vertices and defect by the first of the maps for which Qhull succeeds.
+    """Return facets, vertex indices and defect, computed with the first of the matrices for which Qhull succeeds.
 
     ``qhull_hull`` is the argument ``cached`` of `fc.qhull`.
     """

@@ -53,7 +53,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
     """Return the corners of the intersection of two polytopes at pose rows (2, 13), (n, 3).
 
-    Corners closer than ``tolerance``, relative to the size, are merged. Coordinates are relative to a near origin.
+    Corners closer than ``tolerance`` times the size are merged. Coordinates are computed about a near ``origin``.
     """
     edges, planes = len(a.edges) + len(b.edges), a.planes.shape[1] + b.planes.shape[1]
     points, index = np.empty((3, 2 * edges)), np.empty((2, 2 * edges), dtype=np.int64)
@@ -85,7 +85,7 @@ def common(
 def _move(
     edges: Array, planes: Array, row: Array, origin: Vec3, to_edges: Array, to_planes: Array, e: int, f: int
 ) -> float:
-    """Place a polytope relative to an origin, after e edges and f planes; return its greatest coordinate."""
+    """Write a polytope at a pose row, about ``origin``, from columns e and f on; return its greatest coordinate."""
     largest = 0.0
     for k in range(edges.shape[0]):
         for i in range(3):
@@ -108,9 +108,9 @@ def _move(
 def _inside(
     edges: Array, e: int, e_end: int, planes: Array, f: int, f_end: int, tol: float, points: Array, count: int
 ) -> int:
-    """Append the ends of the parts of edges inside the half-spaces: all first ends, then all second ends.
+    """Append the ends of the parts of edges inside the half-spaces; return the new number of points.
 
-    Ends within ``tol`` of a plane count as on it and stay unchanged.
+    All first ends precede all second ends. An end within ``tol`` of a plane counts as on the plane and stays unchanged.
     """
     last = count + (e_end - e)
     at = count

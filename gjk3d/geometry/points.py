@@ -63,7 +63,7 @@ def farthest(points: Array, directions: Array) -> tuple[Array, Ints]:
 
 
 def reaching(points: Array, directions: Array, level: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield groups of directions (m, d), each with the points (n, d) that may be at least ``level`` high along one."""
+    """Yield groups of directions (m, d), with the points (n, d) that may reach ``level`` along one of them."""
 
     def may_reach(columns: Array, axis: Array, half: Array, rounding: float) -> Any:
         return _products(axis, columns) + _products(half, np.abs(columns)) >= level - rounding

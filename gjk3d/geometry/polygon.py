@@ -207,7 +207,7 @@ def twice_area(p: Array, n: int) -> float:
 
 @kernel
 def thin(p: Array, n: int, most: int) -> int:
-    """Remove the row that costs the least area until ``most`` rows, at least 3, are left; return their number.
+    """Remove rows, each time the one that costs the least area, until ``most`` >= 3 are left; return their number.
 
     Visvalingam, Whyatt: Line generalisation by repeated elimination of points, 1993.
     """

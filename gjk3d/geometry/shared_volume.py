@@ -134,14 +134,14 @@ def _height(planes: Array, f: int, p: Vec3) -> float:
 
 @kernel
 def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
-    """Return the level for a plane that may be the plane of a face with this normal, and 0 for any other plane."""
+    """Return ``level`` if plane f may contain a face with this normal, otherwise 0."""
     cosine = planes[f, 0] * normal[0] + planes[f, 1] * normal[1] + planes[f, 2] * normal[2]
     return level if abs(cosine) > _PARALLEL else 0.0
 
 
 @kernel
 def _violated(b: Facets, p: Vec3, start: int) -> tuple[float, int]:
-    """Return the height of a point above the face of B towards it, negative inside B, and the index of this face."""
+    """Return the height of p above the face of B between B's centre and p, negative inside, and the face's index."""
     count = b.faces.shape[0]
     f, steps = start, 0
     most = 0 if count <= _SCANNED else count

@@ -30,7 +30,7 @@ OUTSIDE, INSIDE, UNSURE = 0, 1, 2  #: where the origin is, seen from a tetrahedr
 
 @kernel
 def closest_on_segment(a: Vec3, b: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Return the point of AB nearest to the origin, and its coordinates on (A, B, -, -)."""
+    """Return the point of AB nearest to the origin, and its barycentric coordinates (A, B, 0, 0)."""
     ab = sub(b, a)
     length2 = dot(ab, ab)
     aa, bb = dot(a, a), dot(b, b)
@@ -66,7 +66,7 @@ def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
 
 @kernel
 def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
-    """Return whether two computations of a point agree. If not, the coordinates are only rounding errors."""
+    """Return whether two computed positions of a point are within ``tiny``; if not, they are only rounding errors."""
     d = sub(p, q)
     return dot(d, d) <= tiny * tiny
 
@@ -75,8 +75,8 @@ def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
 def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
     """Return the foot of the origin on a thin triangle's plane, its coordinates, and whether it is in the triangle.
 
-    The normal of a thin triangle is dominated by rounding, and so is a foot computed from the normal. A combination of
-    the vertices is not. Its components along the longest edge and across this edge are subtracted until it is shortest.
+    The normal of a thin triangle is dominated by rounding, and so is a foot computed from the normal. Here the foot is
+    a combination of the vertices. A few steps subtract its components along the longest edge and across this edge.
     """
     ab, bc, ca = dot(sub(b, a), sub(b, a)), dot(sub(c, b), sub(c, b)), dot(sub(a, c), sub(a, c))
     turns = 0
@@ -116,13 +116,13 @@ def refined(a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec4, bool]:
 
 @single_entry
 def closest_on_triangle(a: Vec3, b: Vec3, c: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Return the point of ABC nearest to the origin, and its coordinates on (A, B, C, -)."""
+    """Return the point of ABC nearest to the origin, and its barycentric coordinates (A, B, C, 0)."""
     return closest_over(a, b, c, triangle_normal(a, b, c), tiny)
 
 
 @kernel
 def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3, Vec4]:
-    """Return the point of ABC nearest to the origin, given the normal; see `closest_on_triangle`."""
+    """Return the result of `closest_on_triangle` for a triangle with the normal n."""
     ab, ac, bc = sub(b, a), sub(c, a), sub(c, b)
     longest2 = max(dot(ab, ab), dot(ac, ac), dot(bc, bc))
     area2 = dot(n, n)
@@ -162,7 +162,7 @@ def closest_over(a: Vec3, b: Vec3, c: Vec3, n: Vec3, tiny: float) -> tuple[Vec3,
 
 @kernel
 def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
-    """Return on which side of a tetrahedron's face the origin is, relative to the fourth vertex D.
+    """Return INSIDE if the origin and the fourth vertex D are on the same side of a face, else OUTSIDE or UNSURE.
 
     The face contains A and has the normal n.
     """
@@ -176,7 +176,7 @@ def side(a: Vec3, n: Vec3, d: Vec3, tiny: float) -> int:
 
 @kernel
 def closest_on_tetrahedron(a: Vec3, b: Vec3, c: Vec3, d: Vec3, tiny: float) -> tuple[Vec3, Vec4, int]:
-    """Return the point of ABCD nearest to the origin, its coordinates, and where the origin is.
+    """Return the point of ABCD nearest to the origin, its barycentric coordinates, and INSIDE, OUTSIDE or UNSURE.
 
     INSIDE is returned only if all four sides are certain, and the point is then the origin. UNSURE is returned for a
     flat tetrahedron, or if the origin is within ``tiny`` of a face and certainly outside no other face. The point is

@@ -67,7 +67,7 @@ def along(a: Vec3, d: Vec3, t: float) -> Vec3:
 
 @inlined
 def row3(rows: Array, i: int) -> Vec3:
-    """Return the first three numbers of a row."""
+    """Return the first three numbers of row i."""
     return (rows[i, 0], rows[i, 1], rows[i, 2])
 
 

@@ -74,7 +74,7 @@ def gap_of(c: Cores) -> Gap:
 
 @kernel
 def inside_both(c: Cores) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction between the centres, and a point of A and of B on the line between them.
+    """Return the direction from A's centre to B's, and a point of A and a point of B on the line of the centres.
 
     Each point lies in its core's inscribed ball. The two points are equal if the balls intersect.
     """
@@ -203,7 +203,7 @@ FACE_A, FACE_B, EDGES = 0, 3, 6
 
 @inlined
 def edge_gap(p: float, q: float, t: float, reach: float) -> tuple[float, float]:
-    """Return the gap along a cross product (0, p, q) and the product's length; below `BLURRED` the gap is not valid."""
+    """Return the gap along the cross product (0, p, q), -1e300 for a length below `BLURRED`, and this length."""
     length = sqrt(p * p + q * q)
     if length < PARALLEL:
         return -1e300, 1.0
@@ -253,17 +253,18 @@ def completed(m: Rigid) -> Rigid:
 
 @inlined
 def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the direction from A to B, and the points of A and of B, in A's frame; the inputs are reversed in B's."""
+    """Return the direction from A to B and both points, in A's frame; the inputs are in B's frame, n from B to A."""
     return turn(c.m, neg(n)), place(c.m, a), place(c.m, b)
 
 
 @kernel
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
-    """Return the chosen gap, its axis, the widest gap, and whether no edge axis was too short to count.
+    """Return the chosen gap, its axis, the widest gap, and whether every edge axis was long enough to be tested.
 
-    ``h`` and ``g`` are the half extents of two boxes, ``m`` is the second's pose in the first. Axes 0-2 are faces of
-    the first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A face gap above
-    ``enough`` ends the search. An edge axis is chosen only if its gap is greater than a face's by more than rounding.
+    ``h`` and ``g`` are the half extents of two boxes, and ``m`` is the pose of the second box in the first. Axes 0-2
+    are faces of the first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A
+    face gap above ``enough`` ends the search. An edge axis is chosen only if its gap is greater than a face's by more
+    than rounding.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -322,7 +323,7 @@ def clamp(x: float, h: float) -> float:
 def on_face(h: Vec3, g: Vec3, m: Rigid, axis: int, tol: float) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return success, the normal of A's face towards B, and points of A and B that are in line along this normal.
 
-    Success is False if moving along B's edges parallel to the face does not find such points.
+    Success is False if moves along those edges of B that are parallel to the face do not reach such points.
     """
     s = 1.0 if m[9 + axis] >= 0.0 else -1.0
     c = (s * m[3 * axis], s * m[3 * axis + 1], s * m[3 * axis + 2])
@@ -441,7 +442,11 @@ def at_end(x: float, q: float, g: float) -> float:
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return the step of B's free coordinates to the minimum of this quadratic piece."""
+    """Return the step of the free coordinates of B's point to the minimum of the present quadratic piece.
+
+    The piece is half the squared distance from A's box. ``r`` is the vector from A's box to the point, q the gradient,
+    and f is 1 for free coordinates.
+    """
     # The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
     # two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of
     # its row.

@@ -75,7 +75,7 @@ def _centered(f: Array) -> bool:
 
 @kernel
 def world_center(p: Array, f: Array) -> Vec3:
-    """Return R c + t, rounded once."""
+    """Return the core's centre R c + t in world axes, rounded once."""
     if _centered(f):
         return (p[9], p[10], p[11])
     c0, c1, c2 = f[_CENTER], f[_CENTER + 1], f[_CENTER + 2]
@@ -120,7 +120,7 @@ def between_centers(m: Rigid) -> float:
 
 @kernel
 def gap_of_inner(c: Cores) -> float:
-    """Return the signed distance of the cores' inscribed balls, an upper bound; infinite if a core lacks one."""
+    """Return the signed distance of the cores' inscribed balls, an upper bound of the cores'; inf without balls."""
     inner_a, inner_b = c.a.floats[_INNER], c.b.floats[_INNER]
     if not (inner_a > 0.0 and inner_b > 0.0):
         return inf
@@ -129,7 +129,7 @@ def gap_of_inner(c: Cores) -> float:
 
 @kernel
 def pair_size(a: Core, b: Core, m: Rigid) -> float:
-    """Return L, a sum: the radii of both cores and of their bounding spheres, and the distance of the centres."""
+    """Return the pair's size: the sum of both radii, both bounding radii, and the distance of the centres."""
     f, g = a.floats, b.floats
     return float(f[_RADIUS] + g[_RADIUS] + f[_RHO] + g[_RHO]) + between_centers(m)
 
@@ -166,7 +166,7 @@ def cores_at(a: Core, pose_a: Array, b: Core, pose_b: Array) -> Cores:
 
 @kernel
 def cores_of(ints: Ints, floats: Array, starts: Ints, poses: Array, a: int, b: int) -> Cores:
-    """Return shapes a and b of many shapes stored one after another, at their rows of ``starts`` and ``poses``."""
+    """Return shapes a and b of joined arrays as cores; rows a and b of ``starts`` and ``poses`` belong to them."""
     core_a = Core(ints[starts[a, 0] :], floats[starts[a, 1] :])
     return cores_at(core_a, poses[a], Core(ints[starts[b, 0] :], floats[starts[b, 1] :]), poses[b])
 

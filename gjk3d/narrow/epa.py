@@ -88,10 +88,11 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 
 @kernel
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
-    """Return the face nearest to an origin outside or on the polytope, the next direction, the distance, and a flag.
+    """Return the face nearest to the origin, the next direction, the distance, and a flag.
 
-    The flag is whether the direction comes from the nearest point, as in GJK, not from the face's normal. The face is
-    ``top`` if the origin is inside all faces. If several faces touch the origin, the newest one is returned.
+    The origin is outside the polytope or on its surface. The flag is whether the direction comes from the nearest
+    point, as in GJK, not from the face's normal. The face is ``top`` if the origin is inside all faces. If several
+    faces touch the origin, the newest one is returned.
     """
     # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
     # a proof. Directions of plane normals alone would let the loop diverge.
@@ -165,7 +166,7 @@ def stationary_cap(c: Cores, p: Polytope, face: int, width: float) -> tuple[Cap,
 
 @kernel
 def take_stationary(p: Polytope, n: Vec3) -> tuple[float, float]:
-    """Write the branches of the stationary point to the simplex; return its points' height along n, and 0 for rear."""
+    """Write the branches of the stationary point to the simplex; return `Depth`'s ``front``, and 0 for ``rear``."""
     front = 0.0
     for i in range(3):
         for j in range(VERTEX_ROW + 1):
@@ -418,9 +419,9 @@ def compact(p: Polytope, count: int) -> int:
 def horizon(p: Polytope, seed: int, w: Vec3, threshold: float, faces: int) -> tuple[int, int, bool]:
     """Find the faces visible from w, starting from ``seed``, and the edges around them.
 
-    The faces go to the stack and are marked by 2, the edges go to the rim. Return the number of faces, the number of
-    edges, and whether no two edges begin at the same vertex. A face is visible if w is more than ``threshold`` above
-    its plane. The start vertex of an edge is marked with the face behind that edge.
+    The faces are written to the stack and marked by 2, and the edges are written to the rim. Return the number of
+    faces, the number of edges, and whether no two edges begin at the same vertex. A face is visible if w is more than
+    ``threshold`` above its plane. The start vertex of an edge is marked with the face behind that edge.
     """
     fi, ff, v, stack, rim, mark = p.fi, p.ff, p.v, p.stack, p.rim, p.mark
     fi[seed, 6] = 2
@@ -514,7 +515,7 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Add a vertex as `expand` does. Coplanar faces are kept; if this fails they are split, and then removed."""
+    """Add a vertex as `expand` does, first without coplanar faces; if this fails, these are split, and then removed."""
     if seed < 0:
         return -1, 0
     for k in range(3):

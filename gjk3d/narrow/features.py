@@ -76,7 +76,7 @@ def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
 
 @kernel
 def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature of the box with half extents f[:3]."""
+    """Return the feature that supports d of the box with half extents f[:3]; its corners are written to ``v``."""
     for k in range(3):
         if abs(d[k]) >= _COS:
             i, j = (k + 1) % 3, (k + 2) % 3
@@ -112,7 +112,7 @@ def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
 
 @inlined
 def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
-    """Write a hull's edge if its slope along d is less than ``least``; return the lesser of the two."""
+    """Write edge (i, j) of a hull if its slope along d is less than ``least``; return the lesser slope."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
     climb, length = abs(dot(e, d)), sqrt(dot(e, e))
@@ -147,7 +147,7 @@ def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Fea
 
 @kernel
 def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a hull."""
+    """Return the feature of a hull that supports d; its corners are written to ``v``."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops

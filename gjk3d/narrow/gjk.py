@@ -94,7 +94,7 @@ def set_row(s: Array, i: int, w: Vec3, a: Vec3, b: Vec3) -> None:
 
 @kernel
 def set_weights(s: Array, l4: Vec4) -> None:
-    """Store the barycentric coordinates of four rows."""
+    """Store the barycentric coordinates of the simplex's four rows."""
     s[0, 9], s[1, 9], s[2, 9], s[3, 9] = l4
 
 
@@ -114,7 +114,7 @@ def drop_zero_weights(s: Array, count: int, l4: Vec4) -> int:
 
 @kernel
 def witnesses(s: Array, count: int) -> tuple[Vec3, Vec3]:
-    """Return the simplex's nearest point as a point of A and one of B."""
+    """Return the points of A and of B whose difference is the simplex's point nearest to the origin."""
     ax, ay, az = 0.0, 0.0, 0.0
     bx, by, bz = 0.0, 0.0, 0.0
     for i in range(count):

@@ -218,7 +218,7 @@ def overlay(a: Feature, va: Array, b: Feature, vb: Array, u: Vec3, w: Vec3, tol:
 
 @kernel
 def thinned(p: Array, n: int, most: int, g: Vec3, tol: float) -> int:
-    """Keep at most ``most`` of n corners; return their number. One has the least gap g[0] + g[1] x + g[2] y."""
+    """Keep at most ``most`` of n corners; return their number. A corner of least gap g[0] + g[1] x + g[2] y stays."""
     least = height_at(g, p[0, 0], p[0, 1])
     for k in range(1, n):
         least = min(least, height_at(g, p[k, 0], p[k, 1]))
@@ -252,7 +252,7 @@ def across(n: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def put_point(points: Array, r: int, a: Vec3, n: Vec3, gap: float, turned: bool) -> None:
-    """Write contact r: point a of A, and B's point ``gap`` further along n; ``turned`` exchanges the two."""
+    """Write contact r: point a of A, and B's point ``gap`` further along n; ``turned`` swaps the points."""
     b = along(a, n, gap)
     for c in range(3):
         points[r, c] = b[c] if turned else a[c]

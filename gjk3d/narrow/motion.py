@@ -76,7 +76,7 @@ def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
 
 @kernel
 def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
-    """Write the rest of a motion row after the pose; the reference point is the origin unless ``centered``."""
+    """Write the rest of a motion row after the pose; the reference point is the body's origin unless ``centered``."""
     # If the body does not rotate the body's origin is used, because a far centre would lose digits.
     row[WAY], row[WAY + 1], row[WAY + 2] = shift
     row[TURN], row[TURN + 1], row[TURN + 2] = turn
@@ -89,7 +89,7 @@ def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) ->
 
 @kernel
 def within(a: Vec3, most: float) -> bool:
-    """Return whether the magnitudes of all numbers are at most ``most``, and none is NaN."""
+    """Return whether all coordinates have magnitudes of at most ``most``, and none is NaN."""
     return abs(a[0]) <= most and abs(a[1]) <= most and abs(a[2]) <= most
 
 
@@ -117,7 +117,7 @@ def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, cent
 
 @kernel
 def entry_of_turn(p: Array, q: Array, i: int, j: int) -> float:
-    """Return an entry of the rotation from pose p to pose q."""
+    """Return entry (i, j) of the rotation from pose p to pose q."""
     return float(q[3 * i] * p[3 * j] + q[3 * i + 1] * p[3 * j + 1] + q[3 * i + 2] * p[3 * j + 2])
 
 
@@ -155,7 +155,7 @@ def turn_between(p: Array, q: Array) -> Vec3:
 
 @kernel
 def join(p: Array, q: Array, screw: bool, row: Array) -> None:
-    """Write the motion from pose p to pose q: a screw motion, or one with a straight path of the origin."""
+    """Write the motion from pose p to pose q: a screw motion, or a motion with a straight path of the origin."""
     for j in range(12):
         row[j] = p[j]
     turn = turn_between(p, q)

@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
 @single_entry
 def fill_table(columns: Ints2, pairs: Ints2, at: Ints2, table: Ints2) -> None:
-    """Fill ``table`` with the starts and ranks in ``columns`` of ``pairs`` of shapes, and their pose rows ``at``."""
+    """Fill a row of ``table`` for each pair: the columns of both shapes (starts, rank), and their pose rows ``at``."""
     for k in range(pairs.shape[0]):
         for side in range(2):
             for c in range(3):
@@ -92,7 +92,7 @@ def mirror(out: Array, k: int) -> None:
 
 @inlined
 def in_turn(pairs: Ints, turn: int) -> int:
-    """Return the index of the query that is solved at this turn; batches may be solved in another order."""
+    """Return the index of the query that is solved at position ``turn`` of a batch, which may be reordered."""
     return int(turn + pairs[turn if pairs.shape[0] > 1 else 0, TURN])
 
 
@@ -104,7 +104,7 @@ def pose_of(pairs: Ints, r: int, side: int, k: int) -> int:
 
 @kernel
 def exchanged(pairs: Ints, r: int, k: int, poses: Array) -> bool:
-    """Return whether query k, of row r of the pairs, is solved with A and B swapped."""
+    """Return whether query k of pair row r is solved with A and B swapped."""
     first, second = pairs[r, RANK], pairs[r, 5 + RANK]
     if first != second:
         return bool(first > second)
@@ -198,7 +198,7 @@ def collide_many(
 
 @inlined
 def normal_of(plane: Core) -> Vec3:
-    """Return the normal of a half-space; the half-space is stored as a point of its boundary, then the normal."""
+    """Return the normal of a half-space, which is stored as a point of its boundary, then the normal."""
     return (plane.floats[FLOAT_HEAD], plane.floats[FLOAT_HEAD + 1], plane.floats[FLOAT_HEAD + 2])
 
 
@@ -206,7 +206,7 @@ def normal_of(plane: Core) -> Vec3:
 def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
     """Return the height of B above the plane through A's centre with normal n, and the lowest point of B's core.
 
-    The height includes B's radius, the point does not.
+    The height includes B's radius. The point does not.
     """
     _, _, b = support_pair(c, n)
     return n[0] * b[0] + n[1] * b[1] + n[2] * b[2] - c.b.floats[0], b
@@ -214,7 +214,7 @@ def height_over(c: Cores, n: Vec3) -> tuple[float, Vec3]:
 
 @inlined
 def above_plane(c: Cores, row: Array) -> tuple[float, float, Vec3, Vec3]:
-    """Return a shape B's height above a half-space A, the height's error, the lowest point of B's core, and the normal.
+    """Return the height of B above a half-space A, the height's error, the lowest point of B's core, and the normal.
 
     ``row`` is A's pose. `gjk3d.convex.solve.plane_core` makes A. The normal of a plane is on the side with most of B.
     """

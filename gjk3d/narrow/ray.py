@@ -96,7 +96,7 @@ def enter_halfspace(p: Vec3, d: Vec3, n: Vec3, thin: bool, slack: float) -> Entr
 
 @kernel
 def clip(height: float, speed: float, limit: float, enter: float, leave: float) -> tuple[float, float, bool]:
-    """Return the part of an interval with height + t speed <= limit, and whether the limit raised its begin."""
+    """Return the part of an interval with height + t speed <= limit, and whether the limit raised its start."""
     if speed < 0.0:
         t = (limit - height) / speed
         if t > enter:
@@ -352,7 +352,7 @@ def ray_once(
     """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
 
     Planes are flat, because the number of rows decides whether a call runs interpreted. Returns the code of the entry,
-    -1 if the matrix is not a pose or the ray is not valid.
+    or -1 if the matrix is not a pose or the ray is not valid.
     """
     if not is_ray(origin, direction):
         return -1

@@ -40,7 +40,7 @@ class GaussMap(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """A facet of A - B."""
+    """A facet of the Minkowski difference A - B, with its support value h(n)."""
 
     least: float  #: h(n)
     normal: Vec3  #: from A to B
@@ -158,7 +158,7 @@ def axis_rows(
     """Write the best axis of queries start to stop: the facet with the least h(n).
 
     A row of ``out`` has the gap, its error, and the normal in A's frame and in world axes. A row of ``kinds`` has the
-    last four numbers of the `Facet`.
+    fields ``kind`` to ``tried`` of the `Facet`.
     """
     for k in range(start, stop):
         c = cores_in_row(a, b, k)

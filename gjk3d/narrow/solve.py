@@ -112,7 +112,7 @@ def solve(
 
 @inlined
 def at_once(c: Cores, query: Query, log: Array) -> tuple[bool, Estimate]:
-    """Return whether a closed form gives the result, and the estimate; False if the query has a log."""
+    """Return whether a closed form gives the result, and the estimate; a query with a log never uses closed forms."""
     searched = log.shape[0] > 0 or query.mode == EPA_ALWAYS
     if not searched and has_formula(c):
         settled, signed, n, a, b = gap_of(c)
@@ -176,7 +176,7 @@ def search(c: Cores, query: Query, workspace: Workspace, cache: Array, k: int) -
 
 @kernel
 def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
-    """Return a walk and an estimate of cores whose inscribed balls intersect, without GJK; write EPA's tetrahedron."""
+    """Return the `Walk` and `Estimate` of cores whose inscribed balls intersect; write EPA's first tetrahedron."""
     n, a, b = inside_both(c)
     least, best = tetrahedron_round(c, n, s)
     walk = Walk(INSIDE_SIMPLEX, 4, (0.0, 0.0, 0.0), -least, best, 4)
@@ -185,7 +185,7 @@ def from_within(c: Cores, s: Array) -> tuple[Walk, Estimate]:
 
 @kernel
 def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
-    """Log GJK's reason to stop and its last simplex; return the walk, for curved cores at the stationary point."""
+    """Log why GJK stopped and its last simplex; return the `Walk`, for curved cores moved to the stationary point."""
     log, s = workspace.log, workspace.simplex
     if log.shape[0] == 0:
         return walk
@@ -201,7 +201,7 @@ def end_log(c: Cores, walk: Walk, workspace: Workspace) -> Walk:
 
 @kernel
 def separate(c: Cores, walk: Walk, workspace: Workspace) -> Estimate:
-    """Return the estimate of GJK, whose bounds enclose the cores' signed distance."""
+    """Return GJK's estimate, whose bounds enclose the signed distance of the cores."""
     length = sqrt(dot(walk.v, walk.v))
     a, b = witnesses(workspace.simplex, walk.rows)
     inside = walk.code == INSIDE_SIMPLEX
@@ -227,7 +227,7 @@ def needs_epa(c: Cores, query: Query, estimate: Estimate) -> bool:
 
 @kernel
 def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tuple[bool, Depth]:
-    """Return whether a section's depth is narrower than EPA's, and the narrower depth."""
+    """Return whether the bounds by a plane section (`gjk3d.narrow.ties`) are narrower than EPA's, and the narrower."""
     steps, outer = by_section.steps + by_epa.steps, by_epa.outer
     shown = by_epa.least - by_epa.front if by_epa.front >= 0.0 else inf
     if settled and mode != UNSIGNED and by_section.least + by_section.outer < shown:
@@ -243,7 +243,7 @@ def better_of(by_section: Depth, by_epa: Depth, settled: bool, mode: int) -> tup
 def penetrate(
     c: Cores, query: Query, estimate: Estimate, depth: Depth, by_section: bool, section: tuple[Vec3, Vec3], s: Array
 ) -> Estimate:
-    """Return the estimate improved by EPA's or a section's ``depth``; ``section`` has the section's witnesses."""
+    """Return the estimate improved by the ``depth`` of EPA or of a plane section, whose witnesses are ``section``."""
     distance, proven, v, a, b = estimate.distance, estimate.proven, estimate.v, estimate.a, estimate.b
     lower, upper = -depth.least - c.error, estimate.upper
     if not by_section:  # a bound of another direction is not valid along the section's
@@ -273,7 +273,7 @@ def penetrate(
 
 @kernel
 def first_face(s: Array) -> tuple[Vec3, Vec3]:
-    """Return the weighted mean of the first three rows as a point of A and a point of B."""
+    """Return the weighted means of A's and of B's points in the first three rows of the simplex."""
     return witnesses(s, plain(3))
 
 
@@ -433,7 +433,7 @@ def quick_collide(c: Cores, margin: float, simplex: Array, cache: Array, k: int)
 
 @kernel
 def settle(c: Cores, margin: float, solver: Solver) -> int:
-    """Return the boolean that `quick_collide` left open, from a distance without a cache; 2 if its bounds are wide."""
+    """Return the result that `quick_collide` left open, 0 or 1, from a signed distance; 2 if this is unsure too."""
     row, marks = solver.one, solver.marks
     solve(c, SIGNED, inf, 0.0, solver.workspace, row[:0], row, marks, plain(0))
     if row[0, 1] > margin:

@@ -110,7 +110,7 @@ def _norm(v: Vec3) -> float:
 
 @kernel
 def arm(motion: Array, f: Array) -> Vec3:
-    """Return the core's centre relative to the reference point, in the body's frame."""
+    """Return the vector from the reference point to the core's centre, in the body's frame."""
     return (
         f[_CENTER] - motion[_REFERENCE],
         f[_CENTER + 1] - motion[_REFERENCE + 1],
@@ -120,7 +120,7 @@ def arm(motion: Array, f: Array) -> Vec3:
 
 @kernel
 def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
-    """Return a bound of the acceleration along n of a core's points within ``rho`` of r, for the rotation w."""
+    """Return a bound of the acceleration along n of points within ``rho`` of r, for the angular velocity w."""
     square = dot(w, w)
     if square == 0.0:
         return 0.0
@@ -130,7 +130,7 @@ def bend(n: Vec3, w: Vec3, r: Vec3, rho: float) -> float:
 
 @kernel
 def phi(c: Cores, solid: bool, advance: Advance, s: float) -> tuple[float, float]:
-    """Return phi(s) and its slope."""
+    """Return phi(s) and its derivative; ``solid`` is False if A is a half-space."""
     n, ta, tb = advance.normal, advance.tilt_a, advance.tilt_b
     da, db = along(n, ta, s), along(n, tb, s)
     value, slope = advance.fixed + s * advance.rate - 0.5 * advance.k * s * s, advance.rate - advance.k * s
@@ -153,7 +153,7 @@ def root(spare: float, slope: float, k: float) -> float:
 
 @kernel
 def farthest(c: Cores, solid: bool, advance: Advance, enough: float, aim: float, most: float) -> tuple[float, float]:
-    """Return a step, at most ``most``, on which phi is at least ``enough``, and phi's slope at the step's begin."""
+    """Return a step, at most ``most``, on which phi is at least ``enough``, and phi's slope at its start."""
     # All terms except the square are concave: their tangents bound phi's root from the right, chords from the left. The
     # search aims at ``aim``, which exceeds ``enough`` by the rounding of phi.
     left, right, k = 0.0, 0.0, advance.k
@@ -254,7 +254,7 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 
 @kernel
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
-    """Return the cores' motion along n, the arms of A and B, and B's velocity relative to A, in A's frame."""
+    """Return the cores' motion along n, the `arm` of A and of B, and B's velocity relative to A, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
     wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
     wb = turn_back(pose, (mb[_TURN], mb[_TURN + 1], mb[_TURN + 2]))
@@ -360,7 +360,7 @@ def impact_many(
     The first row of the table has the starts of the shapes and their order. ``work`` is scratch of `WORK` floats. If
     ``solid`` is False, A is the half-space below the plane through its centre with this normal, and does not rotate.
     A plane is replaced by the half-space on the side away from B. Returns the code of the last result plus 4 for each
-    step. A row of ``flags`` has both numbers.
+    step. A row of ``flags`` has the code and the number of steps.
     """
     q, f, table, ma, mb = shapes.ints, shapes.floats, shapes.table, motions.a, motions.b
     first, second = side_of(table, plain(0), plain(0), q, f), side_of(table, plain(0), plain(5), q, f)

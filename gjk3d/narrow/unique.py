@@ -101,7 +101,7 @@ def vertex(core: Core, k: int) -> Vec3:
 
 @kernel
 def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
-    """Return the patch, a point, an edge or a face, for a length along the line and a width across it."""
+    """Return a point, an edge or a face as a `Patch`, from the patch's length along ``line`` and width across it."""
     if not longest > least:
         return Patch(0, line)
     return Patch(2 if widest > max(least, 1e-7 * longest) else 1, line)
@@ -109,7 +109,7 @@ def named(line: Vec3, longest: float, widest: float, least: float) -> Patch:
 
 @inlined
 def across(offset: Vec3, line: Vec3) -> float:
-    """Return the distance of a point from the line through the origin."""
+    """Return the distance of a point from the line through the origin along a unit vector."""
     x = along(offset, line, -dot(offset, line))
     return sqrt(dot(x, x))
 
@@ -184,7 +184,7 @@ def patch_of(core: Core, d: Vec3, angle: float) -> Patch:
 
 @kernel
 def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
-    """Return the code of whether n is the only direction of the minimum translation; see the module."""
+    """Return YES if n is the only direction of the minimum translation, else NO or FULL; see the module."""
     out, flags = scratch.out, scratch.flags
     size = size_of(c.a) + size_of(c.b)
     allowed = _BLUNT if is_curved(c) else _SHARP
@@ -207,7 +207,7 @@ def one_normal(c: Cores, n: Vec3, answer: Answer, scratch: Scratch) -> int:
 
 @inlined
 def row3_at(rows: Array, i: int, at: int) -> Vec3:
-    """Return three numbers of a row."""
+    """Return three consecutive numbers of row i, starting at column ``at``."""
     return (rows[i, at], rows[i, at + 1], rows[i, at + 2])
 
 
@@ -245,7 +245,7 @@ def is_unique(c: Cores, n: Vec3, answer: Answer, plane: bool, scratch: Scratch) 
 
 @kernel
 def write_slopes(n: Vec3, a: Vec3, b: Vec3, out: Array) -> None:
-    """Write the derivatives by A's and by B's pose, from the normal and the points a and b relative to the origins."""
+    """Write the derivatives by A's and by B's pose; a and b are the points relative to the origins of the poses."""
     lever_a, lever_b = cross(a, n), cross(b, n)
     for k in range(3):
         out[k], out[3 + k] = 0.0 - n[k], 0.0 - lever_a[k]
@@ -263,7 +263,7 @@ def slopes_of_row(answers: Array, k: int, about_a: Array, about_b: Array, out: A
 def unique_of_row(
     c: Cores, turned: bool, answers: Array, k: int, status: int, tight: bool, plane: bool, scratch: Scratch
 ) -> int:
-    """Return the code of `is_unique` for the result in row k; ``turned`` is whether ``c`` has A and B swapped."""
+    """Return the code of `is_unique` for the result in row k; ``c`` has A and B swapped if ``turned``."""
     n = row3_at(answers, k, plain(3))
     answer = Answer(answers[k, 0], answers[k, 1], answers[k, 2], status, tight)
     return is_unique(c, turn_back(c.pose, neg(n) if turned else n), answer, plane, scratch)

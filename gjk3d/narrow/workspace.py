@@ -88,13 +88,13 @@ _MOST_BYTES = 1 << 23  #: of an array that a thread retains
 
 
 def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
-    """Return an array of at least this many rows: the last one given back under this name, if it is long enough."""
+    """Return an array of at least this many rows: the last array given back under this name, if it is long enough."""
     array = _buffers.arrays.pop(name, None)
     return np.empty((rows, columns), dtype=kind) if array is None or len(array) < rows else array
 
 
 def give_back(**arrays: Any) -> None:
-    """Retain large arrays for the next `borrow` of their names, since new memory costs more than the computation."""
+    """Retain arrays of at most 8 MiB for the next `borrow` of their names, since new memory takes time."""
     _buffers.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
 
 

@@ -62,8 +62,8 @@ class Collidable(Frozen):
         pose : (4, 4) float, (n, 4, 4) float, RigidTransform or None
             World from local; None is the identity.
         max_distance : float
-            In the caller's unit. The search for a nearest point stops at this distance, which saves time. A greater
-            distance is infinite, outside as well as inside.
+            In the caller's unit. The search for a nearest point stops at this distance, which saves time. The result
+            for a point farther from the surface, outside or inside, is infinite.
         sign : "auto", "winding" or "none"
             The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and all
             points are outside an open mesh. "winding" is the same for a closed surface, also if ``solid=False``. For
@@ -186,12 +186,12 @@ class Shape(Collidable):
         Parameters
         ----------
         directions : (3,) float or (n, 3) float
-            Directions of any length. For a zero direction some point of the shape is returned.
+            Directions of any length in the shape's frame. For a zero direction some point of the shape is returned.
 
         Returns
         -------
         (3,) float or (n, 3) float
-            The farthest point, or one of them if several tie.
+            The farthest point in the shape's frame, or one of several if they tie.
 
         Raises
         ------
@@ -216,7 +216,7 @@ class Shape(Collidable):
 
     @property
     def bounds(self) -> Array:
-        """Lower and upper corner of the axis-aligned bounding box, (2, 3) float."""
+        """Lower and upper corner of the axis-aligned bounding box in the shape's frame, (2, 3) float."""
         ends = self.support(np.vstack([-np.eye(3), np.eye(3)]))
         return np.array([ends[:3].diagonal(), ends[3:].diagonal()])
 
@@ -228,7 +228,7 @@ class Shape(Collidable):
         return v if r == 0.0 else measure.steiner_volume(v, *self._core_area_and_curvature(), r)
 
     def _gauss_map(self) -> tuple[Array, Array]:
-        """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
+        """Return unit face normals (f, 3) and edges (e, 9) of a polytope core; see `Polytope._gauss_map`."""
         return self._bare()._gauss_map()
 
     def _core_volume(self) -> float:
@@ -312,7 +312,7 @@ class Shape(Collidable):
         return center, float(floats[layout.RHO] + floats[layout.RADIUS] + np.linalg.norm(center - floats[1:4]))
 
     def _box(self) -> tuple[Array, Array]:
-        """Return pose and extents of a small oriented box."""
+        """Return pose and extents of a small oriented box that contains the shape."""
         surface = self.surface()
         best: tuple[Array, Array] | None = None
         for axes in [oriented_box(surface.vertices, surface.faces)[0][:3, :3], np.eye(3), *self._own_axes()]:
@@ -332,7 +332,7 @@ class Shape(Collidable):
         return self._bare()._faces()
 
     def _own_axes(self) -> list[Array]:
-        """Return rotations that a small box is likely to be aligned with."""
+        """Return rotation matrices of likely orientations of a small enclosing box."""
         return []
 
     def inflated(self, radius: float) -> Shape:
@@ -386,7 +386,7 @@ class Shape(Collidable):
         return Composed._from_terms(*scaled_terms(self._terms(), self._rounding(), f))
 
     def _bare(self) -> Shape:
-        """Return the core as a shape of its own, without the radius."""
+        """Return the core as a shape without the radius."""
         from gjk3d.shapes.composed import Composed
 
         return Composed._from_terms(self._terms(), 0.0)

@@ -78,7 +78,7 @@ class Composed(Shape):
 
     @classmethod
     def _each_from_terms(cls, terms: list[Term], radii: Array) -> list[Composed]:
-        """Return one packed shape for each radius, from terms that are stacks of as many rows."""
+        """Return one packed shape for each radius, from terms whose arrays have one row per radius."""
         table, functions, numbers = _laid_out(terms)
         ints, floats = _packed(terms, table, radii)
         out = []
@@ -134,7 +134,7 @@ class Composed(Shape):
         return self._cached("polytope", lambda: _hull_of(self._terms()))
 
     def _gauss_map(self) -> tuple[Array, Array]:
-        """Return face normals and edges of a core that is a polytope; see `Polytope._gauss_map`."""
+        """Return unit face normals (f, 3) and edges (e, 9) of a polytope core; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
             raise ShapeError(f"{self!r} lacks faces, or has too many. Use a ConvexHull of its surface()")
@@ -177,7 +177,7 @@ class Composed(Shape):
         return self._bare_measures()[1:]
 
     def _bare_measures(self) -> Measures:
-        """Return the measures of a core of several parts of which some are curved."""
+        """Return the measures of a core of several parts, some of them curved."""
         return self._cached("measures", lambda: measured(Composed._from_terms(self._terms(), 0.0).support))
 
 
@@ -204,7 +204,7 @@ def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
 
 
 def _joined(numbers: list[Array], rows: tuple[int, ...]) -> Array:
-    """Return arrays joined along the last axis, with single rows repeated for the stack, and without negative zeros."""
+    """Return arrays joined along the last axis without negative zeros; single rows are repeated for the stack."""
     return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in numbers], axis=-1) + 0.0
 
 
@@ -390,7 +390,7 @@ class MinkowskiSum(Composed):
     Returns
     -------
     Composed
-        A flat shape, without nested compositions.
+        One `Composed` shape without nested compositions.
 
     Raises
     ------
@@ -407,7 +407,7 @@ class MinkowskiSum(Composed):
     __slots__ = ()
 
     def __new__(cls, a: Shape, b: Shape) -> Composed:  # type: ignore[misc]
-        """Return the flattened sum."""
+        """Return the sum without nested compositions."""
         first, second = (bounded(shape, "MinkowskiSum", name) for name, shape in (("a", a), ("b", b)))
         terms = [[*s, *t] for s in first._terms() for t in second._terms()]
         return flattened(terms, first._rounding() + second._rounding(), "MinkowskiSum")
@@ -427,7 +427,7 @@ class ConvexUnion(Composed):
     Returns
     -------
     Composed
-        A flat shape, without nested compositions.
+        One `Composed` shape without nested compositions.
 
     Raises
     ------
@@ -445,7 +445,7 @@ class ConvexUnion(Composed):
     __slots__ = ()
 
     def __new__(cls, *shapes: Shape) -> Composed:  # type: ignore[misc]
-        """Return the flattened hull."""
+        """Return the hull without nested compositions."""
         if not shapes:
             raise ShapeError("ConvexUnion: no shapes, expected at least one")
         checked = [bounded(shape, "ConvexUnion", f"shapes[{k}]") for k, shape in enumerate(shapes)]
@@ -457,7 +457,7 @@ class ConvexUnion(Composed):
 
 
 def bounded(shape: Any, what: str, name: str) -> Shape:
-    """Return a bounded shape, or raise. ``what`` is the caller, and ``name`` its argument."""
+    """Return ``shape`` if it is bounded, or raise. ``what`` is the calling function, and ``name`` its argument."""
     if not isinstance(shape, Shape):
         raise ShapeError(f"{what}: {name} is {kind_of(shape)}, expected a convex shape such as gjk3d.Box")
     if isinstance(shape, Halfspace):

@@ -152,7 +152,7 @@ class Capsule(Curved):
 def support_cylinder(f: Array, d: Vec3) -> Vec3:
     """Return the rim point along d of the cylinder with radius f[0], half height f[1].
 
-    For d along the axis, where the whole cap is equally far, it is the cap's centre.
+    For d along the axis, all points of the cap are equally far, and the result is the cap's centre.
     """
     z = f[1] if d[2] >= 0.0 else -f[1]
     r = sqrt(d[0] * d[0] + d[1] * d[1])
@@ -204,7 +204,7 @@ class Cylinder(Curved):
         return np.zeros(3), float(np.hypot(self.radius, self.height / 2))
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return the surface as a prism whose rims are on the rims of the cylinder; see `Shape.surface`."""
+        """Return the surface as a prism whose vertices are on the rims of the cylinder; see `Shape.surface`."""
         return surfaces.cylinder(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
@@ -272,11 +272,11 @@ class Cone(Curved):
         return np.array([0.0, 0.0, h / 2 - radius]), radius
 
     def surface(self, resolution: int = 32) -> surfaces.Surface:
-        """Return the surface as a pyramid whose rim is on the rim of the cone; see `Shape.surface`."""
+        """Return the surface as a pyramid whose base vertices are on the rim of the cone; see `Shape.surface`."""
         return surfaces.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
-        """Return the scaled cone, a `Composed` shape if it is elliptic or its apex is below; see `Shape.scaled`."""
+        """Return the scaled cone, a `Composed` shape if it is elliptic or upside down; see `Shape.scaled`."""
         f = factors3(factors)
         if abs(f[0]) == abs(f[1]) and f[2] > 0:
             return Cone(self.radius * abs(f[0]), self.height * f[2])

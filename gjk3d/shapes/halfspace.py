@@ -105,7 +105,7 @@ class Halfspace(Shape):
         raise self._unbounded("an oriented box")
 
     def inflated(self, radius: float) -> Shape:
-        """Return the half-space with its surface moved out; see `Shape.inflated`."""
+        """Return the half-space with its surface moved outward by the radius; see `Shape.inflated`."""
         return Halfspace(self.normal, self.offset + number(radius, "inflated: radius", zero=True))
 
     def scaled(self, factors: FactorsLike) -> Shape:
@@ -126,7 +126,7 @@ class Plane(Halfspace):
     Parameters
     ----------
     normal : (3,) float
-        A normal of any length except zero, on either side. ``offset`` is divided by this length too.
+        A normal of the plane, of any length except zero. ``offset`` is divided by this length too.
     offset : float
         Distance of the plane from the origin along the normal.
 
@@ -135,8 +135,8 @@ class Plane(Halfspace):
     ShapeError
         If the normal is zero, or a number is not finite.
     UnboundedShapeError
-        For properties of bounded shapes: bounds, surface, bounding sphere, oriented box, support. Also for `inflated`,
-        since a plate with a thickness is a large `Box`.
+        For properties of bounded shapes: bounds, surface, bounding sphere, oriented box, support. `inflated` raises it
+        too. Use a large `Box` for a plate with a thickness.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _CLOSE, _SLACK = 1e-7, 1e-13
 
 @kernel
 def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
-    """Return the point along d of the user's function at an address, relative to the shape's centre f[:3]."""
+    """Return the farthest point along d by the user's function at ``address``, relative to the centre f[:3]."""
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > NO_LENGTH:
         length = 1.0
@@ -125,7 +125,7 @@ class Support(Shape):
 
 
 def in_python(shape: Shape) -> Shape:
-    """Return a copy of a shape that calls its function uncompiled, which keeps its exceptions."""
+    """Return a copy of a shape that calls its function in Python, so that the exceptions of the function are raised."""
     if not isinstance(shape, Support):
         return shape
     copy = Support._made(function=shape.function, center=shape.center, radius=shape.radius)
@@ -138,7 +138,7 @@ def in_python(shape: Shape) -> Shape:
 
 
 def _check_mapping(shape: Support) -> None:
-    """Raise if some directions prove that the mapping does not belong to a convex shape inside its ball."""
+    """Raise if the points along some directions cannot belong to a convex shape inside its ball."""
     rng = np.random.default_rng(0)
     directions = rng.normal(size=(TRIED, 3))
     directions = np.vstack([np.eye(3), -np.eye(3), directions / np.linalg.norm(directions, axis=1, keepdims=True)])

@@ -271,7 +271,7 @@ def _sides(points: Array2, faces: Ints2, areas: Array2, sizes: Array1, edges: Ar
 
 @single_entry
 def _crossings(points: Array2, edges: Array2, normals: Array2, widths: Array2) -> int:
-    """Write unit normals, each orthogonal to two edges, and the points' widths to row 0; return the normals' number."""
+    """Write unit normals, each orthogonal to two edges, and the points' widths to row 0; return the normal count."""
     count = 0
     for i in range(edges.shape[1]):
         edge = (edges[0, i], edges[1, i], edges[2, i])
@@ -301,7 +301,8 @@ def tightest(
 ) -> None:  # fmt: skip
     """Write the axes of the smallest box into the rows of ``axes``, which are a rotation at the start.
 
-    The first ``faces`` normals belong to faces. At most ``most`` distinct ones of them are tried.
+    The first ``faces`` normals belong to faces, and at most ``most`` distinct ones of these are tried. ``areas`` are
+    twice the area vectors of the faces. ``tried`` to ``index`` are scratch.
     """
     least = _floored(
         _width(points, (axes[0, 0], axes[0, 1], axes[0, 2])),
@@ -378,7 +379,7 @@ def _shadow(areas: Array, z: Vec3) -> float:
 
 @kernel
 def _floored(x: float, y: float, z: float) -> float:
-    """Return the volume of a box with a minimum for each extent, so that flat boxes are compared by area."""
+    """Return the volume of a box whose extents are raised to a minimum, so that flat boxes are compared by area."""
     least = FLOOR * max(x, y, z)
     return max(x, least) * max(y, least) * max(z, least)
 

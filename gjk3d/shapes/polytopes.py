@@ -79,7 +79,7 @@ def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
 
 
 def vertex_core(vertices: Array) -> tuple[int, Any, Any]:
-    """Return kind, centre and numbers of a core with these vertices.
+    """Return kind, centre (3,) and numbers of a core with these vertices.
 
     A shape far from the origin of its frame is stored relative to its middle, because small floats round less. Other
     shapes keep the bits of their vertices.
@@ -164,7 +164,7 @@ class ConvexHull(Polytope):
 
     @property
     def _bulk(self) -> tuple[float, Array] | None:
-        """Volume and centroid without the vertices, or None if the source of the points does not provide them."""
+        """Volume and centroid that the source of the points provides without building the hull, or None."""
         return self._cached("bulk", self._cache["source"].bulk) if "source" in self._cache else self._cache.get("bulk")
 
     def _build(self, points: Array) -> None:
@@ -197,7 +197,7 @@ class ConvexHull(Polytope):
 
     @property
     def points(self) -> Array:
-        """The same as ``vertices``, (k, 3) float."""
+        """The extreme points, (k, 3) float: another name of ``vertices``."""
         return self._vertices
 
     @property
@@ -454,7 +454,7 @@ class Box(Polytope):
     Parameters
     ----------
     extents : (3,) float
-        Full edge lengths, not half ones.
+        Full edge lengths, not half lengths.
 
     Raises
     ------

@@ -73,7 +73,7 @@ _CYLINDER, _CONE, _COMPOSED, _SUPPORT = layout.CYLINDER, layout.CONE, layout.COM
 
 @inlined
 def support_primitive(kind: int, count: int, f: Array, d: Vec3) -> Vec3:
-    """Return the farthest point along d of the primitive with these numbers."""
+    """Return the farthest point along d of a primitive, relative to its centre; ``f`` has its numbers."""
     if kind == _BOX:
         return support_box(f, d)
     if kind == _HULL:

@@ -113,7 +113,7 @@ def core_reach(kind: int, numbers: Array) -> Array:
 
 
 def core_inner(kind: int, numbers: Array) -> float:
-    """Return the radius of a ball about the centre of a primitive core inside the core, rounded down; 0 if unknown.
+    """Return the radius of a ball inside a primitive core about its centre, rounded down; 0 if unknown.
 
     The radius is almost 0 if only the centre itself is known to be in the core.
     """
@@ -128,9 +128,9 @@ def core_inner(kind: int, numbers: Array) -> float:
 
 
 def hull_inner(corners: Array, slack: float) -> float:
-    """Return the radius of a ball about a hull's centre inside the hull, given by its triangles (m, 3, 3) about it.
+    """Return the radius of a ball inside a hull about its centre; ``corners`` are triangles (m, 3, 3) about the centre.
 
-    The error of a plane through three corners is subtracted; it is large if the corners are nearly collinear.
+    The error of a plane through three corners is subtracted. This error is large if the corners are nearly collinear.
     """
     size = float(np.abs(corners).max(initial=0.0))
     n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -140,7 +140,7 @@ def hull_inner(corners: Array, slack: float) -> float:
 
 
 def about_middle(part: Part) -> Array:
-    """Return the numbers of the core of a part relative to its middle."""
+    """Return the numbers of a part; the vertices of a hull are relative to the middle of their box."""
     if part.kind != layout.HULL:
         return part.numbers
     vertices = _vertices(part.numbers)
@@ -148,7 +148,7 @@ def about_middle(part: Part) -> Array:
 
 
 def hull_middle(part: Part) -> Array:
-    """Return the middle of a part relative to its offset; see `vertex_core`."""
+    """Return the middle of a hull's box after the part's matrix, without its offset; zero for other kinds."""
     return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == layout.HULL else np.zeros(3)
 
 

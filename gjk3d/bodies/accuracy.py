@@ -76,7 +76,7 @@ def file_spacing(points: Array) -> float:
 
 
 def spacings(rows: Array) -> Array:
-    """Return the spacing of float32 numbers at the largest of each row, or 0 for numbers that were not rounded.
+    """Return the float32 spacing at the largest number of each row, or 0 for rows that were not rounded to float32.
 
     Numbers of few digits are exact. Numbers that float32 cannot represent were not rounded to it, unless they are
     decimal text with at most as many digits as float32.
@@ -93,7 +93,7 @@ def stretch(linear: Array) -> Array:
 
 
 def _sample(points: Array) -> Array:
-    """Return some of the largest coordinates along each axis, and some of all, (3, k)."""
+    """Return some of the largest coordinates along each axis, and a sample of all coordinates, (3, k)."""
     if len(points) <= _SAMPLES:
         return np.abs(points).T
     coordinates = np.zeros((3, 2, _SAMPLES))

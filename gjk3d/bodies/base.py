@@ -55,7 +55,7 @@ class Parts(ABC):
 
     @abstractmethod
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """Return the boxes of some parts at a pose row."""
+        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
 
     @abstractmethod
     def _give(self) -> PartTree:
@@ -88,8 +88,8 @@ class Parts(ABC):
     def made_of(self) -> tuple[Sequence[Any], Ints]:
         """Return the shapes of the parts, and the index of the shape of each part.
 
-        Triangles and columns do not have shapes. A single index is for all parts. An item that is not a shape is a mesh
-        whose triangles are parts.
+        Triangles and columns do not have shapes. A single index applies to all parts. An item that is not a shape is a
+        mesh whose triangles are parts.
         """
         return [], np.zeros(1, dtype=np.int64)
 
@@ -139,7 +139,7 @@ class Body(Collidable):
         return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the parts near another object with a reach about its origin, which is translated by a shift.
+        """Return the parts near another object, whose points are within ``reach`` of its origin at ``shift``.
 
         Fewer parts are sufficient if the object need not be ``pushed`` out.
         """
@@ -156,7 +156,7 @@ class Body(Collidable):
 
     @property
     def _order(self) -> tuple[int, ...]:
-        """The sort key of bodies in the kernels. A subclass has the key of its base."""
+        """The key by which the kernels order two bodies. A subclass has the key of its base class."""
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, ...]:

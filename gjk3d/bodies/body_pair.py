@@ -125,11 +125,11 @@ class BodyPair:
         return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs whose boxes are within a distance, up to the size of the leaves."""
+        """Return the pairs of parts in those leaves of both trees whose boxes are within a distance, (k, 2)."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
-        """Return lower bounds of the distances of pairs."""
+        """Return lower bounds of the distances of pairs of parts."""
         return box_gaps(self.a.boxes(pairs[:, 0]), self.b.boxes_at(pairs[:, 1], self.m))
 
     def _packed_pairs(self, pairs: Ints) -> tuple[PackedShapes, Ints, Ints, Array]:
@@ -223,7 +223,7 @@ class BodyPair:
         return len(self.meeting(margin, 1)) > 0 or self.held() is not None
 
     def nearest(self, most: float = inf) -> Nearest:
-        """Return the distance of two separated bodies. Beyond ``most`` the bounds are coarse."""
+        """Return bounds of the distance of two separated bodies, which are coarse beyond ``most``."""
         if self.in_kernels:
             parts, (out, flags) = np.zeros((1, 2), dtype=np.int64), empty_answers(1)
             distance_rows(
@@ -238,7 +238,7 @@ class BodyPair:
         return self._long_way(most)
 
     def _long_way(self, most: float) -> Nearest:
-        """Return the result of `nearest` from lists of pairs in growing neighbourhoods."""
+        """Return the result of `nearest`, computed from lists of the pairs within growing distances."""
         within = self.error
         while not len(block := self.candidates(within)):
             within = max(4.0 * within, 1e-3 * (self.a.reach + self.b.reach))
@@ -298,7 +298,7 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs in the format of the kernels, each part at the pose row of its number."""
+    """Return pairs in the format of the kernels; the pose row of a part has the part's number."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]
@@ -371,16 +371,16 @@ class MeshPair(BodyPair):
         return out[:count].reshape(-1, 2, 3)
 
     def through(self, most: int | None = None) -> float:
-        """Return the greatest depth of faces in each other, 0 for a touch, for at most ``most`` pairs.
+        """Return the greatest penetration of two faces, 0 for a touch, over at most ``most`` crossing pairs.
 
-        After any smaller motion, the surfaces still cross.
+        The surfaces still cross after any smaller motion.
         """
         pairs = self._crossing(most)
         reach = most_through(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs)
         return float(max(0.0, reach - self.error))
 
     def gap(self, most: float = inf) -> Nearest | None:
-        """Return the distance of surfaces that do not intersect, or None beyond ``most``."""
+        """Return bounds of the distance of surfaces that do not intersect, or None beyond ``most``."""
         seed, out, keys = np.array([-1, -1], dtype=np.int64), np.empty(8), np.empty(STACK)
         trees = self.a.tree.arrays, self.b.tree.arrays
         limit = min(most * (1.0 + 1e-12), 1e150)
@@ -396,7 +396,7 @@ class MeshPair(BodyPair):
         return Nearest(lower, upper, row, (int(seed[0]), int(seed[1])))
 
     def nearest(self, most: float = inf) -> Nearest:
-        """See `BodyPair`."""
+        """Return bounds of the distance of two separated meshes, which are coarse beyond ``most``."""
         gap = self.gap(most)
         if gap is None:
             gap = self.gap()
@@ -416,7 +416,7 @@ class MeshPair(BodyPair):
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def place(self, hulls: Array | None) -> Array:
-        """See `BodyPair`."""
+        """Return a point of the overlap, the mean of some intersection segments if there are any."""
         segments = self.cut(_LOOKED_AT)
         if len(segments):
             middle: Array = segments.mean(axis=(0, 1))

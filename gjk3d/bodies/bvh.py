@@ -112,7 +112,7 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 @kernel
 def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
-    """Replace a node on the stack by its two children, and return the size of the stack. A bad split becomes halves."""
+    """Replace a node on the stack by its children, halves if a side is empty, and return the size of the stack."""
     node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
     if middle <= start or middle >= stop:
         middle = (start + stop) // 2
@@ -181,7 +181,7 @@ def _principal(c: Array) -> None:
 
 @kernel
 def _enclose(corners: Array, start: int, stop: int, axes: Array, o: int, box: Array) -> float:
-    """Write the box of some triangles with the axes in rows o to o + 2, and return its surface."""
+    """Write the box of some triangles with the axes in rows o to o + 2, and return its surface area."""
     for k in range(3):
         x, y, z = axes[o + k, 0], axes[o + k, 1], axes[o + k, 2]
         low, high = 1e308, -1e308
@@ -282,7 +282,7 @@ def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float,
 def _halve(
     places: Array, order: Ints, start: int, stop: int, axis: int, middle: float, spare: Array, right: Ints
 ) -> int:
-    """Move the points up to a coordinate to the front, and return the first index of the others."""
+    """Move the points up to ``middle`` along an axis to the front, and return the first index of the others."""
     # branchless, since the branch would be unpredictable
     low, high = start, 0
     for k in range(start, stop):
@@ -336,7 +336,7 @@ class Tree(NamedTuple):
 
     @property
     def arrays(self) -> TriangleTree:
-        """The arrays of the traversals."""
+        """The tree as the tuple of arrays that traversals accept."""
         return TriangleTree(self.boxes, self.links, self.corners)
 
 

@@ -39,12 +39,12 @@ class Balls(Copies):
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 
     def _half(self, places: Array) -> Array:
-        """Return half the widths of boxes around balls."""
+        """Return half the widths of axis-aligned boxes around balls."""
         half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
         return half
 
     def boxes(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the boxes of some parts, (k, 6)."""
         places = self._places[which]
         half = self._half(places)
         return np.hstack([places - half, places + half])
@@ -56,7 +56,7 @@ class Balls(Copies):
 class PointCloud(Body):
     """Points as a union of balls.
 
-    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Their results are exact for the
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it as either argument. Results are exact for the
     balls. The depth of an overlap has bounds, as for a `Compound`.
 
     Parameters
@@ -70,7 +70,7 @@ class PointCloud(Body):
     ------
     ShapeError
         The list of points is empty, or a point is not finite. The message has the first such point and their number.
-        `from_sensor` omits them.
+        `from_sensor` omits such points.
 
     Examples
     --------
@@ -144,14 +144,14 @@ class PointCloud(Body):
     def thinned(self, pitch: float) -> PointCloud:
         """Return a cloud of one point in each cell of a grid, with a larger radius, that contains this cloud.
 
-        Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of the
-        other points from it, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch the new cloud
-        too, and distances decrease by at most the growth of the radius.
+        Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of an
+        omitted point from the retained one, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch
+        the new cloud too, and distances decrease by at most the growth of the radius.
 
         Parameters
         ----------
         pitch : float
-            Edge of the cells, which begin at multiples of it.
+            Edge of the cells, in the unit of the points. The cells begin at multiples of the edge.
 
         Returns
         -------

@@ -30,7 +30,7 @@ Part = tuple[Shape | Mesh, Array]
 class Compound(Body):
     """A union of shapes at poses: one body, convex or not.
 
-    `gjk3d.collide`, `signed_distance`, `contact` and similar queries accept it on either side, against convex shapes,
+    `gjk3d.collide`, `signed_distance`, `contact` and similar queries accept it as either argument, with convex shapes,
     meshes and other bodies. The bounds of a distance are those of its nearest part. The depth of an overlap is between
     the depth of the deepest pair of parts and the shortest known separating translation. Both are equal if the
     translation of that pair separates the bodies.
@@ -193,8 +193,8 @@ def swept(
 ) -> Compound:
     """Return the union of the sweeps of all parts (`gjk3d.query.swept`). ``start`` is the first pose of the path.
 
-    A point inside a closed surface at some time was passed by the surface, or is inside at the start. So the union of
-    the sweeps of the faces and the closed meshes at the start is complete.
+    A point that is inside a closed surface at some time was passed by the surface, or is inside at the start. So the
+    union of the sweeps of the faces and the closed meshes at the start is complete.
     """
     parts = body._as_parts()
     if parts.endless:
@@ -220,7 +220,7 @@ def swept(
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
-    """Yield groups of parts that differ only in their positions, or in the positions of equally many vertices.
+    """Yield groups of parts that differ only in their positions, or in their vertices if these are equally many.
 
     Each group has the numbers of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
     (n,) of balls around them, and their rounding radii.

@@ -87,7 +87,7 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A body and the bodies of a list, in addition to `ContactTrees`."""
+    """Data of a body and of the bodies of a list, in addition to `ContactTrees`."""
 
     a: Side
     b: Side
@@ -123,10 +123,10 @@ def contact_points(
 ) -> Iterator[Touching]:
     """Yield the contact points of two bodies at pose rows.
 
-    ``answers`` are the distances of the rows, signed for half-spaces. Each pair of parts that touch, or are closer than
-    ``within``, has the points of these two parts. The parts of a mesh are its faces. If bodies overlap without any
+    ``answers`` has the distances of the rows, signed for half-spaces. Contact points are computed for each pair of
+    parts that touch or are closer than ``within``. The parts of a mesh are its faces. If bodies overlap without any
     contact of their surfaces, such as one inside the other, the result is the point of the signed distance. Rows with a
-    distance of more than ``within`` do not have points. ``pair`` are the prepared data of both bodies, if they exist.
+    distance of more than ``within`` do not have points. ``pair`` has the prepared data of both bodies, if any.
     """
     which = np.flatnonzero(answers[:, 1] <= within)
     if not len(which):
@@ -162,7 +162,7 @@ def contact_points_beside(
     within: float,
     most: int | None,
 ) -> Iterator[Touching]:
-    """Yield the contact points of a body and one shape of a list per row; results of (shape, body) are swapped."""
+    """Yield the contact points of a body and one shape of a list per row; ``turned`` marks results of (shape, body)."""
     which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
     for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):
@@ -176,7 +176,7 @@ def contact_points_beside(
 
 
 def _turned(answers: Array, turned: bool | Bools) -> Array:
-    """Return a copy of results in which rows with ``turned`` are those of (b, a)."""
+    """Return a copy of results with a and b swapped in the rows ``turned``."""
     mirror(answers, turned)
     return answers
 
@@ -218,7 +218,7 @@ def _points_of(
 
 
 class ContactPlan:
-    """The arguments of the kernels of contacts that no pose changes, without references to the objects."""
+    """The arguments of the contact kernels that do not depend on poses, without references to the objects."""
 
     __slots__ = ("_corners", "_sides", "_solids", "_trees")
 
@@ -278,7 +278,7 @@ class ContactPair:
         self._plans: list[ContactPlan | None] = [None, None]
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
-        """Return the plan of two objects; ``later`` are two that tie and are swapped, as their poses decide."""
+        """Return the plan of two objects; ``later`` is whether objects with equal keys are swapped by their poses."""
         if x.ours is not x.a._as_parts():  # of a height field without a bottom at these poses
             return ContactPlan(*x[:3])
         plan = self._plans[later]
@@ -327,7 +327,7 @@ def _choose(
     x: PosedPair, point: PartTree, kind: int, mutual: bool, within: float, outer: Outer, f: PairContacts, first: Ints,
     w: TreeScratch,
 ) -> tuple[int, float]:  # fmt: skip
-    """Select the pairs of parts at a pose row that have contact points, and return their number and depth limit."""
+    """Select the pairs of parts at a pose row that have contact points; return their number and the depth limit."""
     count, most = 0, inf
     # only faces of closed meshes push each other, and the points of all other parts are used unchanged
     if kind == PARTS:
@@ -379,7 +379,7 @@ def point_rows(
     """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
 
     The points of row k begin at ``begins[k]``, and the arrays must have room for all. The results of pairs of faces
-    change if these push each other. ``most_deep`` are the depths if these are known.
+    change if these push each other. ``most_deep`` has the depths of the rows, if known.
     """
     first, kind, mapped, origin, order = listed.begins, trees.kind, trees.mapped, sides.origin, scratch.order
     solid_a, solid_b = sides.a.solidity, sides.b.solidity
@@ -456,7 +456,7 @@ def touch_rows(
     a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
     out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the intersecting triangles at pose rows from ``start`` on, and return the row at which the room ends.
+    """Write the intersecting triangles at pose rows from ``start`` on, and return the first row that does not fit.
 
     The format is that of `Touches`.
     """

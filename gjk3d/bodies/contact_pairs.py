@@ -57,7 +57,7 @@ class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
     The intersecting pairs of pose k are from ``begins[2 k]`` to ``begins[2 k + 1]``. The pairs of near faces follow, up
-    to ``begins[2 k + 2]``. They exist if faces of a mesh are paired with a shape or a mesh, and a distance is given.
+    to ``begins[2 k + 2]``. Near faces are listed only for a mesh with a shape or a mesh, if a distance is given.
     """
 
     pairs: Ints2  #: (n, 2)
@@ -106,7 +106,7 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 @kernel
 def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
-    """List faces of two meshes that touch or cross, in the order of their numbers, and return their limited number."""
+    """List the pairs of faces that touch or cross, in the order of their numbers, and return the limited pair count."""
     room = min(pairs.shape[0], _LOOKED_AT)
     count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs[:room])
     if count > room:
@@ -156,7 +156,7 @@ def list_rows(
     trees: ContactTrees, solids: GivenSolids, within: float, rows: ShapeRows, start: int, w: TreeScratch,
     pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the content of `ListedPairs` from pose row ``start`` on, and return the row at which the room ends.
+    """Write the content of `ListedPairs` from pose row ``start`` on, and return the first row that does not fit.
 
     ``solids`` are the polytopes that are paired with faces (`facets`).
     """
@@ -200,7 +200,7 @@ class PosedShapes(NamedTuple):
     rows: ShapeRows
 
     def at(self, some: slice) -> PosedShapes:
-        """Return the same at some pose rows."""
+        """Return these objects at the pose rows ``some``."""
         which, rows_a, rows_b = self.rows
         return self._replace(rows=ShapeRows(which[some], rows_a[some], rows_b[some]))
 
@@ -224,7 +224,7 @@ def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
 def list_pairs(trees: ContactTrees, solids: GivenSolids, x: PosedShapes, within: float) -> ListedPairs:
     """Return the pairs of parts that touch, overlap, or are within a distance at each pair of pose rows.
 
-    Unless a body has functions of a user, the arrays are parts of those of `borrow`.
+    The arrays are borrowed (`borrow`), unless a body has support functions of a user.
     """
     which, rows_a, rows_b = rows = x.rows
     if any(trees.mapped):
@@ -258,7 +258,7 @@ def list_pairs(trees: ContactTrees, solids: GivenSolids, x: PosedShapes, within:
 
 
 def _grown(array: Any, room: int) -> Any:
-    """Return a copy with room for more rows."""
+    """Return a copy of an array with ``room`` rows."""
     out = np.empty((room, array.shape[1]), dtype=array.dtype)
     out[: len(array)] = array[:room]
     return out
@@ -323,7 +323,7 @@ def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScratch) -> float:
-    """Return the distance of a point from the nearest part, infinite beyond a limit. ``point`` is at the origin."""
+    """Return the distance of p from the nearest part, infinite beyond a limit; ``point`` is a body of one point."""
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = PosedPair(parts, point, to, error), inf
@@ -368,7 +368,7 @@ def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: T
 
 @kernel
 def _is_lowest(x: PosedPair, f: PairContacts, j: int, n: Vec3, w: TreeScratch) -> bool:
-    """Return whether the contact point of a shape that a face pushes is its lowest point along the normal."""
+    """Return whether the contact point of a shape is the shape's lowest point along the normal of the face."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:

@@ -29,7 +29,7 @@ KEY = _U  #: column of the sort key
 
 @kernel
 def _comes_before(flat: Array, a: int, b: int) -> bool:
-    """Return whether a point precedes another along the first axis, then the second, then by number."""
+    """Return whether point a precedes point b along the first axis, then the second, then by number."""
     if flat[a, _U] != flat[b, _U]:
         return bool(flat[a, _U] < flat[b, _U])
     if flat[a, _V] != flat[b, _V]:
@@ -71,7 +71,7 @@ def _between(flat: Array, a: int, b: int) -> float:
 def _mark_outline(flat: Array, count: int, tolerance: float, table: Ints) -> None:
     """Mark the corners of the convex hull in the plane (Andrew 1979), without points on its sides.
 
-    The first point by number is marked of several points at the same position.
+    If several points have the same position, the first by number is marked.
     """
     order, chain, retained = table[_ORDER], table[_CHAIN], table[_RETAINED]
     _sort(order, count, flat)
@@ -198,7 +198,7 @@ def order_by_key(flat: Array, count: int, order: Ints) -> None:
 
 @inlined
 def put_answer(answer: Array, row: Array) -> None:
-    """Write the point of a signed distance."""
+    """Write the contact point of a signed distance, given by its result row."""
     for c in range(6):
         row[c] = answer[6 + c]
     row[POINT - 1] = answer[0]

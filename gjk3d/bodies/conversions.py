@@ -60,7 +60,7 @@ def decompose(mesh: Mesh, threshold: float = 0.05) -> Compound:
 
 
 def _cut(mesh: Mesh, threshold: float) -> list[Array]:
-    """Return the vertices of convex parts."""
+    """Return the vertices of the convex parts that coacd computes."""
     try:
         import coacd
     except ImportError:
@@ -95,7 +95,7 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
 
 
 def _drawn(mesh: Mesh) -> Array:
-    """Return the vertices of a surface, and sample points on it."""
+    """Return the vertices and sample points of the surface of a mesh, (k, 3)."""
     corners = mesh.vertices[mesh.faces]
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = np.linalg.norm(np.cross(u, v), axis=1)
@@ -111,7 +111,7 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Return which points are in a hull, or with a negative margin deeper than the margin, in units of its size."""
+    """Return which points are at most ``margin`` times the size of some hull above all of its face planes."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -136,7 +136,7 @@ _CUBES = 100_000_000  #: greatest number of cubes, which take five bytes each wh
 
 @kernel
 def _spread(u: float, v: float, w: float, reach: float) -> bool:
-    """Return whether all numbers are on the same side of an interval about 0."""
+    """Return whether all three numbers are above ``reach``, or all are below ``-reach``."""
     return min(u, v, w) > reach or max(u, v, w) < -reach
 
 
@@ -167,7 +167,7 @@ def _cell(x: float, pitch: float, count: int) -> int:
 
 @entry
 def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
-    """Mark the cubes of a grid from the origin that triangles, (m, 9), touch. ``more`` covers rounding."""
+    """Mark the cubes of a grid that triangles, (m, 9), touch; ``more`` is added to the cubes for rounding."""
     half = 0.5 * pitch + more
     nx, ny, nz = cells.shape
     for m in range(corners.shape[0]):

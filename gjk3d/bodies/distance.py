@@ -63,7 +63,7 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of a pair, and the pair in the order of the kernels unless the order is TIED."""
+    """Return the order of a pair, and the objects and rows in the order of the kernels unless they tie (TIED)."""
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows.swapped()
@@ -141,7 +141,7 @@ class TreeQueries:
         return True
 
     def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
-        """Return `collide` at two matrices for a margin of at least 0, None if the general path has to solve it."""
+        """Return whether the pair collides at two matrices, for a margin of at least 0; None if undecided."""
         if self.trees.order == TURNED:
             ma, mb = mb, ma
         rows, reports, w = _scratch_of_single()
@@ -401,7 +401,7 @@ _MOST = 64  #: greatest number of parts
 
 
 class Levers(NamedTuple):
-    """The contacts that carry a distance, in world axes with b moved by ``shift``, and their weights."""
+    """The contacts that determine a signed distance, in world axes with b moved by ``shift``, and their weights."""
 
     rows: Array
     weights: Array
@@ -411,7 +411,7 @@ class Levers(NamedTuple):
 
 
 def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
-    """Return the contacts that carry the signed distance of a pair with a body; neither is a half-space."""
+    """Return the contacts that determine the signed distance of a pair with a body and without half-spaces."""
     if not in_order(a, b, row_a, row_b):
         turned = answer[None].copy()
         mirror(turned, True)
@@ -464,7 +464,7 @@ def _shifted(row: Array, by: Array) -> Array:
 
 
 def _distinct(out: Array, same: float) -> Ints:
-    """Return the first of the rows that share a normal and a pair of points."""
+    """Return the indices of result rows with distinct normals or points, the first of equal rows."""
     distinct: list[int] = []
     for k, row in enumerate(out):
         if not any(

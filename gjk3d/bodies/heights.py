@@ -65,7 +65,7 @@ class Prisms(Parts):
 
     @property
     def box(self) -> Array:
-        """See `Parts`."""
+        """The box around all parts, (6,)."""
         x, y = self._origin
         nx, ny = self._heights.shape
         far = x + (nx - 1) * self._pitch[0], y + (ny - 1) * self._pitch[1]
@@ -82,7 +82,7 @@ class Prisms(Parts):
         return out
 
     def boxes(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the boxes of some parts, (k, 6)."""
         corners = self._corners(which)
         low, high = corners.min(axis=1), corners.max(axis=1)
         low[:, 2] = self._bottom
@@ -90,7 +90,7 @@ class Prisms(Parts):
         return np.hstack([low - more, high + more])
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """See `Parts`."""
+        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
         return turned(self.boxes(which), m)
 
     def _give(self) -> PartTree:
@@ -101,12 +101,12 @@ class Prisms(Parts):
         )  # fmt: skip
 
     def shape(self, part: int) -> Shape:
-        """See `Parts`."""
+        """Return one part in its own frame."""
         floats = packed_parts(self.given, np.array([part])).floats
         return ConvexHull(floats[layout.FLOAT_HEAD :].reshape(3, 6).T)
 
     def ends(self, n: Array) -> Array:
-        """See `Parts`."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         corners = self._field.surface().vertices
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
@@ -115,7 +115,7 @@ class Prisms(Parts):
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
-        """See `Parts`."""
+        """Return the convex hull, or None if it is too expensive or does not exist."""
         return None if self.endless else self._field.hull()
 
     @property
@@ -130,7 +130,7 @@ class Prisms(Parts):
         return self._closed
 
     def holds(self, points: Array) -> Bools:
-        """Return which points are below the surface. Points below the bottom of the columns are too."""
+        """Return which points are below the surface, including points below the bottom of the columns."""
         low, high = self.box[[0, 1]], self.box[[3, 4]]
         over = ((points[:, :2] > low) & (points[:, :2] < high)).all(axis=1)
         below: Bools = over & (points[:, 2] < self._field._heights_at(points))
@@ -138,11 +138,11 @@ class Prisms(Parts):
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """See `Parts`."""
+        """Closed meshes with an interior, and their pose rows."""
         return [] if self.endless else [(self._field._skin, IDENTITY[0])]
 
     def samples(self) -> Array:
-        """See `Parts`."""
+        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
         return self.points() if self.endless else self._field.surface().vertices
 
 
@@ -181,7 +181,7 @@ def _faces_down(nx: int, ny: int) -> Ints:
 class HeightField(Body):
     """Heights over a grid, two triangles per cell, solid below them, unbounded or down to a bottom.
 
-    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Without a bottom, the other
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it as either argument. Without a bottom, the other
     object must be bounded. The results are exact for the solid. The depth of a point is exact too, and the depth of
     other objects has bounds, as for a `Compound`. A body that has fallen through the surface is inside the solid, and a
     body below the bottom is not.
@@ -196,9 +196,9 @@ class HeightField(Body):
     origin : (2,) float
         x and y of the point [0, 0].
     bottom : float
-        The z of the bottom of the solid, at most the least height. Minus infinity means an unbounded solid. With a
-        bottom it has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. Its thickness
-        is 0 at heights equal to the bottom.
+        The z of the bottom of the solid, at most the least height. Minus infinity means an unbounded solid. A field
+        with a bottom has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. Its
+        thickness is 0 at heights equal to the bottom.
 
     Raises
     ------
@@ -282,16 +282,16 @@ class HeightField(Body):
 
     @property
     def _steps(self) -> Array:
-        """The pitch along x and along y."""
+        """The pitch along x and along y, (2,)."""
         return np.array(np.broadcast_to(self.pitch, 2), dtype=np.float64)
 
     def _find_order(self) -> tuple[int, int]:
-        """See `Body`. It is before all others, so that the kernels work in the frame of its grid."""
+        """Return the key of `Body._order`, before all other keys, so that the kernels work in the frame of the grid."""
         return -1 if self.bottom == -inf else 0, super()._find_order()[1]
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float. Without a bottom this is an `UnboundedShapeError`."""
+        """Least and greatest corner, (2, 3) float. Without a bottom it raises `UnboundedShapeError`."""
         if self.bottom == -inf:
             raise UnboundedShapeError(
                 "bounds: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
@@ -300,7 +300,7 @@ class HeightField(Body):
 
     @property
     def _limits(self) -> list[tuple[Array, float]]:
-        """Normals and offsets of half-spaces that contain it: below the highest point, inside each of four sides."""
+        """Normals and offsets of the half-spaces below the highest point and inside the four sides."""
         far = self.origin + self._steps * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
         sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]
@@ -312,7 +312,7 @@ class HeightField(Body):
         Raises
         ------
         UnboundedShapeError
-            It is unbounded below.
+            The height field is unbounded below.
         """
         if self.bottom == -inf:
             raise UnboundedShapeError(
@@ -321,7 +321,7 @@ class HeightField(Body):
         return self._cached("hull", lambda: ConvexHull(self.surface().vertices))
 
     def _heights_at(self, places: Array) -> Array:
-        """Return the height over points, clamped to the rim."""
+        """Return the surface heights at points (x, y), clamped to the rim."""
         shape = np.array(self.heights.shape)
         at = np.clip((places[:, :2] - self.origin) / self._steps, 0.0, shape - 1.0)
         cell = np.minimum(at.astype(np.int64), shape - 2)

@@ -131,7 +131,7 @@ def _passing(c: Course, begin: float, end: float) -> Passing:
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return a time until which two boxes are proven apart from the begin of the interval on, and the steps."""
+    """Return a time until which two boxes are proven apart from the start of the interval on, and the steps."""
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
@@ -151,7 +151,7 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
 
 @kernel
 def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
-    """Return the progress after advancing the parts of two leaves from the begin of the interval on."""
+    """Return the progress after advancing the parts of two leaves from the start of the interval on."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
@@ -252,8 +252,8 @@ def first_touch(
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, the time until which two bodies are free, the time of touch, and the steps.
 
-    The code is `_ASKED_BEFORE` if the bodies may intersect at the start and the caller has not ``tested`` this.
-    ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
+    The code is `_ASKED_BEFORE` if the bodies may intersect at the start. The start is not tested if the caller has
+    ``tested`` it. ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
     """
     # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
@@ -270,7 +270,7 @@ _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
 def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
-    """Return the parts of a for the whole motion. The columns of an unbounded height field are deep enough."""
+    """Return the parts of a, with columns of an unbounded height field that are deep enough for the whole motion."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
     rotation = motions[0, :9].reshape(3, 3)

@@ -273,7 +273,7 @@ def _low(b: Core, row_b: Array, n: Vec3) -> Vec3:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return whether a normal at part k leads out of the body or into it, or UNCLEAR if only a probe can decide."""
+    """Return a code: the normal at part k leads out of the body, into it, or UNCLEAR if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
     face = outward_at(outward, k)
@@ -442,7 +442,7 @@ def _least_gap(normals: Array2, k: int) -> float:
 def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
     """Return whether `_write_along` certainly rejects a triangle of A by its gap along a normal of other pairs.
 
-    ``two`` are two triangles. For another part of B the farthest point is stored with the normal.
+    ``two`` is whether B's part is a triangle too. For other parts of B the farthest point is stored with the normal.
     """
     x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
     if two:

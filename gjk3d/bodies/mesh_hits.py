@@ -1,6 +1,6 @@
 """The hits of stacks of rays on the triangles of a mesh.
 
-The triangles see the ray itself. A ray that begins inside a closed surface hits at once, as it does in any solid.
+Triangles are tested against the float64 ray. A ray that begins inside a closed surface hits at its origin.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used
 
 @kernel
 def _place_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
-    """Return whether a ray hits a triangle in its interior, close to its rim, or along its plane."""
+    """Return IN_FACE, ON_RIM or ALONG_PLANE: where a ray hits a triangle."""
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     if is_clear(areas_on(d, a, b, c), 4.0 * noise * extent_of(a, b, c)):
         return IN_FACE
@@ -325,9 +325,9 @@ def all_hits(
     rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, row: Array1, units: Array2, counts: Ints1,
     out: AllHits,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write all hits of rays and their numbers; return the ray that follows, and how many hits are written.
+    """Write all hits of rays start to stop and their counts; return the first ray not done, and the number of hits.
 
-    The arrays are full if this is not the last ray. A ray that is not valid has the count -1.
+    If this ray is before ``stop``, the arrays are full, or the ray is not valid and has the count -1.
     """
     used = 0
     for k in range(start, stop):

@@ -1,7 +1,7 @@
 """Signed distances of points from the triangles of a mesh, by its `WideTree`.
 
-The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the point
-before needs no ray, and neighbours in a sorted stack are near each other.
+The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the previous
+point needs no ray. Points are sorted, so that consecutive points are near each other.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _local(rows: PointRows, k: int) -> Vec3:
 
 @single_entry
 def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
-    """Write the distances of points in a part of their order."""
+    """Write the distances of points start to stop of the sorted order."""
     box, face, before, free, was_inside = box_of(t), -1, (0.0, 0.0, 0.0), -_NEVER, False
     for i in range(start, stop):
         k = rows.order[i]

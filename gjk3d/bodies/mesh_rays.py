@@ -1,7 +1,7 @@
 """A ray against the triangles of a mesh, by its `WideTree`: the first triangle.
 
 A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
-depend on the distance of its origin. The triangles see the ray itself.
+depend on the distance of its origin. Triangles are tested against the float64 ray.
 
 The products of a ray and a triangle lose their digits if the ray passes an edge closely, if it is nearly parallel to
 the triangle, or if the triangle is thin. They are then computed with twice the digits.
@@ -98,7 +98,7 @@ def triangle_at(t: WideTree, face: int) -> Triangle:
 
 
 class LeafHits(NamedTuple):
-    """Triangles of a leaf that the line of a ray may meet."""
+    """Triangles of a leaf that the line of a ray may hit."""
 
     bits: int  #: see `triangles_on_line`
     along: float  #: distance from the point where the ray is followed, to which those in `WideStack.distances` add
@@ -107,7 +107,7 @@ class LeafHits(NamedTuple):
 
 @inlined
 def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
-    """Return the triangles of a leaf that the line of a ray may meet."""
+    """Return the triangles of a leaf that the line of a ray may hit."""
     f, o, d = t.frames[leaf], ray.begin_at, ray.direction
     x, y, z = o[0] - f[0], o[1] - f[1], o[2] - f[2]
     along = x * d[0] + y * d[1] + z * d[2]
@@ -256,7 +256,7 @@ def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[
 
 
 class FirstTriangle(NamedTuple):
-    """The first triangle so far, and bounds of its distance in units of the tree, from where the ray is followed."""
+    """The first triangle so far, and bounds of its distance from the ray's `begin`, in units of the tree."""
 
     face: int  #: -1 for none
     lower: float
@@ -276,8 +276,8 @@ def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
 def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> FirstTriangle:
     """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ.
 
-    A triangle that float32 took for a hit may have an exact distance beyond ``far``. Others were discarded then, and
-    only a search with ``exact`` finds the first one.
+    The exact distance of a triangle that float32 accepts may be beyond ``far``. Other triangles were then discarded,
+    and only a search with ``exact`` finds the first triangle.
     """
     end = (far - ray.begin) * t.scale
     hit, lower, upper, known, node, top = -1, end, end, far, 0, 0

@@ -41,7 +41,7 @@ _CENTER, _RADIUS, _RHO, _HEAD = layout.CENTER, layout.RADIUS, layout.RHO, layout
 
 
 class PartTree(NamedTuple):
-    """See the module."""
+    """A body in the format of the kernels; see the module."""
 
     boxes: Array2  #: (nodes, 15)
     links: Ints2  #: (nodes, 3)
@@ -90,7 +90,7 @@ def _put_pose(row: Array, x: float, y: float, z: float) -> None:
 
 @kernel
 def _triangle_into(c: Array, k: int, f: Array) -> None:
-    """Write a triangle's floats; it is about the frame's origin where that is near, about its middle elsewhere."""
+    """Write a triangle's floats about the frame's origin, or about the triangle's middle if the origin is far."""
     for i in range(3):
         x, y, z = c[k, i], c[k, 3 + i], c[k, 6 + i]
         low, high = min(x, y, z), max(x, y, z)
@@ -113,7 +113,7 @@ def _triangle_into(c: Array, k: int, f: Array) -> None:
 
 @kernel
 def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return half a cell of the ground as a triangle, anticlockwise from above."""
+    """Return half a cell of a height field as a triangle, anticlockwise from above."""
     h, left, front, dx, dy = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH_X], t.floats[PITCH_Y]
     cell, half = number // 2, number % 2
     ny = h.shape[1] - 1
@@ -128,7 +128,7 @@ def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the column below half a cell of the ground, and where its middle is."""
+    """Write the floats of the column below half a cell of a height field, and the pose row of its middle."""
     bottom = t.floats[BOTTOM]
     (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
@@ -215,7 +215,7 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return the squared distance of two boxes at least, without their rims; of a box and a point just that."""
+    """Return a lower bound of the squared distance of two boxes without their rims, exact for a box and a point."""
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)
@@ -264,7 +264,7 @@ ORDERED, TURNED, TIED = range(3)  #: order of a pair: as given, swapped, or deci
 
 
 def order_of(a: Thing, b: Thing) -> int:
-    """Return the order of two objects in the kernels."""
+    """Return the code of the order of two objects in the kernels, TIED for equal keys."""
     a_is_body, b_is_body = bool(a._kind & Kind.BODIES), bool(b._kind & Kind.BODIES)
     if a_is_body != b_is_body:
         return ORDERED if a_is_body else TURNED

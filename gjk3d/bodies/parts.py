@@ -38,7 +38,7 @@ _EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, with x first
 
 
 def turned(boxes: Array, m: Array) -> Array:
-    """Return the boxes around boxes at a pose row."""
+    """Return the axis-aligned boxes around boxes (n, 6) that are moved by a pose row."""
     half = 0.5 * (boxes[:, 3:] - boxes[:, :3])
     middle = moved(m, 0.5 * (boxes[:, :3] + boxes[:, 3:]))
     half = half @ np.abs(m[:9].reshape(3, 3)).T + ROUNDING * (np.abs(middle) + half + np.abs(m[9:12]))
@@ -63,15 +63,15 @@ class TreeParts(Parts):
 
     @property
     def box(self) -> Array:
-        """See `Parts`."""
+        """The box around all parts, (6,)."""
         return self._box
 
     def boxes(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the boxes of some parts, (k, 6)."""
         return self._spans[which]
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """See `Parts`."""
+        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
@@ -87,7 +87,7 @@ _MOST_CELLS = 1 << 21  #: of a grid whose cells have the numbers of their parts
 
 
 class Grid(NamedTuple):
-    """The cells of a voxel grid that each part fills: the first, and that behind the last."""
+    """The cells of a voxel grid that each part fills: the first cell, and the cell after the last."""
 
     cells: Ints
     origin: Array
@@ -115,9 +115,9 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin`, -1 without one, for `normal_cones`.
+        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `normal_cones`.
 
-        Large grids, and shapes that are not in a grid, have just the tree.
+        The tree is unchanged for large grids, and for shapes that are not in a grid.
         """
         grid = self.grid
         if grid is None or prod(grid.shape) > _MOST_CELLS:
@@ -139,26 +139,26 @@ class Copies(TreeParts):
         return straight(self._spans, self._links), 0.0
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """See `Parts`."""
+        """Return the shapes of the parts, and the index of the shape of each part."""
         return self._shapes, self._which if len(self._shapes) > 1 else np.zeros(1, dtype=np.int64)
 
     def shape(self, part: int) -> Shape:
-        """See `Parts`."""
+        """Return one part in its own frame."""
         return self._shapes[int(self._which[part])]
 
     def hull(self) -> Shape:
-        """See `Parts`."""
+        """Return the convex hull of all parts."""
         hull: Shape = self._hull()
         return hull
 
     def ends(self, n: Array) -> Array:
-        """See `Parts`."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         shape_ends = np.stack([shape.support(np.stack([-n, n])) for shape in self._shapes])
         ends: Array = shape_ends[self._which] + self._places[:, None]
         return ends if self._pieces is None else ends_of(ends.reshape(-1, 3), np.repeat(self._pieces, 2), n)
 
     def points(self) -> Array:
-        """See `Parts`."""
+        """Return at least one point of every connected piece, (k, 3)."""
         return self._places
 
 
@@ -173,16 +173,16 @@ class Triangles(Parts):
 
     @property
     def box(self) -> Array:
-        """See `Parts`."""
+        """The box around all parts, (6,)."""
         box: Array = self.mesh.bounds.ravel()
         return box
 
     def boxes(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the boxes of some parts, (k, 6)."""
         return boxes_round(self.tree.corners[which].reshape(-1, 3, 3))
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """See `Parts`."""
+        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
         corners = moved(m, self.tree.corners[which].reshape(-1, 3, 3))
         more = ROUNDING * (self.reach + float(np.abs(m[9:12]).max()))
         boxes: Array = boxes_round(corners) + np.repeat((-more, more), 3)
@@ -197,39 +197,39 @@ class Triangles(Parts):
         )  # fmt: skip
 
     def shape(self, part: int) -> Shape:
-        """See `Parts`."""
+        """Return one part in its own frame."""
         return Triangle(self.tree.corners[part].reshape(3, 3))
 
     def hull(self) -> Shape:
-        """See `Parts`."""
+        """Return the convex hull of all parts."""
         return self.mesh.hull()
 
     @property
     def convex_slack(self) -> float:
-        """See `Parts`."""
+        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
         return self.mesh._convex_slack
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """See `Parts`."""
+        """Closed meshes with an interior, and their pose rows."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
     def ends(self, n: Array) -> Array:
-        """See `Parts`."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         return ends_of(self.mesh._vertices[self.mesh._faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
 
     def points(self) -> Array:
-        """See `Parts`."""
+        """Return at least one point of every connected piece, (k, 3)."""
         return self.mesh._body_points
 
     def samples(self) -> Array:
-        """See `Parts`."""
+        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
         return self.mesh._used
 
     def across_edges(self) -> tuple[Ints, bool]:
-        """Return the triangle across each edge of each, (m, 3), and whether an edge has more than two triangles.
+        """Return the neighbours of triangles across edges, (m, 3), and whether an edge has more than two triangles.
 
-        A triangle itself replaces what is missing.
+        A missing neighbour is replaced by the triangle itself.
         """
         return self.mesh._cached("across edges", self._find_across_edges)
 
@@ -246,7 +246,7 @@ class Triangles(Parts):
         return across, bool((numbers[2:] == numbers[:-2]).any())
 
     def outward(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the unit normals of some parts, out of the solid that they bound, (k, 3)."""
         every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
         normals: Array = every[which]
         return normals
@@ -281,7 +281,7 @@ def wide_skin(parts: Parts) -> WideTree:
 
 
 def complete(parts: Parts) -> PartTree:
-    """Return all parts, with the wide tree of the surface, which queries that only collide may not need."""
+    """Return all parts with the wide tree of the surface, which some collision queries do not need."""
     tree = parts.given
     if len(tree.skin) and not tree.skin[0]:
         head = head_of(wide_skin(parts))
@@ -381,7 +381,7 @@ class PlacedParts(TreeParts):
         )  # fmt: skip
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """See `Parts`."""
+        """Return the shapes of the parts, and the index of the shape of each part."""
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
@@ -390,21 +390,21 @@ class PlacedParts(TreeParts):
         return owners
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
-        """See `Parts`."""
+        """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
         return self._placed(which, composed(m, self._things_rows[self._owners[which]]))
 
     @property
     def any_mapped(self) -> bool:
-        """See `Parts`."""
+        """Whether a part is a support mapping of a user."""
         return self._any_mapped
 
     def mapped(self, which: Ints) -> Bools:
-        """See `Parts`."""
+        """Return which parts are support mappings of users."""
         mapped: Bools = self._mapped[which]
         return mapped
 
     def shape(self, part: int) -> Shape:
-        """See `Parts`."""
+        """Return one part in its own frame."""
         thing = self.things[self._owners[part]][0]
         if isinstance(thing, Shape):
             return thing
@@ -413,7 +413,7 @@ class PlacedParts(TreeParts):
         return Triangle(local + f[layout.CENTER : layout.CENTER + 3])
 
     def hull(self) -> Shape | None:
-        """See `Parts`."""
+        """Return the convex hull, or None if it is too expensive or does not exist."""
         if isinstance(self._hull, int):
             few = sum(getattr(thing, "vertices", None) is None for thing, _ in self.things) <= _MOST_CURVED
             self._hull = hull_of_all(self.things) if few else None
@@ -422,17 +422,17 @@ class PlacedParts(TreeParts):
 
     @property
     def convex_slack(self) -> float:
-        """See `Parts`."""
+        """The greatest difference between the depth of the body and of its hull, infinite for a non-convex body."""
         only = self.things[0][0]
         return inf if len(self.things) > 1 else only._convex_slack if isinstance(only, Mesh) else 0.0
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """See `Parts`."""
+        """Closed meshes with an interior, and their pose rows."""
         return [(x, row) for x, row in self.things if isinstance(x, Mesh) and x.is_solid]
 
     def ends(self, n: Array) -> Array:
-        """See `Parts`."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         out = []
         for thing, row in self.things:
             local_normal = n @ row[:9].reshape(3, 3)
@@ -445,17 +445,17 @@ class PlacedParts(TreeParts):
         return np.concatenate(out).reshape(-1, 2, 3)
 
     def points(self) -> Array:
-        """See `Parts`."""
+        """Return at least one point of every connected piece, (k, 3)."""
         part_points = (x._body_points if isinstance(x, Mesh) else x.support(_EVERY_WAY[:1]) for x, _ in self.things)
         return np.concatenate([moved(row, some) for some, (_, row) in zip(part_points, self.things, strict=True)])
 
     def samples(self) -> Array:
-        """See `Parts`."""
+        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
         part_points = (x._used if isinstance(x, Mesh) else x.support(_EVERY_WAY) for x, _ in self.things)
         return np.concatenate([moved(row, some) for some, (_, row) in zip(part_points, self.things, strict=True)])
 
     def outward(self, which: Ints) -> Array:
-        """See `Parts`."""
+        """Return the unit normals of some parts, out of the solid that they bound, (k, 3)."""
         out, owners = super().outward(which), self._owners[which]
         for k in np.unique(owners):
             thing, row = self.things[k]

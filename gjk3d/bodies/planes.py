@@ -210,7 +210,7 @@ def _solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array,
 
 
 def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
-    """Replace the normals by that of the plane, since nearly touching points give an inexact one."""
+    """Replace the normals by the normal of the plane, since the points of a touch give an inexact normal."""
     normals = -(rows.b[:, :9].reshape(-1, 3, 3) @ plane.normal)
     signs = np.where(np.einsum("ij,ij->i", np.broadcast_to(normals, (len(out), 3)), out[:, 3:6]) < 0.0, -1.0, 1.0)
     out[:, 3:6] = signs[:, None] * normals

@@ -119,7 +119,7 @@ def _on_ground(field: HeightField, starts: Array, directions: Array, _: float, c
 
 
 def _footprint(field: HeightField, starts: Array, directions: Array) -> tuple[Array, Array, Ints]:
-    """Return the begin and the end of the part of each ray over the grid, and the axis of its entry."""
+    """Return the start and the end of the part of each ray over the grid, and the axis of its entry."""
     low = field.origin
     high = low + field._steps * (np.array(field.heights.shape) - 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -73,7 +73,7 @@ def _pierces(p: Vec3, q: Vec3, t: Triangle) -> bool:
 
 @kernel
 def _strangers(f: Triangle, g: Triangle, noise: float) -> int:
-    """Decide triangles without a common corner."""
+    """Return YES, NO or DOUBT: whether triangles without a common corner intersect."""
     if not meet(f, g, noise):
         return NO
     for k in range(3):
@@ -84,7 +84,7 @@ def _strangers(f: Triangle, g: Triangle, noise: float) -> int:
 
 @kernel
 def _fan(f: Triangle, g: Triangle) -> int:
-    """Decide triangles with their first corner in common, by planes through it that separate the others."""
+    """Return NO if a plane through the common first corner separates the other corners, else YES or DOUBT."""
     b, c = difference(f[1], f[0]), difference(f[2], f[0])
     d, e = difference(g[1], g[0]), difference(g[2], g[0])
     # the planes of both triangles, then those through one edge of each
@@ -116,7 +116,7 @@ def _fan(f: Triangle, g: Triangle) -> int:
 
 @kernel
 def _hinge(f: Triangle, g: Triangle) -> int:
-    """Decide triangles with their first two corners in common, which intersect if one is folded onto the other."""
+    """Return DOUBT if triangles with their first two corners in common may be folded onto each other, else NO."""
     u, v, w = difference(f[1], f[0]), difference(f[2], f[0]), difference(g[2], g[0])
     if _side(u, v, w) != 0:
         return NO
@@ -147,7 +147,7 @@ def _turned(t: Triangle, k: int) -> Triangle:
 
 @kernel
 def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float) -> int:
-    """Decide a pair of triangles by the corners that they share."""
+    """Return YES, NO or DOUBT: whether two triangles intersect, by the corners that they share."""
     common, i, j, lone_f, lone_g = 0, 0, 0, 3, 3
     for k in range(3):
         for h in range(3):

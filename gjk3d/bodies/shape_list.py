@@ -42,7 +42,7 @@ class ShapeList:
 
     @cached_property
     def reaches(self) -> Array:
-        """The greatest coordinate of each object."""
+        """The greatest coordinate of each object, (n,)."""
         return np.array([parts.reach for parts in self.parts])
 
     @cached_property
@@ -61,14 +61,14 @@ class ShapeList:
 
     @cached_property
     def faces(self) -> tuple[Faces, int]:
-        """See `gjk3d.bodies.manifolds.faces_in`."""
+        """The faces of all objects, and the most corners of a feature; see `gjk3d.bodies.manifolds.faces_in`."""
         if len(self) == 1:
             return faces_in(self.parts[0])
         return part_faces(self.things, slice(None))
 
     @cached_property
     def planes(self) -> tuple[Array, Ints]:
-        """The planes of `gjk3d.convex.solve.planes_of`, the first index of each object, and the last end."""
+        """The planes of all objects (`gjk3d.convex.solve.planes_of`), and the index at which each object begins."""
         every = [planes_of(thing) if isinstance(thing, Shape) else _NO_PLANES for thing in self.things]
         return np.concatenate(every), np.cumsum([0, *map(len, every)])
 

@@ -26,8 +26,8 @@ class Shell(Body):
 
     An open mesh is a surface without volume, so a thin body may pass through it between two steps. A shell is the body
     that a ball of diameter ``thickness`` sweeps on the surface, with a rounded rim. `gjk3d.collide`, `distance`,
-    `contact` and similar queries accept it on either side, and their results are exact for this body. The depth of an
-    overlap has bounds, as for a `Compound`.
+    `contact` and similar queries accept it as either argument. Their results are exact for this body. The depth of
+    an overlap has bounds, as for a `Compound`.
 
     A closed mesh is solid in `gjk3d.collide`, so its shell is the mesh grown by half the thickness. The shell of a
     ``Mesh(..., solid=False)`` is hollow.
@@ -133,28 +133,28 @@ class Plates(TreeParts):
         )  # fmt: skip
 
     def shape(self, part: int) -> Shape:
-        """See `Parts`."""
+        """Return one part in its own frame."""
         return Triangle(self._corners[part]).inflated(self.radius)
 
     def hull(self) -> Shape:
-        """See `Parts`."""
+        """Return the convex hull of all parts."""
         return self.mesh.hull().inflated(self.radius)
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """See `Parts`."""
+        """Closed meshes with an interior, and their pose rows."""
         return [(self.mesh, IDENTITY[0])] if self.mesh.is_solid else []
 
     def ends(self, n: Array) -> Array:
-        """See `Parts`."""
+        """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         surface_ends = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
         out: Array = surface_ends + self.radius * np.stack([-n, n])
         return out
 
     def points(self) -> Array:
-        """See `Parts`."""
+        """Return at least one point of every connected piece, (k, 3)."""
         return self.mesh._body_points
 
     def samples(self) -> Array:
-        """See `Parts`."""
+        """Return points spread over the whole body, (k, 3), for lower bounds of depth."""
         return self.mesh._used

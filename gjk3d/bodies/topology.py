@@ -22,7 +22,7 @@ from gjk3d.typing import Array, Bools, Ints
 
 
 def checked_vertices(value: Any) -> Array:
-    """Return the checked vertices of a mesh as a new array."""
+    """Return the vertices of a mesh as a new (n, 3) float array; raise if they are not finite real numbers."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
         raise ShapeError(f"vertices are of type {raw.dtype}, expected real numbers, (n, 3)")
@@ -40,7 +40,7 @@ def checked_vertices(value: Any) -> Array:
 
 
 def checked_faces(value: Any, limit: int) -> Ints:
-    """Return the checked faces of a mesh with ``limit`` vertices."""
+    """Return the faces of a mesh with ``limit`` vertices as an (m, 3) int array; raise if an index is invalid."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
         raise ShapeError(f"faces are of type {raw.dtype}, expected integers, the indices of three vertices in each row")

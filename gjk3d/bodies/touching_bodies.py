@@ -268,7 +268,7 @@ def _best_of_pairs(
 
 @inlined
 def _end(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the extent of a box along a unit vector."""
+    """Return the greatest coordinate of box i along a unit vector."""
     p, far = boxes[i], 0.0
     for c in range(3):
         far += n[c] * p[c] + abs(n[0] * p[6 + 3 * c] + n[1] * p[7 + 3 * c] + n[2] * p[8 + 3 * c]) * p[3 + c]
@@ -536,8 +536,8 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
 def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
     """Write the depth of a touch or of a ball B and return `ANSWERED`, or return the code if a search is needed.
 
-    In the second case the status is TOUCHING with the normal if the interiors are disjoint, UNDECIDED with the normal
-    if no parts overlap, and otherwise OVERLAPPING.
+    If a search is needed, the status is TOUCHING with the normal for disjoint interiors, UNDECIDED with the normal if
+    no parts overlap, and otherwise OVERLAPPING.
     """
     a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     if a.inside == SKIN or (a.kind == TRIANGLES and a.floats[0] == 0.0):

@@ -71,7 +71,7 @@ def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
 
 @kernel
 def pair_gap(x: PosedPair, i: int, j: int, best: NearestParts, reach: float) -> float:
-    """Return a lower bound of the gap between two boxes."""
+    """Return a lower bound of the gap between box i of A and box j of B."""
     gap = _plane_gap(x, i, best)
     return gap if gap > reach else max(gap, node_gap(x.m, x.a, i, x.b, j))
 
@@ -154,7 +154,7 @@ def solve_leaves(
 
 @inlined
 def share_of(distance: float, margin: float, share: float) -> float:
-    """Return the margin plus a share of the part of a distance beyond it."""
+    """Return ``margin`` plus ``share`` times the excess of a distance over ``margin``."""
     return margin + share * (distance - margin) if distance > margin else distance
 
 

@@ -59,13 +59,13 @@ def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
 
 @kernel
 def _digits_cross(u: Vec3, v: Vec3) -> Vec3:
-    """Return u x v as for vectors that differ from u and v by no more than their rounding."""
+    """Return u x v with an error like that of rounding u and v, computed exactly if u and v are nearly parallel."""
     return careful_cross(u, v, _FEW_DIGITS * dot(u, u) * dot(v, v))
 
 
 @kernel
 def plane_normal(t: Triangle) -> Vec3:
-    """Return a vector orthogonal to a triangle, which has all digits for slivers too."""
+    """Return a vector orthogonal to a triangle, which is accurate for slivers too."""
     return _digits_cross(sub(t[1], t[0]), sub(t[2], t[0]))
 
 

@@ -57,7 +57,7 @@ def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
 class VoxelGrid(Body):
     """The occupied cubes of a grid as a solid.
 
-    `gjk3d.collide`, `distance`, `contact` and similar queries accept it on either side. Their results are exact for the
+    `gjk3d.collide`, `distance`, `contact` and similar queries accept it as either argument. Results are exact for the
     cubes. Cubes that form a larger box are tested together. The depth of an overlap has bounds, as for a `Compound`.
 
     Parameters
@@ -65,7 +65,7 @@ class VoxelGrid(Body):
     occupied : (nx, ny, nz) bool
         Whether each cube is solid. Numbers other than 0 count as solid.
     pitch : float
-        Edge of a cube.
+        Edge of a cube, in the caller's unit.
     origin : (3,) float
         The least corner of the cube [0, 0, 0]. Cube [i, j, k] begins at an offset of ``pitch * (i, j, k)``.
 
@@ -119,7 +119,7 @@ class VoxelGrid(Body):
 
     @property
     def volume(self) -> float:
-        """Volume of all cubes."""
+        """Volume of all occupied cubes, in the cube of the unit of ``pitch``."""
         return float(np.count_nonzero(self._occupied)) * self.pitch**3
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ class VoxelGrid(Body):
         return np.concatenate(blocks)
 
     def _build_parts(self) -> Copies:
-        """See `Body`."""
+        """Return the merged boxes of occupied cells as parts."""
         from scipy.ndimage import label  # loaded on demand
 
         cells = self._merged_cells()

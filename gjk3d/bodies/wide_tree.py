@@ -34,7 +34,7 @@ _FARTHEST = 3e38  #: of a box without a child: its low corner is beyond its high
 
 
 class WideTree(NamedTuple):
-    """A tree in arrays."""
+    """A tree with eight boxes per node, in arrays."""
 
     boxes: Floats32_3  #: (nodes, 6, 8): low corners by axis, then high corners
     children: Ints32_2  #: (nodes, 8): a node, -1 for none, or -2 - k for leaf k
@@ -57,7 +57,7 @@ class WideStack(NamedTuple):
 
 
 def new_stack() -> WideStack:
-    """Return scratch for a traversal."""
+    """Return the scratch of a traversal."""
     floats = (np.empty(count, np.float32) for count in (STACK, LANES, LANES))
     return WideStack(np.empty(STACK, np.int64), *floats)
 

@@ -142,7 +142,7 @@ class DepthBodies(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The state of a search, and the bodies by their parts."""
+    """The state of a search, and the pair of bodies as convex parts."""
 
     state: Array
     parts: PosedPair
@@ -193,9 +193,9 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 
 @kernel
 def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) -> tuple[Vec3, int]:
-    """Expand branches until no triangle overlaps B; return that translation, 0 for none, and the number of branches.
+    """Expand branches until no triangle overlaps B; return the translation, 0 if none, and the number of branches.
 
-    ``x`` are the bodies by their parts.
+    ``x`` is the pair of bodies as convex parts.
     """
     nodes, walls, results, directions = s.r.nodes, s.r.walls, s.r.depths, s.r.directions
     while True:
@@ -223,7 +223,7 @@ def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) 
 
 @inlined
 def _within(relative: float, error: float, state: Array) -> bool:
-    """Return whether the bounds are within a relative width."""
+    """Return whether the upper bound exceeds the lower one by at most a relative width and rounding."""
     return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
 
 
@@ -284,7 +284,7 @@ def _is_new(direction: Vec3, directions: Array, start: int, stop: int) -> bool:
 
 @kernel
 def _go(x: PosedPair, s: Sides, d: Search, todo: Array, count: int, most: int) -> None:
-    """Try some directions in order, and continue from the first few beyond the walls of their translations."""
+    """Try directions in order, at most ``most`` new ones, and continue the search (`_follow`) from the first few."""
     left = most
     for k in range(count):
         if left == 0 or _within(_CLOSE, x.error, d.state) or d.state[TRIED] >= TRIES:
@@ -301,7 +301,7 @@ def _go(x: PosedPair, s: Sides, d: Search, todo: Array, count: int, most: int) -
 
 @kernel
 def _add(todo: Array, count: int, direction: Vec3) -> int:
-    """Append a direction to the list, and return its length."""
+    """Append a nonzero direction as a unit vector, and return the length of the list."""
     length = sqrt(dot(direction, direction))
     if not length > NO_LENGTH:
         return count
@@ -408,7 +408,7 @@ def _by_parts(
 
 @kernel
 def _take_inner(state: Array, inner: Array) -> None:
-    """Raise the lower bound to the depth of the innermost point."""
+    """Raise the lower bound to the depth of the innermost point, and store this point."""
     if inner[0, 0] > state[LEAST]:
         state[LEAST] = inner[0, 0]
         set_vec(state, PLACE, vec_at(inner[0], 1))
@@ -426,9 +426,9 @@ def _near_only(x: PosedPair, s: Sides, most: float) -> Sides:
 def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search) -> None:
     """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
 
-    ``x`` and ``s`` are the bodies by their parts. ``by_faces`` and ``all_of`` are the bodies as they are moved, where a
-    polytope is replaced by its faces. Whole surfaces are the most expensive step. They are searched only if the bounds
-    still differ after the directions were tried.
+    ``x`` and ``s`` have the bodies as convex parts. In ``by_faces`` and ``all_of`` a polytope is replaced by its faces,
+    for collision queries of the moved bodies. The search of whole surfaces is the most expensive step. It runs only if
+    the bounds still differ after the directions were tried.
     """
     state, r = d.state, s.r
     state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
@@ -516,8 +516,8 @@ def depth_rows(
 ) -> None:
     """Compute bounds of the depth at pose rows.
 
-    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. The only one of
-    ``solids`` is b if it is a polytope that intersects a mesh.
+    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. The item of ``solids`` is
+    b if b is a polytope that intersects a mesh, otherwise empty.
     """
     t, solid = bodies, solid_in(solids, plain(0))
     s = Sides(t.meshes, t.surface_a, t.surface_skin, t.outward_a, t.outward_b, r.part_pairs, w, r)
@@ -623,7 +623,7 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
 
 
 def _solids_of(b: Parts) -> GivenSolids:
-    """Return a polytope in the format of `gjk3d.bodies.facets`, created once."""
+    """Return b in the format of `gjk3d.bodies.facets`, which is cached; it is empty unless b is a polytope."""
     try:
         solids: GivenSolids = b._solids
     except AttributeError:
@@ -700,7 +700,7 @@ def _past_box(a: Parts, b: Parts, m: Array) -> tuple[float, Array]:
 
 
 def _skin_parts(a: Parts, b: Parts) -> Parts:
-    """Return the faces of a solid polytope that intersects a mesh, whose depth is faster to compute; otherwise b."""
+    """Return the faces of b, whose depth is faster to compute, if b is a solid polytope and a is a mesh; else b."""
     if isinstance(a, Triangles) and isinstance(a.mesh, Mesh) and isinstance(b, PlacedParts) and len(b.things) == 1:
         thing, row = b.things[0]
         if isinstance(thing, Polytope) and (row == IDENTITY[0]).all():
@@ -711,7 +711,7 @@ def _skin_parts(a: Parts, b: Parts) -> Parts:
 
 
 def skin_of(shape: Polytope) -> Mesh:
-    """Return the faces of a polytope as a mesh, created once. The mesh is open if the polytope is flat or a point."""
+    """Return the faces of a polytope as a mesh, which is cached, and open for a flat polytope or a point."""
     if "skin" not in shape._cache:
         hull = shape._hull()
         faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]
@@ -721,8 +721,8 @@ def skin_of(shape: Polytope) -> Mesh:
 
 
 def deepest_inside(x: MeshPair) -> float:
-    """Return the depth of the deepest of some points of either surface, a lower bound of `gjk3d.penetration`.
+    """Return the greatest depth of sample points of either surface, a lower bound of `gjk3d.penetration`.
 
-    It is usually within a few percent.
+    The bound is usually within a few percent.
     """
     return innermost(x.a, x.b, x.m, x.error, SAMPLES, LOOKS)[0]

@@ -147,7 +147,7 @@ def set_plane(row: Array, n: Vec3, far: float) -> None:
 
 @inlined
 def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the extent of a box along a unit vector."""
+    """Return the greatest coordinate of box i along a unit vector."""
     b = boxes[i]
     far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
     for c in range(3):
@@ -157,7 +157,7 @@ def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
 
 @kernel
 def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
-    """Return whether one of the planes of a search separates two boxes; the last column is the end of a single B."""
+    """Return whether one of the planes of a search separates two boxes; the planes store the end of a ``single`` B."""
     for k in range(count):
         n = row3(planes, k)
         end = planes[k, END]
@@ -267,7 +267,7 @@ def outward_of(s: Posed, p: int) -> Vec3:
 
 @kernel
 def is_bounding(s: Posed, p: int, q: int) -> bool:
-    """Return whether one of two parts bounds a solid."""
+    """Return whether part p of A or part q of B bounds a solid."""
     u, v = outward_of(s, p), outward_at(s.b.outward, q)
     return bool(dot(u, u) + dot(v, v) > 0.5)
 
@@ -472,7 +472,7 @@ def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
 
 @kernel
 def _search(s: Posed, first: int, most: float, work: int, w: TreeScratch) -> tuple[float, Vec3, int]:
-    """Follow a plane; return the length of a separating translation, inf for none, the vector, and the work left."""
+    """Search from a plane; return a separating translation (its length, inf if none, and vector) and the work left."""
     planes = s.planes
     set_plane(planes[0], row3(s.starts, first), s.starts[first, FAR])
     count, single = 1, is_single(s.x.b)
@@ -568,7 +568,7 @@ def fast_rows(
 ) -> int:  # fmt: skip
     """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
 
-    It does for the fast depth what `touch.distance_rows` does for other depths.
+    This is `gjk3d.bodies.touching_bodies.distance_rows` for the fast depth.
     """
     pair, faces = TreePair(a.parts, b.parts, order), query.faces
     bounds_only = DistanceQuery(faces, BOUNDS, query.most, query.above)
@@ -603,7 +603,7 @@ def fast_rows(
 
 
 def fast_body(parts: Parts) -> FastBody:
-    """Return a body in the format of the fast depth, created once."""
+    """Return a body in the format of the fast depth, which is cached."""
     try:
         body: FastBody = parts._fast
     except AttributeError:

@@ -251,7 +251,7 @@ def _touched(t: Triangle, h: Host) -> int:
 
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
-    """Return the greatest distance of a triangle's corners from a face, or from it and a coplanar neighbour."""
+    """Return the greatest distance of a triangle's corners from a face, or from the flat quadrilateral that has it."""
     triangle, flat = read(h.skin.tree.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
@@ -372,7 +372,7 @@ def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float)
 
 @kernel
 def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the bisector plane of two faces' planes, on the sides of p and of q; zeros for parallel planes."""
+    """Return the bisector of the planes of two faces, with p and q on its sides; zeros for parallel planes."""
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -393,7 +393,7 @@ def _over(p: Vec3, plane: Plane) -> float:
 
 @inlined
 def _cuts(t: Triangle, plane: Plane, radius: float, noise: float) -> bool:
-    """Return whether a plane leaves some of a triangle on both sides."""
+    """Return whether a plane cuts a triangle into pieces that are larger than rounding."""
     x, y, z = _over(t[0], plane), _over(t[1], plane), _over(t[2], plane)
     return bool(min(max(x, y, z), -min(x, y, z)) > max(16.0 * noise, _SLIVER * radius))
 
@@ -577,7 +577,7 @@ def waiting_for(budget: int) -> Waiting:
 
 
 def seeds_of(guest: Mesh) -> Array:
-    """Return some vertices of a mesh."""
+    """Return a sample of the vertices of a mesh."""
     return guest._cached("some vertices", lambda: thinned(guest._used))
 
 
@@ -651,9 +651,9 @@ def _find_planes(skin: Mesh) -> Array:
 
 @kernel
 def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
-    """Return the depth of a point, negative if it is at least as far outside, and the face above it.
+    """Return the least distance of a point below the planes, negative above one, and the face of that plane.
 
-    A result below ``enough`` may exceed the depth.
+    The scan stops at the first distance below ``enough``.
     """
     least, face = inf, 0
     for k in range(planes.shape[0]):
@@ -667,7 +667,7 @@ def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
 
 @kernel
 def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
-    """Return an upper bound of a triangle's depth, negative if it is outside; below ``enough`` it is not the least."""
+    """Return an upper bound of a triangle's depth, negative if it is outside; it stops at a bound below ``enough``."""
     bound = inf
     for k in range(planes.shape[0]):
         n = row3(planes, k)

@@ -285,7 +285,7 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 @kernel
 def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return the end time of a blocking pair, otherwise the present time and the earliest time it may block."""
+    """Return the end time of two triangles that block ``time``, or ``time``, and the earliest later time of a block."""
     d, noise = sweep.d, sweep.noise
     over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
@@ -459,13 +459,13 @@ def _facing(x: PosedPair, s: Sides, count: int) -> Vec3:
 
 @inlined
 def _height(core: Core, row: Array, n: Vec3) -> float:
-    """Return the extent of a part along a unit vector."""
+    """Return the greatest coordinate of a core at a pose row along a unit vector."""
     return dot(n, place(row, farthest_point(core, turn_back(row, n))))
 
 
 @inlined
 def top_along(x: PosedPair, p: int, n: Vec3, w: TreeScratch) -> float:
-    """Return the extent of part p of A along a unit vector."""
+    """Return the greatest coordinate of part p of A along a unit vector."""
     if x.a.kind == TRIANGLES:
         t = read(x.a.places, p)
         return max(dot(n, t[0]), dot(n, t[1]), dot(n, t[2])) + float(x.a.floats[0])

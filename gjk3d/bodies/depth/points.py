@@ -165,7 +165,7 @@ def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector:
 
 @kernel
 def _gather(m: Rigid, in_b: bool, h: Host, points: Array, count: int) -> int:
-    """Add the points of a search and their exit vectors to the known ones, and return their number."""
+    """Add the points of a search and their exit vectors to ``points``, and return the number of points."""
     hits, noise = h.results, h.results[0, NOISE]
     for k in range(1, 1 + int(hits[0, COUNT])):
         p = vec_at(hits[k], PLACE)
@@ -270,7 +270,7 @@ def _ball_in(
 def _balls_at(
     m: Rigid, p: Vec3, noise: float, a: Closed, b: Closed, distance: float, near: Balls, w: PointScratch
 ) -> Balls:
-    """Return the balls about a point of A's frame that is near another one with known balls."""
+    """Return the balls about a point p of A's frame, which is near a point with known balls."""
     radius_a, direction = _ball_in(p, a, noise, distance, near.a, w)
     if radius_a < 0.0:
         return Balls(radius_a, 0.0, direction)
@@ -280,7 +280,7 @@ def _balls_at(
 
 @entry
 def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center: Array1) -> float:
-    """Return the greatest sum of both radii, 0 if ``center`` is not in both solids; it becomes that of the balls."""
+    """Move ``center`` to a greatest sum of both radii, and return the sum, 0 if ``center`` is not in both solids."""
     p = (center[0], center[1], center[2])
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), w)
     if min(balls.a, balls.b) < 0.0:
@@ -337,7 +337,7 @@ def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, w: PointScratch, 
 
 
 def surface_of(parts: Parts) -> Surface:
-    """Return the surface of a body in the format of the kernels, created once."""
+    """Return the surface of a body in the format of the kernels, which is cached."""
     try:
         surface: Surface = parts._surface
     except AttributeError:
@@ -357,7 +357,7 @@ def surface_of(parts: Parts) -> Surface:
 
 
 def outward_normals(parts: Parts) -> Array:
-    """Return the normals of the parts of a body out of its solid, or one row of zeros; created once."""
+    """Return the normals of the parts of a body out of its solid, or one row of zeros, which are cached."""
     try:
         outward: Array = parts._outward
     except AttributeError:

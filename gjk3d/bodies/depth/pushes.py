@@ -211,11 +211,11 @@ def push_out(
 ) -> int:
     """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
-    Each closed mesh has the directions in which its faces push, the depth of the other body behind each face, and the
+    The push of a face of a closed mesh has the outward normal, the depth of the other body behind the face, and the
     deepest point there. The shortest separating translation of two faces is kept if it leads into neither mesh and is
     much shorter: it may be across edges that are not edges of the solid. If it leads into a mesh and the push is far
-    longer, such as for faces that cross near an edge or touch there from inside, the pair is lost to its neighbours. No
-    push is longer than ``most``, a translation that separates the bodies. Returns the number of selected pairs.
+    longer, such as for faces that cross near an edge or touch there from inside, the pair has no contact. No push is
+    longer than ``most``, a translation that separates the bodies. Returns the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)
@@ -258,7 +258,7 @@ def _is_free(x: PosedPair, by: Vec3, meshes: bool, w: TreeScratch) -> bool:
 
 @kernel
 def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: TreeScratch) -> float:
-    """Return the shortest translation that frees B of A's hull, or that of a given direction if it is short enough."""
+    """Return the length of a separating translation of the hulls: along a direction if <= ``near``, or the least."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(PosedPair(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
@@ -274,7 +274,7 @@ def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: Tre
 
 @kernel
 def freeing(x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, w: TreeScratch) -> float:
-    """Return the length of the shortest of a few translations that free B of A."""
+    """Return the least length of a few tested translations that separate B from A."""
     deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
     for j in range(start, stop):
         overlap = -f.out[j, 0]

@@ -55,7 +55,7 @@ def unbroken() -> Iterator[None]:
 
 
 class Aside:
-    """A pool of threads that Ctrl-C does not reach; it interrupts the waiting thread at once.
+    """A pool of threads that Ctrl-C does not reach; Ctrl-C interrupts the waiting thread at once.
 
     A running kernel, a file reader or a boolean of solids cannot be stopped, and may take many seconds. If the wait
     ends early, running work finishes without an effect, and waiting work is dropped.
@@ -70,7 +70,7 @@ class Aside:
         self._common = common  # passed before the other arguments
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of the work."""
+        """Return the result of ``work(*arguments)``."""
         return self._answer(self._pool.submit(work, *self._common, *arguments))
 
     def map(self, work: Callable[..., Any], rows: Iterable[Any]) -> Iterator[tuple[Any, Any]]:

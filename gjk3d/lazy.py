@@ -1,4 +1,4 @@
-"""Packages whose names are loaded at their first use. A misspelt name gets the nearest one."""
+"""Packages whose names are loaded at their first use. The error for a misspelt name contains the nearest name."""
 
 import sys
 from collections.abc import Callable

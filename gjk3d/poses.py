@@ -235,7 +235,7 @@ def relative(row_a: Array, row_b: Array) -> Array:
 
 
 def relatives(rows_a: Array, rows_b: Array) -> Array:
-    """Return the poses (n, 13) of B in A's frame, from the pose rows of both."""
+    """Return the poses of B in A's frame, (n, 13), from the pose rows of A and of B, (n, 13) each."""
     inverse, turns = rows_a[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1), rows_b[:, :9].reshape(-1, 3, 3)
     out = np.zeros((len(rows_a), WIDTH))
     out[:, :9] = (inverse[:, :, :, None] * turns[:, None]).sum(axis=2).reshape(-1, 9)

@@ -50,7 +50,7 @@ def compared(*names: str) -> Callable[[_C], _C]:
 
 
 class Answer(Generic[N]):
-    """The base of results: for type checkers ``[float]`` of one pair, ``[NDArray[np.float64]]`` of n pairs."""
+    """The base class of results. Type checkers see ``Answer[float]`` for one pair, and an array type for n pairs."""
 
     __slots__: tuple[str, ...] = ()
     _repr_mimebundle_ = shown
@@ -312,7 +312,7 @@ class PartsCertificate(NamedTuple):
 
 
 def _many(pose: Any) -> bool:
-    """Return whether poses are a stack with one row per result. A stack of length one serves all rows."""
+    """Return whether ``pose`` is a stack with one pose per result. A stack of length one applies to all results."""
     return getattr(pose, "ndim", 2) == 3 and len(pose) > 1
 
 
@@ -334,7 +334,7 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the row of one pair's result, its marks and both poses (maybe read-only), or None without a row."""
+    """Return the row of one pair's result, its marks and both poses (maybe read-only), or None if it has no row."""
     try:
         row = answer._row
     except AttributeError:
@@ -350,7 +350,7 @@ def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
 
 
 def _from_bytes(answer: Any) -> tuple[Any, ...]:
-    """Return the row of a result in the form that Python writes."""
+    """Return the row of a result that a builtin made, in the form of a row that Python makes."""
     numbers, code, *poses = cast("Any", row_of(answer))
     stored = (None if pose is None else pose.tobytes() for pose in poses)
     return numbers.copy(), code, answer.shape_a, answer.shape_b, answer.asked, *stored
@@ -377,7 +377,7 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
 
 
 def missing(answer: Any, name: str) -> Any:
-    """Compute a field of a result of one pair at its first use."""
+    """Return a field of a result of one pair, computed from its row at the first use."""
     unpack = _UNPACK.get(name)
     if unpack is None:
         if name == "certificate":
@@ -492,7 +492,7 @@ class Distance(Answer[N]):
     def separation_vector(self: Distance[Any]) -> Array:
         """Shortest known translation of B that separates it from A: (3,) float or (n, 3) float, zero when apart.
 
-        After it convex shapes just touch, and other bodies are apart. Another name is minimum translation vector (MTV).
+        Also called minimum translation vector (MTV). After it convex shapes just touch, and other bodies are apart.
         """
         vector: Array = (
             np.asarray(self.depth)[..., None] * self.normal if self.normal.ndim == 2 else self.depth * self.normal

@@ -31,14 +31,14 @@ def count(number: int, noun: str, mark: str = "") -> str:
 
 
 def excerpt(rows: Sequence[object], most: int = 8) -> str:
-    """Return lines, one per row, as `repr` shows them; of many rows only the first and the last ones."""
+    """Return the `repr` of each row on a line of its own; of more than ``most`` rows only the first and the last."""
     half, left = most // 2, len(rows) - most
     few = [*map(repr, rows[:half]), f"... {left} more ...", *map(repr, rows[-half:])] if left > 1 else map(repr, rows)
     return "".join(f"\n {row}" for row in few)
 
 
 def cut(value: object, most: int = 200) -> str:
-    """Return the first letters of a text of any length."""
+    """Return a value as text, truncated to ``most`` letters."""
     text = str(value)
     return text if len(text) <= most else f"{text[:most]}..."
 

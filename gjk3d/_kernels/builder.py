@@ -1,16 +1,16 @@
 """Build the machine code of all kernels: each compiled alone, then linked and optimised in groups, all in parallel.
 
-``python -m gjk3d._kernels.builder`` builds it for this machine. Each step is cached in `files.folder` by a hash of its
-inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
+``python -m gjk3d._kernels.builder`` builds the machine code for this machine. Each step is cached in `files.folder` by
+a hash of its inputs, so that an edit repeats a step only for the kernels that depend on the edited code:
 
 ===========  =====================  ==================================================================================
-folder       content                the name is a hash of ===========  =====================
-================================================================================== (top)        the machine code
-`store.source_key` (the code of all kernels, see `sources`) and the kind of machine keys         that key
-the bytes of all files of the package bitcode      one kernel             its code, its types and constants, the
-signatures of the kernels that it calls groups       one group, optimised   the bitcode of its kernels, and of the small
-ones of other groups that it copies ===========  =====================
-==================================================================================
+folder       content                the name is a hash of
+===========  =====================  ==================================================================================
+(top)        the machine code       `store.source_key` (the code of all kernels, see `sources`) and the kind of machine
+keys         that key               the bytes of all files of the package
+bitcode      one kernel             its code, its types and constants, the signatures of the kernels that it calls
+groups       one group, optimised   the bitcode of its kernels, and of the small ones of other groups that it copies
+===========  =====================  ==================================================================================
 
 ``sources.json`` has the definitions that `sources` reads from a file, by the bytes of the file. An edit of a docstring
 changes only ``keys`` and ``sources.json``. No file is a pickle, because a pickle runs code when it is read.
@@ -196,20 +196,20 @@ def one_group(kernels: Kernels) -> Bitcode:
 
 
 def write_group(path: Path, code: Bitcode) -> None:
-    """Write the one group of `whole` for a wheel."""
+    """Write the group of `one_group` for a wheel."""
     facts = code._asdict()
     (module,) = facts.pop("modules")
     store.write_built(path, module, facts)
 
 
 def read_group(path: Path) -> Bitcode | None:
-    """Return the group that `write_whole` wrote, or None if the package has none."""
+    """Return the group that `write_group` wrote, or None if the file does not exist."""
     built = store.read(path)
     return built and Bitcode([built.content], **built.facts)
 
 
 def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode]:
-    """Return the groups of kernels."""
+    """Return the bitcode of kernels, one item per group."""
     members = _members(kernels, groups)
     owner = {symbol: k for k, group in enumerate(members) for symbol in group}
     called: set[str] = set()

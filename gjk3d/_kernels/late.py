@@ -61,7 +61,7 @@ def source(entry: Any) -> Function:
 
 
 class Late:
-    """An entry without machine code, which is replaced inside by the machine code once it is built."""
+    """An entry without machine code, which calls the machine code once it is built."""
 
     def __init__(self, name: str, function: Function, single: bool) -> None:
         self.name, self.py_func, self.single = name, function, single
@@ -154,7 +154,7 @@ def _misses(code: dict[str, Any]) -> str:
 
 
 def _load() -> None:
-    """Load the object's entries if there is one, and it works."""
+    """Load the entries of the object file, if there is a file and its test kernel returns the known result."""
     global _hopeless
     if _code:
         return

@@ -3,7 +3,7 @@
 A kernel depends on its own definition and on every definition that its names refer to, in any file: kernels that it
 calls, constants, annotations, NamedTuples, and the functions that compute constants. The key of the machine code is a
 hash of all of these and of `gjk3d._kernels`, which compiles them. A name that is only shadowed by a local variable
-counts too, so the key may change without need, but never fails to change.
+counts too. So the key may change without need, but a change that matters always changes it.
 
 Neither numba nor an import of the files is needed. The definitions of a file are cached by the hash of its bytes.
 """

@@ -163,7 +163,7 @@ if TYPE_CHECKING:
         """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
-        """Return which triangles of a leaf a line meets, and write the distances from the point to the triangles.
+        """Return which triangles of a leaf a line hits, and write the distances from the line's point to the triangles.
 
         ``rim`` is the rounding of twice the area between the line and an edge. Bits 8 to 15 are set for triangles whose
         projected area is more than `CLEAR` times as large. Of these, bits 16 to 23 are set if the line does not pass an

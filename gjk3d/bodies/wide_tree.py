@@ -4,8 +4,8 @@ Boxes and the corners in the leaves only discard triangles. A query adds more th
 vertices of the mesh in float64 alone decide the results, so the bits do not depend on the order of the visits.
 
 The tree is collapsed from a binary tree of `gjk3d.bodies.bvh`: a node opens its largest descendants until it has eight,
-and a descendant of at most eight triangles is a leaf.
-Boxes are in units of a power of two that brings the coordinates of the mesh near 1, where float32 has its range.
+and a descendant of at most eight triangles is a leaf. Boxes are in units of a power of two that brings the coordinates
+of the mesh near 1, where float32 has its range.
 """
 
 from __future__ import annotations

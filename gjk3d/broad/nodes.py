@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float, float, float]
 
 @inlined
 def joined_area(boxes: Array, a: int, b: int) -> float:
-    """Return half the surface of the box that contains two boxes."""
+    """Return half the surface area of the box that contains boxes a and b."""
     x = max(boxes[a, 3], boxes[b, 3]) - min(boxes[a, 0], boxes[b, 0])
     y = max(boxes[a, 4], boxes[b, 4]) - min(boxes[a, 1], boxes[b, 1])
     z = max(boxes[a, 5], boxes[b, 5]) - min(boxes[a, 2], boxes[b, 2])
@@ -37,7 +37,7 @@ def joined_area(boxes: Array, a: int, b: int) -> float:
 
 @inlined
 def area(boxes: Array, a: int) -> float:
-    """Return half the surface of a box."""
+    """Return half the surface area of box a."""
     x, y, z = boxes[a, 3] - boxes[a, 0], boxes[a, 4] - boxes[a, 1], boxes[a, 5] - boxes[a, 2]
     return float(x * y + y * z + z * x)
 
@@ -198,7 +198,7 @@ def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> Non
 
 @kernel
 def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
-    """Set the box of a leaf. Inside the box two levels above, the leaf stays, else the leaf is inserted again."""
+    """Set the box of a leaf, and insert the leaf again unless the box is inside the box of its grandparent."""
     above = links[leaf, PARENT]
     if above >= 0 and links[above, PARENT] >= 0:
         above = links[above, PARENT]
@@ -214,7 +214,7 @@ def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> No
 
 @entry
 def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
-    """Give leaves new boxes, see `move_leaf`."""
+    """Set the boxes of leaves to the rows of ``fresh``, see `move_leaf`."""
     for k in range(leaves.shape[0]):
         box = (fresh[k, 0], fresh[k, 1], fresh[k, 2], fresh[k, 3], fresh[k, 4], fresh[k, 5])
         move_leaf(boxes, links, state, leaves[k], box)
@@ -222,7 +222,7 @@ def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: A
 
 @entry
 def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
-    """Fit all inner nodes to moved leaves; return the sum of their surfaces, which measures the cost of searches.
+    """Fit all inner nodes to moved leaves; return the sum of their surface areas, which measures the search cost.
 
     ``order`` is scratch for as many nodes as there are.
     """
@@ -252,7 +252,7 @@ SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, side
 
 @kernel
 def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> None:
-    """Fit the box of a node to leaves."""
+    """Fit the box of a node to the leaves start to stop of ``order``."""
     for c in range(3):
         boxes[node, c], boxes[node, 3 + c] = inf, -inf
     for k in range(start, stop):
@@ -286,7 +286,7 @@ def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
 
 @kernel
 def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
-    """Sort leaves into two halves; return the index at which the second half starts."""
+    """Sort leaves start to stop into two halves; return the index at which the second half starts."""
     axis, least, spread = widest(boxes, order, start, stop)
     half = start + (stop - start) // 2
     if stop - start == 2 or not spread > 0.0 or not spread < inf:
@@ -340,7 +340,7 @@ def build(
     boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
     costs: Array1,
 ) -> float:  # fmt: skip
-    """Build the tree of the first ``count`` leaves of ``order``; return the sum of the surfaces of the inner nodes.
+    """Build the tree of the first ``count`` leaves of ``order``; return the sum of the inner nodes' surface areas.
 
     ``room`` is the capacity for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN)
     and ``costs`` (BINS).

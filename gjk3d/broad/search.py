@@ -100,7 +100,7 @@ def split_between(
 
 @kernel
 def along_ray(boxes: Array, node: int, starts: Array, directions: Array, k: int, far: float) -> bool:
-    """Return whether a ray may hit a box within a distance, by slabs that are enlarged for rounding."""
+    """Return whether ray k may hit the box of a node within a distance, by slabs that are enlarged for rounding."""
     pad = 0.0
     for c in range(3):
         pad += _PAD * (abs(boxes[node, c] - starts[k, c]) + abs(boxes[node, 3 + c] - starts[k, c]))

@@ -83,7 +83,7 @@ class Tree:
             self._build(self.leaves)
 
     def insert(self, leaves: Ints, boxes: Array) -> None:
-        """Insert new leaves."""
+        """Insert new leaves with boxes (m, 6)."""
         if not len(leaves):
             return
         self.reserve(int(leaves.max()) + 1)
@@ -101,7 +101,7 @@ class Tree:
         self.changed(len(leaves))
 
     def move(self, leaves: Ints, boxes: Array) -> None:
-        """Give leaves new boxes."""
+        """Set the boxes of leaves, (m, 6), and restructure the tree where they move far."""
         if len(leaves) * _FEW < len(self):
             moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
@@ -133,7 +133,7 @@ class Tree:
     def along_rays(
         self, starts: Array, directions: Array, far: float = inf, block_size: int = _CHUNK
     ) -> Iterator[Ints]:
-        """Yield blocks (m, 2): a ray, and a leaf whose box the ray may hit. ``directions`` are unit vectors."""
+        """Yield blocks of (m, 2): a ray, and a leaf whose box the ray may hit. ``directions`` are unit vectors."""
         root = int(self.state[ROOT])
         if root < 0:
             return

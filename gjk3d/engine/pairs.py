@@ -178,7 +178,7 @@ class Pairs:
         margin : float
             As in `gjk3d.collide`.
         workers : int
-            Number of threads. The results are identical for any number.
+            Number of threads. The results have the same bits for any number.
         memory : Memory, optional
             Memory of the same pairs in the same order. Booleans are the same with and without it.
         device : {"cpu", "cuda"}

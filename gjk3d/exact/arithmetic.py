@@ -43,7 +43,7 @@ def negative(a: Vec) -> Vec:
 
 
 def stretched(p: Vec, by: int) -> Vec:
-    """Return p times the number ``by``."""
+    """Return p times the integer ``by``."""
     return p[0] * by, p[1] * by, p[2] * by
 
 

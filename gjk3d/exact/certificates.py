@@ -210,7 +210,7 @@ def judge_carried(
 
 
 def judge_foot(certificate: Any, side: Side, up: Vec, placed: Body, tolerance: Fraction) -> list[str]:
-    """Return the flaws of the certificate of a core and a half-space with this normal."""
+    """Return the flaws of the certificate of a core and a half-space whose normal is ``up``."""
     flaw = _form(certificate, "plane")
     if flaw:
         return [flaw]
@@ -396,7 +396,7 @@ def _axis_to_z(body: Body, k: int, sign: int) -> Body:
 
 
 def _inscribe(difference: Difference, error: Fraction, proof: Enclosure) -> None:
-    """Grow a polygon in the section y = 0 of the difference until the disc in it is as large as wanted."""
+    """Grow a polygon in the section y = 0 of the difference until the disc in it proves the wanted bound."""
     points: set[_Plane] = set()
 
     def support_point(x: int, z: int) -> _Plane:

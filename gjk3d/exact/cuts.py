@@ -51,7 +51,7 @@ class Union:
     ----------
     parts : sequence of Body
     low, high : (n, 3) float
-        Corners of boxes about the parts, right to rounding.
+        Corners of boxes around the parts, accurate to rounding.
     """
 
     def __init__(self, parts: Sequence[Body]) -> None:
@@ -151,7 +151,7 @@ def _box_corners(part: Body) -> list[_Floats]:
 
 
 def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | str:
-    """Return a cut that seems to prove that all parts of A are at least this far from all parts of B, or the failure.
+    """Return a cut that seems to prove that all parts of A are at least ``least`` from all parts of B, or the failure.
 
     ``normal`` is the first direction that is tried.
     """
@@ -223,7 +223,7 @@ def is_near(p: Body, q: Body, most: Fraction, hint: Array) -> bool:
 
 
 def _boxes_gap(a: Union, b: Union, of: tuple[int, int, int, int]) -> float:
-    """Return the widest gap of the boxes about two groups along an axis, negative if the boxes overlap."""
+    """Return the widest gap along an axis of the boxes around two groups, negative if the boxes overlap."""
     ours, theirs = a.order[of[0] : of[1]], b.order[of[2] : of[3]]
     gap_ab = b.low[theirs].min(axis=0) - a.high[ours].max(axis=0)
     gap_ba = a.low[ours].min(axis=0) - b.high[theirs].max(axis=0)
@@ -288,7 +288,7 @@ def _integer_vector(n: Array) -> Vec:
 
 
 def flaws_of_cut(cut: PartsCertificate, a: Union, b: Union, least: Fraction) -> list[str]:
-    """Return the flaws of a cut as a proof that all parts of A are at least this far from all parts of B.
+    """Return the flaws of a cut as a proof that all parts of A are at least ``least`` from all parts of B.
 
     If the plane does not separate two single parts by enough, their exact distance is computed.
     """
@@ -337,7 +337,7 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
 
 
 def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
-    """Return whether two groups have this gap along a normal; see `Union.top`."""
+    """Return whether two groups have a gap of at least ``least`` along n, from their tops (`Union.top`)."""
     gap = -ours[0] - theirs[0]
     return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 

@@ -47,7 +47,7 @@ _AXES: tuple[Vec, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class Claim(NamedTuple):
-    """An answer in exact numbers."""
+    """A result in exact numbers."""
 
     distance: Fraction
     lower: Fraction
@@ -115,7 +115,7 @@ class Allowed(NamedTuple):
 
 
 def allowance(claim: Claim, bodies: list[tuple[Body, Placement]], slack: float) -> Allowed:
-    """Return the tolerances for bodies of this size."""
+    """Return the tolerances for the claim, from the size of the bodies."""
     size, stretch = _size(bodies)
     # floats are coarser far from the origin: at the pair itself, and at the translations of its poses
     places = [*claim.point_a, *claim.point_b, *(Fraction(x, at.shift) for _, at in bodies for x in at.translation)]
@@ -162,7 +162,7 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     proven : bool
-        Every claim of the answer is proven, to the tolerances that `verify` names.
+        Every claim of the result is proven, to the tolerances that `verify` names.
     refuted : bool
         At least one claim is proven wrong. If ``proven`` and ``refuted`` are False, `verify` could not decide.
     reasons : tuple of str
@@ -218,7 +218,7 @@ class Verdict(NamedTuple):
 
 
 class Case:
-    """The findings about one answer: contradictions, open claims, and proven bounds."""
+    """The findings about one result: contradictions, open claims, and proven bounds."""
 
     def __init__(self, wrong: list[str]) -> None:
         self.wrong = wrong
@@ -455,7 +455,7 @@ def _value(root: Root) -> Fraction:
 def on_plane(
     case: Case, claim: Claim, plane: SignedPlane, name: str, point: FractionVec, halfspace: Halfspace, allowed: Allowed
 ) -> Fraction:
-    """Prove that a point is in a half-space or on a plane, and return its distance from the surface or the inside."""
+    """Prove that a point is in a half-space or on a plane; return its distance from the surface, or from the solid."""
     inside, outside = plane.height(dot(plane.normal, point)).bracket()
     if outside > allowed.points or (halfspace._sides > 1.0 and -inside > allowed.points):
         case.wrong.append(f"{name} is outside the {'half-space' if halfspace._sides == 1.0 else 'plane'}")

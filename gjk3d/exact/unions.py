@@ -116,7 +116,7 @@ def judge_unions(result: Distance, a: WorldBody, b: WorldBody, flaws: list[str])
 
 
 def allowance_of(claim: Claim, a: WorldBody, b: WorldBody) -> Allowed:
-    """Return the tolerances for two bodies of this size."""
+    """Return the tolerances for the claim, from the size of the bodies."""
     far = float_above(sqrt_of(sub(a.origin, b.origin)))
     size = 2.0 * (a.size + b.size + far)
     error = Fraction(1e-300 + ROUNDING * size)
@@ -225,7 +225,7 @@ def _judge_apart(case: Case, claim: Claim, a: WorldBody, b: WorldBody, carried: 
 def _flaw_of_apart(
     a: WorldBody, b: WorldBody, least: Fraction, claim: Claim, cut: PartsCertificate | None = None
 ) -> str:
-    """Return the flaw of a proof that two bodies are at least this far apart. Empty if the proof is complete."""
+    """Return the flaw of a proof that two bodies are at least ``least`` apart. Empty if the proof is complete."""
     proposed = find_cut(a.union, b.union, least, _floats(claim.normal)) if cut is None else cut
     if isinstance(proposed, str):
         return proposed
@@ -421,7 +421,7 @@ def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, c
 
 
 def _deep_in_hulls(claim: Claim, a: WorldBody, b: WorldBody) -> bool:
-    """Return whether a convex set inside a closed surface is proven to overlap a part or another set by the depth."""
+    """Return whether a convex set inside a closed surface is proven to overlap a part or such a set by the depth."""
     ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
     n = _floats(claim.normal)
     return any(

@@ -16,7 +16,7 @@ _DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Raise an error for a file that is not Collada, declares entities, or places too many copies."""
+    """Return a Collada file unchanged, and 0; raise if it declares entities or places too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")
@@ -108,7 +108,7 @@ def _copies(root: Any) -> tuple[int, int]:
 
 
 def _triangles(element: Any) -> int:
-    """Return the number of triangles of a primitive, or at least of its polygons."""
+    """Return the number of triangles of a primitive, or a lower bound, the number of its polygons."""
     if _tag(element) not in ("triangles", "polylist", "polygons", "tristrips", "trifans"):
         return 0
     text = element.get("count", "0")

@@ -31,7 +31,7 @@ _FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Check the chunks of a GLB and its glTF."""
+    """Return a GLB without cameras, and 0; raise if its chunks or its glTF contradict the file."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
@@ -55,14 +55,14 @@ def unpacked(glb: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def packed(tree: dict[str, Any], binary: bytes) -> bytes:
-    """Return the GLB of a glTF and the chunks after it."""
+    """Return a GLB made of a glTF and the chunks after it."""
     text = json.dumps(tree, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(binary), len(text), _JSON) + text + binary
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Check the arrays that a glTF declares."""
+    """Return a glTF without cameras, and 0; raise if the declared arrays contradict the file."""
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
@@ -104,7 +104,7 @@ def _check_tree(tree: Any, size: int) -> None:
 
 
 def _refuse_nesting(nodes: list[dict[str, Any]]) -> None:
-    """Raise an error for nodes with two parents, for cycles, and for meshes that are too deep."""
+    """Raise an error for nodes with two parents, for cycles, and for meshes under too many nodes."""
     # trimesh places a node with two parents once
     parents: dict[int, int] = {}
     for k, node in enumerate(nodes):

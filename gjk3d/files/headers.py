@@ -1,6 +1,6 @@
 """Comparison of the size that a model file declares with its bytes, before a reader uses the file.
 
-A reader that splits garbage into lines and words needs many times its size in memory, so these checks come first.
+A reader that splits damaged data into lines and words needs many times its size in memory. These checks come first.
 
 A header that declares more than the file can contain would exhaust the memory of a reader. If the header declares more
 than the reader returns, a part of the file was lost without an error. Each check takes the bytes of a file. It returns
@@ -31,9 +31,9 @@ def refuse_nul(data: bytes, name: str) -> None:
 
 
 def share_of_lines(data: bytes, pattern: re.Pattern[bytes]) -> tuple[int, int, bytes]:
-    """Return the number of matching lines in a few windows, the number of all their lines, and the first other line.
+    """Return the number of matching lines in a few samples of the text, of all their lines, and the first other line.
 
-    ``pattern`` is that of the begin of a line. A line that continues after a backslash counts once.
+    ``pattern`` matches the start of a line. A line that continues after a backslash counts once.
     """
     good = every = 0
     odd = b""
@@ -145,12 +145,12 @@ MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Return the output of a reader process unchanged."""
+    """Return the output of a reader process unchanged, and 0."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Check the unpacked size of an archive."""
+    """Return a zip archive unchanged, and 0; raise if it unpacks to too many bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):

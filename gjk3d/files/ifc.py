@@ -82,7 +82,7 @@ def _line(error: dict[str, str]) -> str:
 
 
 def _named(model: Any, error: dict[str, str]) -> str:
-    """Return the line of an error, with its elements before it if they are known."""
+    """Return the message of an error as one line, after the elements that it concerns if these are known."""
     number = (error.get("product") or error.get("instance", "")).partition("=")[0].removeprefix("#")
     elements = _elements_of(model, int(number)) if number.isdigit() else []
     if not elements:
@@ -108,7 +108,7 @@ def _elements_of(model: Any, number: int) -> list[Any]:
 
 
 def _left_out(model: Any, products: list[Any]) -> list[str]:
-    """Return a note on objects with a shape that are not parts. Openings are not named, because they were cut out."""
+    """Return notes on the objects with a shape that are not parts, except openings, which were cut out."""
     part_ids = {product.id() for product in products}
     omitted = [e for e in model.by_type("IfcProduct") if e.Representation is not None and e.id() not in part_ids]
     counts = Counter(product.is_a() for product in omitted if not product.is_a(_CUT_OFF))

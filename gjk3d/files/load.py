@@ -191,7 +191,7 @@ def states_unit(file: Path | None) -> bool:
 
 
 def facets_of(geometry: Any) -> float:
-    """Return the error of the triangles of a geometry on curved faces, in its unit."""
+    """Return the distance of the triangles of a geometry from its curved faces, in its unit."""
     return float(geometry.metadata.get("facets", 0.0))
 
 
@@ -419,9 +419,9 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
 
 
 def _placed(graph: Any) -> Iterator[tuple[Any, Array, str]]:
-    """Yield each node with a geometry, its transform, and the name of the geometry.
+    """Yield each node that has a geometry, the node's transform, and the name of the geometry.
 
-    The transforms have the bits of `get` in trimesh 5.2, whose time grows with the third power of the depth.
+    The transforms equal those of `get` in trimesh 5.2, whose time grows with the third power of the depth.
     """
     from trimesh.transformations import fix_rigid
 

@@ -68,7 +68,7 @@ def check_obj(data: bytes) -> tuple[bytes, int]:
 
 
 def _plain(data: bytes) -> bytes:
-    """Return the lines of an OBJ in a uniform form. Unused lines are empty, so line numbers are unchanged."""
+    """Return an OBJ with normalized white space, whose unused lines are empty, so that line numbers are unchanged."""
     if b"#" in data:
         data = _REMARK_AFTER.sub(rb"\1", _REMARK.sub(b"", data))
     if b"\\\n" in data:
@@ -85,7 +85,7 @@ def _plain(data: bytes) -> bytes:
 
 
 def _without_digits(line: re.Match[bytes]) -> bytes:
-    """Return an empty line for a line with an unknown word. Raise an error if it may be a vertex or a face."""
+    """Return an empty line in place of a line with an unknown first word; raise if the line contains digits."""
     if re.search(rb"\d", line[0]):
         raise HeaderError(f"{_where(line)} does not begin with a word of OBJ. Correct or remove the line.")
     return b""
@@ -97,7 +97,7 @@ def _where(line: re.Match[bytes]) -> str:
 
 
 def _with_faces(data: bytes, starts: list[int]) -> tuple[bytes, int]:
-    """Return an OBJ whose faces have only absolute vertex indices. ``starts`` are the positions of its vertices."""
+    """Return an OBJ whose faces have only absolute vertex indices. ``starts`` has the positions of the vertex lines."""
     short = _FACES.sub(lambda faces: _TEXTURE_NORMAL.sub(b"", faces[0]), data) if b"/" in data else data
     text = b"".join(_FACES.findall(short))
     indices = np.fromstring(text.replace(b"f", b" "), dtype=np.int64, sep=" ")

@@ -42,7 +42,7 @@ _REPORTED = 3  #: the exit code of a process whose output is a complete error me
 
 
 def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
-    """Return the output of a reader for a file. Anything that the reader prints is ignored.
+    """Return the output of a reader process for a file. Anything that the reader prints is ignored.
 
     ``alone`` means that the file refers to no other file, so that its size limits the work.
     """
@@ -139,7 +139,7 @@ def _ifc(source: str, target: str) -> None:
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:
     """Compile an MJCF, and write the model as a binary file of MuJoCo.
 
-    The files of a ``text`` are in the working folder instead of next to ``source``.
+    ``text`` means that the files to which the MJCF refers are in the working folder instead of next to ``source``.
     """
     mujoco: Any = importlib.import_module("mujoco")
     mujoco.set_mju_user_warning(lambda message: None)  # MuJoCo would write a log file into the working folder

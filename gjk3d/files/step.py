@@ -54,14 +54,14 @@ class _Products:
         self._names = {key: names.get(formations.get(formation, -1), "") for key, formation in definitions.items()}
 
     def called(self, name: str) -> list[int]:
-        """Return the definitions of the products with a name."""
+        """Return the definition numbers of the products with a name."""
         return [definition for definition, its in self._names.items() if its == name.strip()]
 
     def occurrence(self, wholes: list[int], node: str, before: int) -> tuple[list[int], str]:
-        """Return the product definition of a node below some products, and its name.
+        """Return the definition number of the product of a node, at most one in a list, and the name of the product.
 
-        Occurrences with equal names are in the order of the file. ``before`` is the number of earlier nodes with the
-        name.
+        The node is below one of the products ``wholes``. Nodes with equal names are in the order of the file, and
+        ``before`` is the number of earlier ones.
         """
         for parent in wholes:
             if used := self._used.get((parent, node.strip())):
@@ -156,7 +156,7 @@ _FACES = "TM_brep_faces"
 def write_facets(tree: dict[str, Any]) -> None:
     """Replace the kinds of faces of each mesh in a glTF of cascadio by ``extras["facets"]``.
 
-    That is the error of the triangles on curved faces, in metres.
+    This is the distance of the triangles from curved faces, in metres.
     """
     for mesh in tree.get("meshes", []):
         error = 0.0

@@ -35,7 +35,7 @@ _STL_LINE = re.compile(rb"(?i)((end)?(solid|facet|loop)|outer|vertex)\b")
 
 
 def check_stl(data: bytes) -> tuple[bytes, int]:
-    """Check the length of a binary STL, or the facets of a text STL."""
+    """Return an STL and its number of facets; raise if its length or its facets contradict that number."""
     if len(data) >= 84:
         count = struct.unpack_from("<I", data, 80)[0]
         if len(data) == 84 + 50 * count:
@@ -92,7 +92,7 @@ def _check_stl_text(data: bytes) -> tuple[bytes, int]:
 
 
 def check_ply(data: bytes) -> tuple[bytes, int]:
-    """Check that a PLY has enough bytes for the elements in its header."""
+    """Return a PLY and its number of faces; raise if it has too few bytes for the elements in its header."""
     end = data.find(b"end_header", 0, 1 << 20)
     if not data.startswith(b"ply") or end < 0:
         raise HeaderError("lacks a PLY header, which begins with 'ply' and ends with 'end_header'")
@@ -137,7 +137,7 @@ def check_ply(data: bytes) -> tuple[bytes, int]:
 
 
 def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: bool) -> int:
-    """Return the end of the declared rows of numbers.
+    """Return the position of the end of the declared rows of numbers.
 
     ``list_last`` means that the last row begins with the count of its numbers. ``empty`` means that empty rows count.
     """
@@ -153,7 +153,7 @@ def _rows(data: bytes, begin: int, promised: int, *, list_last: bool, empty: boo
 
 
 def check_off(data: bytes) -> tuple[bytes, int]:
-    """Check that an OFF has enough bytes for the counts in its first line."""
+    """Return an OFF without comments and its number of faces; raise if it has too few bytes for its counts."""
     refuse_nul(data, "OFF")
     if data.count(b"#") > MAX_REMARKS:
         raise HeaderError(f"has {data.count(b'#')} comments, expected at most {MAX_REMARKS}. Remove them.")

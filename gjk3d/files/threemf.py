@@ -51,7 +51,7 @@ class _Model(NamedTuple):
 
 
 def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Check the unpacked size of a 3MF archive, and that it contains models."""
+    """Return a 3MF archive unchanged, and 0; raise if it is too large when unpacked or contains no model."""
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):
@@ -124,7 +124,7 @@ class _Package:
         return item
 
     def count(self, uses: tuple[_Use, ...], above: tuple[tuple[str, str], ...] = ()) -> Count:
-        """Return the numbers of placed objects and of their triangles."""
+        """Return the number of placed objects, and the number of triangles of all of them."""
         placed = triangles = 0
         for use in uses:
             key = use.file, use.ident

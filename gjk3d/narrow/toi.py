@@ -4,8 +4,8 @@ Each body rotates at a constant rate about a reference point that moves straight
 fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first order. Its
 acceleration along n is at most sin(n, w) |w|^2 rho, where rho is its distance from the axis. So for the time s from now
 
-    phi(s) = min_B r.(n + s n x w_B) - max_A r.(n + s n x w_A) + n.(c_B - c_A + s (v_B - v_A)) - K s^2 / 2, K = sin(n,
-    w_A) |w_A|^2 rho_A + sin(n, w_B) |w_B|^2 rho_B
+    phi(s) = min_B r.(n + s n x w_B) - max_A r.(n + s n x w_A) + n.(c_B - c_A + s (v_B - v_A)) - K s^2 / 2,
+    K = sin(n, w_A) |w_A|^2 rho_A + sin(n, w_B) |w_B|^2 rho_B
 
 is below the true distance, and it is concave: the minimum of linear functions minus a square. If phi is large enough
 now and at s, it is large enough in between, so the whole step is free. Two support points evaluate it. For bodies that

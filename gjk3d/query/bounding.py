@@ -115,7 +115,7 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
 
 
 def _convex(x: Any, name: str) -> Any:
-    """Return the shape itself, or a convex shape around a body."""
+    """Return a convex shape itself, or a convex shape that contains a body."""
     shape_round = find_single("hull", x, name)
     return x if shape_round is None else shape_round(x)
 
@@ -198,8 +198,8 @@ def _oriented(shape: Shape) -> OBB:
 class _Fit(NamedTuple):
     """Functions that fit a volume to a shape, in the shape's frame and at poses.
 
-    ``fit_at`` takes one pose as a matrix or many poses as rows, and returns None for a matrix that is not a pose.
-    Without ``fit_at`` the volume in the frame of the shape is moved.
+    ``fit_at`` accepts one pose as a matrix or many poses as rows. It returns None for a matrix that is not a pose.
+    A kind of volume without ``fit_at`` is fitted in the shape's frame and then moved to the poses.
     """
 
     name: str
@@ -208,11 +208,11 @@ class _Fit(NamedTuple):
     fit_at: Callable[[Shape, Array, Array, bool], Any] | None = None
 
     def local(self, shape: Shape) -> Any:
-        """Return the volume in the frame of the shape, fitted once."""
+        """Return the volume fitted in the shape's frame, which is cached."""
         return shape._cached(self.name, lambda: self.fit(shape))
 
     def moved(self, shape: Shape, matrix: Array, rows: Array, single: bool) -> Any:
-        """Return the volume at poses."""
+        """Return the volume at a matrix or at pose rows, None for a matrix that is not a pose."""
         fit_at = self.fit_at
         return fit_at(shape, matrix, rows, single) if fit_at else self.local(shape)._moved(matrix, rows, single)
 

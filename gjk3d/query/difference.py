@@ -22,7 +22,7 @@ _support: Any = support_once  # a kernel, called from Python
 
 
 class Difference:
-    """A - B of the cores, which are the shapes without their radii, on which GJK and EPA run, in world axes."""
+    """The Minkowski difference A - B of the cores, which are the shapes without their radii, in world axes."""
 
     def __init__(self, result: Distance) -> None:
         a, b = result.shape_a, result.shape_b
@@ -45,11 +45,11 @@ class Difference:
         self.sampled = first is None or second is None or len(first) * len(second) > MOST
 
     def axes(self, vectors: Array) -> Array:
-        """Rotate directions, or points of A - B, from the axes of a trace to world axes."""
+        """Return directions, or points of A - B, rotated from the axes of a trace (A's axes) to world axes."""
         return np.asarray(vectors, dtype=np.float64) @ self.turn.T
 
     def place(self, points: Array) -> Array:
-        """Transform points of A or of B from the frame of a trace to the world."""
+        """Return points of A or of B transformed from the frame of a trace to the world."""
         return self.axes(points) + self.center
 
     def support(self, direction: Array) -> Array:

@@ -75,8 +75,8 @@ def collide(
         World from local; None is the identity. A stack for either shape, or stacks of equal length for both, gives n
         queries in one call.
     margin : float
-        In the caller's unit. With a positive margin the result is also True for shapes that are closer than the
-        margin. With a negative margin an overlap that is shallower than the margin is allowed.
+        In the caller's unit. With a positive margin the result is also True for shapes that are closer than the margin.
+        With a negative margin it is False for an overlap that is shallower than ``-margin``.
     workers : int
         Number of threads for a stack. The results have the same bits for any number.
     device : {"cpu", "cuda"}
@@ -158,13 +158,13 @@ def distance(
         Stop as soon as the distance provably exceeds this. Then the status is BEYOND, the bounds are valid, and the
         points are not the nearest points.
     tol : float, optional
-        Sufficient width of the interval, relative to the pair's size. The size is the extent of both shapes from their
+        Sufficient ``upper - lower``, relative to the pair's size. The size is the extent of both shapes from their
         origins, or from their middles if these are far from the origins, plus the distance. None is the promised width.
     trace : bool
         Store every step in ``result.trace``, for one pair only.
     certificate : bool
-        Store the proof of the bounds in ``result.certificate``, for one pair only. It does not change the bits of the
-        result. For non-convex bodies it takes up to seconds. For a HeightField it covers the part of the field that
+        Store the proof of the bounds in ``result.certificate``, for one pair only. The other fields of the result do
+        not change. For non-convex bodies it takes up to seconds. For a HeightField it covers the part of the field that
         the other shape can reach.
     workers : int
         Number of threads for a stack. The results have the same bits for any number.

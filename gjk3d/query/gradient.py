@@ -179,7 +179,7 @@ def _quick_gradient(result: Distance[Any]) -> Gradient | None:
 
 
 def _groups(result: Any, count: int) -> list[tuple[Any, tuple[Shape, Shape], tuple[Any, Any]]]:
-    """Return groups of rows that share two shapes: the rows, the shapes, and their poses."""
+    """Return groups of result rows that share two shapes: the rows, the shapes, and their poses."""
     if result.shape_a is not None:
         return [(np.arange(count), (result.shape_a, result.shape_b), (result.pose_a, result.pose_b))]
     pairs = result._pairs  # a result of many different pairs

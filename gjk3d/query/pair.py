@@ -179,7 +179,7 @@ class Pair:
 def collide_prepared(
     pair: Prepared, a: Any, b: Any, pose_a: Any, pose_b: Any, margin: float, workers: int = 1
 ) -> Any:  # fmt: skip
-    """Return the result of `gjk3d.collide` from prepared data.
+    """Return the result of `gjk3d.collide` for a pair of shapes with their prepared data.
 
     Poses that are not plain matrices go to `query_collide`.
     """
@@ -211,7 +211,7 @@ def distance_prepared(
     pair: Prepared, a: Any, b: Any, mode: int, pose_a: Any, pose_b: Any, max_distance: float = inf,
     tol: float | None = None, trace: bool = False, workers: int = 1, certificate: bool = False,
 ) -> Distance[Any]:  # fmt: skip
-    """Return a distance, in a mode of `gjk3d.narrow.solve`, from prepared data; see `collide_prepared`."""
+    """Return the distance of prepared shapes, in a mode of `gjk3d.narrow.solve`; see `collide_prepared`."""
     ma = STANDING if pose_a is None else plainly(pose_a)
     mb = STANDING if pose_b is None else plainly(pose_b)
     quick = pair.quick

@@ -114,7 +114,7 @@ class RayHit(Answer[N]):
         raise TypeError("the truth value of a RayHit is ambiguous. Use .hit")
 
     def __getitem__(self: RayHit[Any], index: SupportsIndex) -> RayHit[float]:
-        """Return one row of a stack."""
+        """Return the hit of one ray of a stack."""
         if self.point.ndim == 1:
             raise TypeError("this RayHit is of one ray and cannot be indexed. Use its fields, for example hit.distance")
         row: RayHit[float] = object.__new__(RayHit)
@@ -289,7 +289,7 @@ def raycast(
 
 
 class _Rays(NamedTuple):
-    """The arguments of `raycast` as rows; one row may be for all rays."""
+    """The arguments of `raycast` as arrays; an array with one row applies to all rays."""
 
     starts: Array
     directions: Array  #: of any length

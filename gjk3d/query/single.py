@@ -98,7 +98,7 @@ def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: floa
 
 @kernel
 def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> int:
-    """Return 0 or 1, the boolean for a plan. For any other number the Python function has to solve the query."""
+    """Return 1 if the shapes of a plan collide, 0 if not; for other numbers the Python function has to decide."""
     if py.word(plan + 8 * INTS) == 0:
         return 0 if bodies_apart(scratch, plan, pose_a, pose_b, margin) else -1
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
@@ -112,7 +112,7 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
 
 @inlined
 def solver_at(scratch: int, target: int) -> Solver:
-    """Return a solver in the scratch memory that writes its result to ``target``."""
+    """Return a `Solver` made of arrays in the scratch memory, whose result row is at the address ``target``."""
     work = views.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
     table = views.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
     simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
@@ -124,7 +124,7 @@ def solver_at(scratch: int, target: int) -> Solver:
 def solution(
     scratch: int, plan: int, pose_a: int, pose_b: int, mode: int, max_distance: float, tol: float, target: int
 ) -> int:  # fmt: skip
-    """Write the distance for a plan to ``target``; return its marks, -1 for an invalid pose."""
+    """Write the distance of a plan's shapes to the address ``target``; return its marks, -1 for an invalid pose."""
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
@@ -182,7 +182,7 @@ def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -
 
 @inlined
 def copy_pose(target: int, pose: int) -> None:
-    """Copy the numbers of a pose."""
+    """Copy the 16 numbers of a pose to the address ``target``."""
     for k in range(16):
         py.write(target + 8 * k, py.word(pose + 8 * k))
 
@@ -301,7 +301,7 @@ OBJECT, NUMBER, VECTOR, STATUS, TIGHT, STEPS = range(6)
 
 @inlined
 def read_field(words: int, data: int) -> int:
-    """Return the value of a field as a new object, 0 for a kind that only Python reads."""
+    """Return the address of a new object with a field's value, 0 for a kind that only Python reads."""
     kind, place = py.word(words + 8 * FIELD_KIND), data + 8 * py.word(words + 8 * WHERE)
     if kind == NUMBER:
         return py.new_float(place)
@@ -329,7 +329,7 @@ def numbers_of(row: int, kind: int) -> int:
 
 @builtin
 def get_field(answer: int, words: int) -> int:
-    """Return a field of a result; the field's object is created at the first access."""
+    """Return the address of a field of a result; the field's object is created at the first access."""
     slot = answer + py.word(words)
     if py.word(slot) != 0:
         return py.incref(py.word(slot))
@@ -448,7 +448,7 @@ thread_scratch = per_thread(QueryScratch)
 
 
 class Plan:
-    """Two packed convex shapes and the cache of their last query, in the form that kernels accept."""
+    """Two packed convex shapes, and the cache of their last query, as arrays for the kernels."""
 
     __slots__ = ("floats", "ints", "memory", "packed", "row", "words")
 
@@ -466,7 +466,7 @@ class Plan:
 class Prepared:
     """Prepared data of two shapes, without references to them.
 
-    ``quick`` has the fast functions of bodies. ``words`` are the words of the plan, or None if builtins cannot solve
+    ``quick`` has the compiled queries of bodies. ``words`` are the words of the plan, or None if builtins cannot solve
     the pair. ``known`` are the words that builtins read: those of the plan, or those of the boxes around bodies.
     """
 

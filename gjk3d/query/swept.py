@@ -44,7 +44,7 @@ class Swept(Composed):
     Returns
     -------
     Composed or Compound
-        A flat `Composed` without nested shapes. For a non-convex body it is a compound of the swept parts, one for each
+        A `Composed` without nested shapes. For a non-convex body it is a compound of the swept parts, one for each
         triangle of a mesh. The compound also contains a closed mesh at its start.
 
     Raises
@@ -75,7 +75,7 @@ class Swept(Composed):
     @overload
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any: ...
     def __new__(cls, shape: Any, motion: Any, pieces: int = PIECES) -> Any:
-        """Return the swept shape as a flat `Composed`, or as a compound for a non-convex body."""
+        """Return the swept shape as a `Composed` without nested shapes, or as a `Compound` for a non-convex body."""
         swept = find_single("sweep", shape, "Swept: shape") if is_collider(shape) else None
         if swept is not None:
             sweep = _sweep_along(motion, pieces)

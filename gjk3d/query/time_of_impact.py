@@ -163,7 +163,7 @@ class Impact(Answer[N]):
         raise TypeError("the truth value of an Impact is ambiguous. Compare .status with gjk3d.ImpactStatus.FREE")
 
     def __getitem__(self: Impact[Any], index: SupportsIndex) -> Impact[float]:
-        """Return one row of a stack."""
+        """Return the result of one row of a stack."""
         if self.time.ndim == 1:
             raise TypeError(
                 "this Impact is of one pair of motions and cannot be indexed. Use its fields, for example impact.time"

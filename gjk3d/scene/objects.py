@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def exclusive(method: F) -> F:
-    """Return the method with its scene, and a scene that is its first argument, locked against other threads."""
+    """Return a wrapper that locks the scene of a method, and a scene in its first argument, against other threads."""
 
     @wraps(method)
     def locked(self: Any, *args: Any, **options: Any) -> Any:
@@ -208,7 +208,7 @@ class Objects:
         return where
 
     def move(self, slots: Ints, rows: Array) -> None:
-        """Give objects new poses."""
+        """Set the poses of the objects in ``slots`` to the pose rows."""
         self.rows[slots] = rows
         if len(slots) < _FEW:
             self._moved.update(slots.tolist())
@@ -227,7 +227,7 @@ class Objects:
         self.version += 1
 
     def bit(self, group: str) -> int:
-        """Return the bit of a group. A new name adds a group."""
+        """Return the bit mask of a group. A new name adds a group."""
         if group not in self.groups:
             if len(self.groups) >= MOST_GROUPS:
                 raise SceneError(
@@ -285,7 +285,7 @@ class Objects:
         return -1
 
     def placed(self) -> None:
-        """Mark the leaf of the single moved object as moved."""
+        """Record that the caller has moved the leaf of the object that `settle_but_one` returned."""
         self._moved.clear()
 
     def _pack(self) -> None:
@@ -328,7 +328,7 @@ class Objects:
         return boxes
 
     def visitor(self, shape: Collider, pose: Any) -> int:
-        """Return the slot for a shape that is not an object, at a checked pose. The last such shape is cached."""
+        """Return the slot for a visitor: a shape at a pose that is not an object. The last shape is cached."""
         cached, slot = self._visitor
         if cached is not shape:
             slot = self._place_visitor(shape, slot)

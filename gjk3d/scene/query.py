@@ -125,7 +125,7 @@ class PairPoses:
 class SceneQuery:
     """The near pairs of one scene, of a slot and its scene, or of two scenes, and their narrow phase.
 
-    The slot ``only`` may be a visitor. With ``ordered`` the pairs of one scene are in the order of their names.
+    The slot ``only`` may be that of a visitor (`Objects.visitor`). ``ordered`` orders pairs by their names.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class SceneQuery:
         return sorted((b, a) if b < a else (a, b) for a, b in named) if self.theirs is self.mine else sorted(named)
 
     def keys(self, pairs: Ints) -> Ints:
-        """Return one number for each pair, in the order of the names."""
+        """Return a sort key for each pair, an integer that orders pairs by their names."""
         first, second = self.mine.ranks[pairs[:, 0]], self.theirs.ranks[pairs[:, 1]]
         if self.theirs is self.mine:
             first, second = np.minimum(first, second), np.maximum(first, second)
@@ -338,7 +338,7 @@ class SceneQuery:
         return least_possible(self.store.shapes, numbers, self.rows, table[:, _POSES])
 
     def settled(self, answers: Answers, within: float) -> Answers:
-        """Return results whose bits do not depend on the search radius of a pair."""
+        """Return results that do not depend on the search radius, not even in the last bits."""
         # a depth does not depend on the radius
         mixed = self.by_kind(answers.numbers)[1]
         again = mixed[answers.out[mixed, 1] > 0.0]
@@ -525,7 +525,7 @@ def _touching(
 
 
 def _unread(query: SceneQuery, answers: Answers, deep: Ints, within: float) -> LazyDistance:
-    """Return the distances of pairs. Those of ``deep`` pairs are computed when they are read."""
+    """Return the distances of pairs; the distances of the pairs ``deep`` are computed when they are read."""
     store, rows, request = query.store, query.rows.copy(), (narrow.SIGNED, within, None, False)
 
     def find(index: int | None) -> Any:

@@ -91,7 +91,7 @@ def nearer_hit(
 
 @inlined
 def order_children(boxes: Array, left: int, right: int, starts: Array, directions: Array, k: int) -> tuple[int, int]:
-    """Return the two nodes, first the one whose middle is farther along a ray."""
+    """Return the two nodes, the one whose middle is farther along ray k first."""
     further = 0.0
     for c in range(3):
         further += directions[k, c] * (boxes[left, c] + boxes[left, 3 + c] - boxes[right, c] - boxes[right, 3 + c])

@@ -144,7 +144,7 @@ class SceneHit(RayHit[N]):
         __slots__ = ("name",)
 
     def __getitem__(self, index: SupportsIndex) -> SceneHit[float]:
-        """Return one row of a stack."""
+        """Return the hit of one ray of a stack."""
         plain = super().__getitem__(index)
         row: SceneHit[float] = object.__new__(SceneHit)
         for field in FIELDS:

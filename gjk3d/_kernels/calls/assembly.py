@@ -253,7 +253,7 @@ def symbol_of(name: str) -> str:
 
 
 class _Text:
-    """Lines of a function, and names for its values."""
+    """The lines of an LLVM function that are written so far, and the number of named values."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -263,37 +263,37 @@ class _Text:
         self.lines.append("  " + line)
 
     def value(self, expression: str) -> str:
-        """Name the value of an expression."""
+        """Append an instruction that computes an expression, and return the name of its value."""
         self._count += 1
         self.add(f"%v{self._count} = {expression}")
         return f"%v{self._count}"
 
     def need(self, flag: str) -> None:
-        """Continue if a flag is set, otherwise call the Python function."""
+        """Append a branch that continues if a flag is set, and otherwise calls the Python function."""
         self._count += 1
         self.add(f"br i1 {flag}, label %l{self._count}, label %otherwise")
         self.lines.append(f"l{self._count}:")
 
     def refuse(self, error: str) -> None:
-        """Continue without an error, otherwise return it to the caller."""
+        """Append a branch that continues if ``error`` is null, and otherwise returns it to the caller."""
         good = self.value(f"icmp eq i8* {error}, null")
         self._count += 1
         self.add(f"br i1 {good}, label %l{self._count}, label %wrong")
         self.lines.append(f"l{self._count}:")
 
     def constant(self, name: str) -> str:
-        """Return a constant that `install` filled in."""
+        """Append the load of a constant that `install` filled in, and return the name of its value."""
         n = len(CONSTANTS)
         place = f"getelementptr [{n} x i8*], [{n} x i8*]* @gjk3d.constants, i64 0, i64 {CONSTANTS.index(name)}"
         return self.value(f"load i8*, i8** {self.value(place)}")
 
     def field(self, thing: str, offset: int, kind: str) -> str:
-        """Read a field of an object."""
+        """Append the load of an object's field at an offset, and return the name of its value."""
         place = self.value(f"getelementptr i8, i8* {thing}, i64 {offset}")
         return self.value(f"load {kind}, {kind}* {self.value(f'bitcast i8* {place} to {kind}*')}")
 
     def need_type(self, thing: str, name: str) -> None:
-        """Continue if an object has a type, not a derived one."""
+        """Append a branch that continues if an object has exactly this type, not a derived one."""
         self.need(self.value(f"icmp eq i8* {self.field(thing, TYPE, 'i8*')}, {self.constant(name)}"))
 
 

@@ -38,7 +38,7 @@ def warmup(report: Callable[[float], None] | None = None) -> bool:
 
 
 def kernels() -> dict[str, Any]:
-    """Return how kernels run in this process, for `gjk3d doctor`."""
+    """Return a dict of how kernels run in this process, for `gjk3d doctor`."""
     if MODE != "object":
         return {"mode": MODE}
     from gjk3d._kernels import late

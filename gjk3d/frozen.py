@@ -41,7 +41,7 @@ class Frozen:
         return object.__new__(cls)._set(**fields)
 
     def _set(self, **fields: Any) -> Self:
-        """Fill the fields, once."""
+        """Set the fields, once for each object, and return the object."""
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 value.setflags(False)  # type: ignore[call-arg]  # by position, which takes half the time

@@ -96,7 +96,7 @@ def with_cure(cure: Callable[..., str]) -> Callable[[_F], _F]:
 
 
 def cure_of_poses(*args: Any, **keywords: Any) -> str:
-    """Return the cure for a query of two shapes whose pose was called ``pose``."""
+    """Return the cure for a query of two shapes whose pose was passed as ``pose``."""
     return " Set pose_a= or pose_b=, the pose of the first or the second shape." if "pose" in keywords else ""
 
 
@@ -203,7 +203,7 @@ def format_depth(lower: Any, upper: Any, digits: int = 6, unit: str | None = Non
 
 
 def format_gap(lower: Any, upper: Any, digits: int = 6, unit: str | None = None) -> str:
-    """Return the distance of a pair as text, from the bounds of its signed distance; an overlap is "depth ..".."""
+    """Return the distance of a pair as text, from the bounds of its signed distance; "depth .." for an overlap."""
     if upper < 0.0:
         return f"depth {format_depth(lower, upper, digits, unit)}"
     return format_bounds(lower, upper, digits, unit)

@@ -48,7 +48,7 @@ _called: list[tuple[str, tuple[Any, ...] | None]] = []
 
 
 def install() -> None:
-    """Make numba compile kernels alone, for the rest of this process."""
+    """Make numba compile each kernel without the kernels that it calls, for the rest of this process."""
     os.environ["GJK3D_KERNELS"] = "alone"
     gc.disable()  # types and IR live until the end anyway
     from numba import types
@@ -138,7 +138,7 @@ def builtin(function: Function) -> Any:
 
 
 class Declared:
-    """Name and types of a kernel that is compiled elsewhere, in the place of a compiled one."""
+    """Name and types of a kernel that is compiled elsewhere, used in place of a compiled kernel."""
 
     objectmode = False
 
@@ -280,7 +280,7 @@ _COMPILING = ("alone", "callback", "calls.assembly", "calls.objects", "signature
 
 @cache
 def _build_key() -> str:
-    """Return what the bitcode of every kernel has in common: the compiler and the code that drives it."""
+    """Return a text that identifies the compiler and the code that drives it, on which all bitcode depends."""
     import numba
 
     code = " ".join(sources.hash_of(f"gjk3d._kernels.{module}") for module in _COMPILING)

@@ -245,7 +245,7 @@ def _members(kernels: Kernels, groups: Sequence[str]) -> list[set[str]]:
 
 
 def _reached(kernels: Kernels, symbols: Sequence[str]) -> set[str]:
-    """Return kernels and all that they call."""
+    """Return the symbols of kernels and of all kernels that they call."""
     reached, todo = set(symbols), [*symbols]
     while todo:
         new = set(kernels[todo.pop()].calls) - reached
@@ -281,14 +281,14 @@ def _linked(modules: Sequence[bytes]) -> Any:
 
 
 class Target(NamedTuple):
-    """The kind of machine that an object is for."""
+    """The kind of machine that an object file is for."""
 
     triple: str
     cpu: str
 
 
 def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
-    """Return the object of a group for a target, and the facts that its loader needs; this needs LLVM alone."""
+    """Return the object file of a group for a target, and the facts that its loader needs; this needs only LLVM."""
     import llvmlite.binding as llvm
 
     module = _linked(code.modules)
@@ -326,7 +326,7 @@ def finish(code: Bitcode, target: Target) -> tuple[bytes, dict[str, Any]]:
 
 
 def _finish_all(codes: Sequence[Bitcode], target: Target, report: Report) -> tuple[bytes, dict[str, Any]]:
-    """Return the objects of groups one after another, and the facts that their loader needs."""
+    """Return the object files of groups one after another, and the facts that their loader needs."""
     paths = [files.folder() / "groups" / f"{_hash(code, target)}.o" for code in codes]
     todo = [(path, code) for path, code in zip(paths, codes, strict=True) if store.read(path) is None]
     todo.sort(key=lambda item: -sum(map(len, item[1].modules)))  # the longest first, so that both cores end together
@@ -357,7 +357,7 @@ def _finish_into(path: Path, code: Bitcode, target: Target) -> None:
 
 
 def _hash(code: Bitcode, target: Target) -> str:
-    """Return the hash of all that decides the object of a group."""
+    """Return the hash of all that decides the object file of a group."""
     import llvmlite
 
     how = [sources.hash_of(f"gjk3d._kernels.builder:{function}") for function in ("finish", "_linked", "_HELP")]
@@ -373,7 +373,7 @@ class SourcesChanged(RuntimeError):
 
 
 def build(report: Report | None = None) -> Path:
-    """Return the path of the object for this machine, built if it does not exist; one process builds at a time.
+    """Return the path of the object file for this machine, built if it does not exist; one process builds at a time.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def make_objects() -> list[str]:
 
 
 def make_wheel(folder: Path) -> int:
-    """Make a wheel in a folder; the objects are among the sources only meanwhile."""
+    """Make a wheel in a folder; the object files are in the package only during this call."""
     root = Path(__file__).parents[2]
     if not (root / "pyproject.toml").exists():
         sys.stderr.write(f"{root} does not contain pyproject.toml. Make the wheel in a checkout.\n")
@@ -468,7 +468,7 @@ def make_wheel(folder: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build for this machine, without output because `late` starts it in the background, or make a wheel."""
+    """Run the builder: build the machine code for this machine without any output, or make a wheel."""
     parser = argparse.ArgumentParser(
         prog="python -m gjk3d._kernels.builder", description=(__doc__ or "").split("\n")[0]
     )

@@ -74,7 +74,7 @@ def distrust(status: os.stat_result) -> str:
 
 
 def _is_usable(place: Path) -> bool:
-    """Return whether no other user may write or replace a cache; an older one of the user's own is made private."""
+    """Return whether no other user may write or replace a cache, after a cache of this user was made private."""
     if reason := _replaceable(place):
         refused[place] = f"The cache {place} is not used: its files are run as code, and {reason}."
         return False
@@ -94,9 +94,9 @@ def _is_usable(place: Path) -> bool:
 def _replaceable(place: Path) -> str:
     """Return why other users may put another folder in the place of a cache, or an empty string.
 
-    A folder with the sticky bit keeps the folders of others in place. The user's own group is taken for private. The
-    owner of a folder or link above the cache may replace it too. The owner of the root folder is trusted, because in a
-    container that need not be user 0.
+    A folder with the sticky bit keeps the folders of others in place. The user's own group is assumed to have no other
+    members. The owner of a folder or link above the cache may replace it too. The owner of the root folder is trusted,
+    because in a container that need not be user 0.
     """
     if os.name != "posix":
         return ""
@@ -118,7 +118,7 @@ def _replaceable(place: Path) -> str:
 
 
 def make_private(place: Path) -> bool:
-    """Give a cache of the user's own mode 700; return False for a shared folder and one that is empty or no cache."""
+    """Give a cache of this user mode 700; return False for a shared, an empty or any other folder."""
     status = os.stat(place)
     if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False

@@ -50,13 +50,13 @@ class PerThread(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """An array whose rows an entry for one row takes in turn."""
+    """An array of which each call of an entry takes the next row."""
 
     array: Any
 
 
 class Output(NamedTuple):
-    """An array of results, which is copied back; if ``rows``, an entry for one row writes its rows in turn."""
+    """An array of results, which is copied back; with ``rows`` the entry is called once for each row."""
 
     array: Any
     rows: bool = False
@@ -96,7 +96,7 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
 
 
 def _place(argument: Any) -> str:
-    """Return the index of the part of an argument that one call of the entry takes."""
+    """Return the index, as text, of the part of an argument that one call of the entry takes."""
     if isinstance(argument, PerThread):
         return "[thread]"
     return "[k]" if isinstance(argument, Rows) or (isinstance(argument, Output) and argument.rows) else ""
@@ -239,12 +239,12 @@ def _is_called(value: Any) -> bool:
 
 
 def _no_number(x: float) -> float:
-    """Replace a function of the system's library, whose last digits differ on the GPU."""
+    """Return NaN in place of a function of the system's library, whose last digits differ on the GPU."""
     return math.nan * x
 
 
 def _no_point(address: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Replace a function of the user."""
+    """Return NaN in place of a function of the user, which the GPU cannot call."""
     return (math.nan, math.nan, math.nan)
 
 

@@ -46,7 +46,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def return_type(function: Callable[..., Any]) -> Any:
-    """Return the type that a kernel returns."""
+    """Return numba's type of the value that a kernel returns."""
     try:
         return numba_type(_hints(function)["return"])
     except TypeError as reason:
@@ -54,7 +54,7 @@ def return_type(function: Callable[..., Any]) -> Any:
 
 
 def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the types that an entry takes."""
+    """Return numba's types of the parameters of an entry."""
     hints = {name: hint for name, hint in _hints(function).items() if name != "return"}
     try:
         return tuple(numba_type(hint) for hint in hints.values())

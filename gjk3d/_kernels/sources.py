@@ -113,7 +113,7 @@ def _bound(statement: ast.stmt) -> set[str]:
 
 
 def _dotted(node: ast.AST) -> list[str]:
-    """Return the names of ``a.b.c``, of ``a[0].b`` the first, nothing if the expression does not begin with a name."""
+    """Return the names in ``a.b.c``, the first name of ``a[0].b``, or nothing if there is no first name."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Subscript):
@@ -197,7 +197,7 @@ class _Package:
         return reached
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines that the key is a hash of."""
+        """Yield the lines of the text whose hash is the key."""
         for module in self.texts:
             if module.startswith("gjk3d._kernels"):
                 yield f"{module} {self.digest(module)}"

@@ -103,7 +103,7 @@ def cpu_level() -> str:
 
 
 def object_name(kind: str, level: str) -> str:
-    """Return the name of the object of these sources for a kind of machine."""
+    """Return the name of the object file of these sources for a kind of machine."""
     return f"{hashlib.sha256(f'{source_key()} {kind} {level}'.encode()).hexdigest()[:32]}.o"
 
 
@@ -121,7 +121,7 @@ class Built(NamedTuple):
 
 
 def find(without: Sequence[Path] = ()) -> Built | None:
-    """Return the object for this machine, shipped or built, but none of those given."""
+    """Return the object file for this machine, shipped or built, or None; the paths ``without`` are skipped."""
     name = object_name(machine(), cpu_level())
     for place in (SHIPPED, folder()):
         if place / name not in without and (built := read(place / name)) and "names" in built.facts:
@@ -130,7 +130,7 @@ def find(without: Sequence[Path] = ()) -> Built | None:
 
 
 def read(path: Path) -> Built | None:
-    """Return what `write_built` wrote, or None if it is not there, damaged, or writable by other users."""
+    """Return the code that `write_built` wrote, or None if it is missing, damaged, or writable by other users."""
     try:
         facts = json.loads(_content(path.with_suffix(".json")))
         content = _content(path)
@@ -150,7 +150,7 @@ def _check_of(content: bytes, facts: dict[str, Any]) -> str:
 
 
 def write_built(path: Path, content: bytes, facts: dict[str, Any]) -> None:
-    """Write machine code or bitcode after its facts, since readers look for the code."""
+    """Write the facts, and then the machine code or bitcode, since readers look for the code."""
     write_file(path.with_suffix(".json"), json.dumps({**facts, "check": _check_of(content, facts)}).encode())
     write_file(path, content)
 
@@ -222,7 +222,7 @@ def how_far() -> float:
 
 
 def describe() -> dict[str, Any]:
-    """Return the paths of objects, and their state."""
+    """Return the path of the object file, and the state of its folder and of the builder."""
     built, place = find(), folder()
     return {
         "object": None if built is None else str(built.path),

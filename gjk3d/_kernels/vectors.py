@@ -91,7 +91,7 @@ def _cross(f: Any, a: Any, b: Any) -> Any:
 
 
 def _areas_on_line(f: Any, corners: Any, leaf: Any, line: Any) -> Any:
-    """Return twice the areas of a line and the edges of each triangle, and the last coordinates of the corners."""
+    """Return twice the areas between a line and the edges of each triangle, and the last coordinates of the corners."""
     # after the shear the line is the last axis, so a triangle on it has the origin inside in two dimensions (Woop,
     # Benthin, Wald, Watertight ray/triangle intersection, 2013)
     at, shear_x, shear_y = [f.all(x) for x in line[3:6]], f.all(line[6]), f.all(line[7])
@@ -188,7 +188,7 @@ elif MODE in ("alone", "jit"):
     _VECTOR = ir.VectorType(_FLOAT, LANES)
 
     class _Written:
-        """The operations, which write LLVM's instructions."""
+        """The vector operations of compiled tests: each writes LLVM's instructions."""
 
         def __init__(self, builder: Any) -> None:
             self.builder = builder
@@ -294,7 +294,7 @@ elif MODE in ("alone", "jit"):
 else:
 
     class _Computed:
-        """The operations, which numpy computes."""
+        """The vector operations of interpreted tests, which numpy computes."""
 
         plus, minus, times, over = np.add, np.subtract, np.multiply, np.divide
         both, either, choose = np.logical_and, np.logical_or, np.where

@@ -89,7 +89,7 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """Two bodies at a relative pose, in the frame of ``a``. Pairs are numbers of parts."""
+    """Two bodies at a relative pose, in the frame of ``a``. Pairs are rows of two part numbers, of a and of b."""
 
     #: promised widths of bounds in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
@@ -410,7 +410,7 @@ class MeshPair(BodyPair):
         return gap
 
     def faces_of(self, nearest: Nearest) -> tuple[int, int]:
-        """Return the faces of the nearest points."""
+        """Return the face of a and the face of b that have the nearest points."""
         return int(self.a.tree.order[nearest.parts[0]]), int(self.b.tree.order[nearest.parts[1]])
 
     # --- in overlap ----------------------------------------------------------------------------------------------

@@ -350,7 +350,7 @@ def tree_of(mesh: Mesh) -> Tree:
 
 
 def boxes_at(mesh: Mesh, level: int) -> Array:
-    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), with the last axis fastest.
+    """Return the corners of the boxes at a level of the mesh's tree, (n, 8, 3), ordered with the last axis fastest.
 
     Level 0 is the box around the mesh. Leaves above the level are included.
     """

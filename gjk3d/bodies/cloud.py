@@ -26,7 +26,7 @@ _ROUNDED = 16.0 * 2.0**-53
 
 
 class Balls(Copies):
-    """Balls of equal radius. The tree is over their centres, and its boxes have a rim."""
+    """Balls of equal radius. The tree is over their centres, and its boxes are enlarged by the radius (``rim``)."""
 
     __slots__ = ("_nodes", "_radius")
 

@@ -78,7 +78,7 @@ class ContactTrees(NamedTuple):
 
 
 class ShapeRows(NamedTuple):
-    """Pose rows of a body and of one body of a list each."""
+    """Pose rows of a body, and for each row a body of a list with its pose row."""
 
     which: Ints1  #: numbers of the bodies in the list
     a: Array2

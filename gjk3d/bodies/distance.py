@@ -97,7 +97,7 @@ def _scratch_of_single() -> QueryScratch:
 class TreeQueries:
     """The compiled queries on a body and another object: for stacks of poses, or for single matrices.
 
-    The trees are in the order of the kernels. An object of this class has arrays of both, but no reference to them.
+    The trees are in the order of the kernels. An instance has arrays of both trees, but no reference to the objects.
     """
 
     def __init__(self, a: Parts, b: Parts, order: int) -> None:
@@ -130,7 +130,7 @@ class TreeQueries:
         return fast_rows(*self._fast, self.trees.order, query, ma, mb, rows, w, out, reports)
 
     def complete(self) -> bool:
-        """Build the trees of the surfaces, which few collision queries need; return False if it was done before."""
+        """Build the trees of the surfaces, which few collision queries need; return False if they exist already."""
         if self._is_complete:
             return False
         for reference in self._parts:
@@ -256,7 +256,7 @@ def _solve_compiled(
 
 
 class Group(NamedTuple):
-    """A pair at some rows, in the order of the kernels at these rows."""
+    """Two objects at some pose rows, with the order in which the kernels take them."""
 
     which: Ints
     a: Any

@@ -287,7 +287,7 @@ def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> 
 
 @inlined
 def _slack(t: Writing) -> float:
-    """Return the rounding of a gap."""
+    """Return a bound of the rounding error of a gap."""
     return 4.0 * t.x.error
 
 
@@ -503,7 +503,7 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
 
 @kernel
 def _remaining_limit(t: Writing, contacts: int) -> int:
-    """Return the number of pairs without a contact of the bodies that are tested along other normals.
+    """Return how many of the pairs after ``contacts`` are tested along the normals of other pairs.
 
     A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have separate points.
     """

@@ -368,14 +368,14 @@ class Mesh(Body):
         return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
 
     def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
-        """Return the numbers of faces of a mesh without the ``dropped`` faces in this mesh. -1 stays -1."""
+        """Return the numbers in this mesh of faces of the mesh without ``dropped`` faces. -1 stays -1."""
         if not len(dropped):
             return faces
         numbers: Ints = np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
         return numbers
 
     def _without(self, spare: Ints) -> Mesh:
-        """Return the repaired surface without some faces."""
+        """Return the repaired surface without the faces ``spare``."""
         faces = np.delete(self._wound, spare, axis=0)
         first = np.unique(self._places, return_index=True)[1]  # the first of the copies of a corner
         return self._like(self._vertices, first[self._places[faces]])

@@ -90,7 +90,7 @@ block_of_thread = per_thread(new_block)
 
 @inlined
 def _unit(v: Vec3) -> tuple[Vec3, bool]:
-    """Return `unit_of`, by one division for directions of a usual length."""
+    """Return the result of `unit_of`, with one division for directions of a usual length."""
     square = dot(v, v)
     if 1e-200 < square < 1e200:
         return scale(1.0 / sqrt(square), v), False
@@ -151,7 +151,7 @@ def first_hits(
 
 @inlined
 def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits) -> None:
-    """Write the result of a ray."""
+    """Write the hit of ray k."""
     face, distance, u, n = plain(out.faces[k]), 0.0, row3(out.units, k), (nan, nan, nan)
     inside = face == _INSIDE
     if face >= 0:
@@ -346,7 +346,7 @@ def all_hits(
 def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[Ints, Array, Ints, Array] | int:
     """Return all hits of rays: their number by ray, distances, faces, and the unit directions of the rays.
 
-    An integer is the number of a ray that is not valid.
+    If a ray is not valid, the result is its number.
     """
     tree, units, counts = wide_tree_of(mesh._once), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
     blocks: dict[int, tuple[Array, Ints]] = {}

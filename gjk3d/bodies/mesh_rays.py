@@ -155,7 +155,7 @@ def areas_on(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @inlined
 def is_clear(areas: Vec3, rim: float) -> bool:
-    """Return whether a ray passes a triangle inside, farther from each edge than a rim."""
+    """Return whether a line passes inside a triangle, farther from each edge than ``rim``."""
     u, v, w = areas
     return min(u, v, w) > rim or max(u, v, w) < -rim
 
@@ -236,7 +236,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
 
 @inlined
 def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
-    """Push the entered children of a node but the nearest; return the size of the stack and the nearest."""
+    """Push the entered children of a node except the nearest; return the size of the stack and the nearest child."""
     lane = lowest_bit(bits)
     bits &= bits - 1
     nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top

@@ -71,7 +71,7 @@ def triangles_of(t: PartTree) -> TriangleTree:
 
 @inlined
 def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return shape k of a list, where ``rims_reaches`` are the rims and reaches of all."""
+    """Return shape k of a list; ``rims_reaches`` has the fields ``rim`` and ``reach`` of each shape."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(

@@ -291,7 +291,7 @@ def complete(parts: Parts) -> PartTree:
 
 
 def boxes_round(corners: Array) -> Array:
-    """Return the boxes around rows of points, (n, k, 3)."""
+    """Return the axis-aligned boxes (n, 6) around groups of points (n, k, 3)."""
     return np.hstack([corners.min(axis=1), corners.max(axis=1)])
 
 
@@ -466,7 +466,7 @@ class PlacedParts(TreeParts):
 
 
 def _rounded(thing: tuple[Shape | Mesh, Array], floats: Array, span: Array, node: Array) -> float:
-    """Replace the box of a single shape by the oriented box of its core, or by the smaller ball, and return the rim."""
+    """Replace the box of a single shape by its core's oriented box or a smaller ball; return the rounding radius."""
     shape, row = thing
     rim, slack = float(floats[layout.RADIUS]), float(floats[layout.SLACK]) + ROUNDING * float(np.abs(span).max())
     vertices = getattr(shape, "vertices", None)
@@ -585,7 +585,7 @@ def root_of(tree: PartTree) -> Array:
 
 
 def root_of_object(thing: Any) -> Array:
-    """Return the root box of an object, which is cached, infinite for a half-space and a user's own kind."""
+    """Return the root box of an object, which is cached, and infinite for a half-space or a class of the user."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
         return np.full(ROOT, inf)
     root: Array = thing._cached("root", lambda: root_of(parts_of(thing).given))

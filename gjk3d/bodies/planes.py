@@ -125,7 +125,7 @@ def _of_width(half: float) -> Shape:
 
 
 def _axes(normal: Array) -> Array:
-    """Return a rotation whose last column is a unit vector."""
+    """Return a rotation matrix whose last column is ``normal``, a unit vector."""
     u = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     u /= np.linalg.norm(u)
     return np.column_stack([u, np.cross(normal, u), normal])
@@ -274,7 +274,7 @@ def placing(body: Body | Shape) -> float:
 
 
 def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
-    """Return two hulls that are sharp polytopes, and a bound of their joint error.
+    """Return two hulls that are polytopes without a radius, and a bound of their joint error.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles with corners at three different positions. Vertices at equal positions are one."""
+    """The edges of the triangles with corners at three different positions. Equal positions count as one."""
 
     places: Ints  #: (n,) number of the position of each vertex
     faces: Ints  #: (k,) numbers of these triangles
@@ -93,7 +93,7 @@ class Edges(NamedTuple):
 
 
 def edges_of(places: Ints, faces: Ints) -> Edges:
-    """Return the edges of a mesh whose vertices are at these `merged_places`."""
+    """Return the edges of a mesh; ``places`` has the position number of each vertex (`merged_places`)."""
     corners = places[faces]
     a, b, c = corners.T
     real = np.flatnonzero((a != b) & (b != c) & (c != a))

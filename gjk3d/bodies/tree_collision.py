@@ -162,7 +162,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Test the parts of two leaves: MEET up to ``sure``, DOUBT up to ``within``. ``w.last`` is the pair."""
+    """Return MEET for parts of two leaves within ``sure``, which go to ``w.last``, DOUBT for ``within``, else APART."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
@@ -182,9 +182,9 @@ def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: Tre
 
 @kernel
 def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
-    """Test the parts of two bodies against a margin: APART, MEET or DOUBT.
+    """Return MEET if parts of two bodies are within a margin, APART if none are, or DOUBT.
 
-    A gap that differs from the margin by less than the width of a distance is in DOUBT.
+    The code is DOUBT if a gap differs from the margin by less than the width of a distance's bounds.
     """
     within = sure = margin + x.error
     if margin > 0.0:
@@ -234,9 +234,9 @@ def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
 
 @kernel
 def held(x: PosedPair, w: TreeScratch) -> int:
-    """Test whether one of two bodies without surface contact is inside the other: APART, HELD or DOUBT, see `holds`.
+    """Return HELD if one of two bodies without surface contact is inside the other, else APART or DOUBT (`holds`).
 
-    ``out`` receives a point that proves it, in A's frame, and the flags receive the container, 0 or 1.
+    ``out`` receives a contained point in A's frame, and the flags receive the container, 0 for A or 1 for B.
     """
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
@@ -255,7 +255,7 @@ def held(x: PosedPair, w: TreeScratch) -> int:
 
 @kernel
 def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
-    """Test whether two bodies intersect, or are closer than a margin of at least 0."""
+    """Return MEET, HELD or DEEP if two bodies intersect or are within a margin >= 0, APART if not, or DOUBT."""
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP
     code = surfaces_meet(x, margin, w)
@@ -273,19 +273,19 @@ def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
 
 @kernel
 def faces_meet(x: PosedPair, w: TreeScratch) -> int:
-    """Test whether two meshes intersect: MEET, HELD, APART or DOUBT."""
+    """Return MEET, HELD, APART or DOUBT: whether two meshes intersect."""
     return MEET if list_faces(x, w, w.last[:2].reshape(1, 2)) > 0 else held(x, w)
 
 
 @inlined
 def are_meshes(a: PartTree, b: PartTree) -> bool:
-    """Return whether two bodies consist of sharp triangles."""
+    """Return whether two bodies consist of triangles without a radius."""
     return a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == 0.0 and b.floats[0] == 0.0
 
 
 @inlined
 def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
-    """Convert two matrices to the first rows, if there are any; False if one is not a pose."""
+    """Convert two matrices, unless they are empty, to the first pose rows; return False if a matrix is not a pose."""
     if ma.shape[0] == 0:
         return True
     return bool(check_row(ma, rows.a, plain(0)) == 0 and check_row(mb, rows.b, plain(0)) == 0)
@@ -297,7 +297,7 @@ def meet_rows(
 ) -> int:  # fmt: skip
     """Write the code of `meet` at pose rows, and return the last code. Meshes are tested by `faces_meet`.
 
-    It is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
+    The code is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
     converted to the first rows.
     """
     if not poses_taken(ma, mb, rows):

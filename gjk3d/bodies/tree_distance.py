@@ -51,7 +51,7 @@ def bound_along(c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _begins(x: PosedPair, c: Cores, direction: Vec3) -> float:
-    """Return the least coordinate of B along a direction, if B is a single part."""
+    """Return the least coordinate of B along a direction if B is a single part, otherwise -inf."""
     if x.b.places.shape[0] > 1 or x.b.links[0, 2] > 1 or x.b.links[0, 0] >= 0:
         return -inf
     d = turn_back(c.pose, direction)

@@ -67,7 +67,7 @@ stack_of_thread = per_thread(new_stack)
 
 @inlined
 def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
-    """Return the scratch of a traversal in the stack of another tree and `FLOATS32` floats."""
+    """Return a `WideStack` made of the stack of another traversal and `FLOATS32` floats."""
     return WideStack(
         nodes.reshape(nodes.size), floats[:STACK], floats[STACK : STACK + LANES], floats[STACK + LANES : FLOATS32]
     )
@@ -81,7 +81,7 @@ def head_of(tree: WideTree) -> list[int]:
 
 @kernel
 def tree_in(head: Ints) -> WideTree:
-    """Return the tree of a head."""
+    """Return the wide tree whose arrays a head describes."""
     frames, last = views.float_rows(head[4], head[5], 4), head[5] - _AFTER_LEAVES
     return WideTree(
         views.floats32(head[0], head[1], 6, LANES), views.ints32(head[2], head[3], LANES), frames,
@@ -93,7 +93,7 @@ def tree_in(head: Ints) -> WideTree:
 
 @inlined
 def row_of(array: Array, k: int) -> int:
-    """Return the row for item k of an array that may have one row for all items."""
+    """Return the row index for item k of an array, 0 if the array has one row for all items."""
     return k if array.shape[0] > 1 else 0
 
 

@@ -1,8 +1,8 @@
 """Conversion of an OBJ to the few forms that trimesh reads correctly, and the colours of its objects.
 
-trimesh 5.2 skips a vertex with an unknown line, so that all later indices are off by one. It confuses the corners of
-faces in a file with several forms of corners. It counts relative indices from the end of the file instead of from
-their line.
+trimesh 5.2 skips a vertex at a line with an unknown first word, so that all later indices are off by one. It confuses
+corners if a file has several forms of them, such as 1 and 1/1. It counts relative indices from the end of the file
+instead of from their line.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ Count = tuple[int, int]  #: the numbers of placed objects and of their triangles
 
 
 class _Use(NamedTuple):
-    """A use of an object in another object or in the build, with its transform."""
+    """A reference to an object from another object or from the build, with the transform."""
 
     file: str
     ident: str

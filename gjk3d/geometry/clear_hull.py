@@ -202,7 +202,7 @@ def _is_fat(points: Array, n: int, step: int) -> bool:
 
 
 class Facets(NamedTuple):
-    """The facets of Qhull."""
+    """Qhull's facets: plane equations, corner indices, and the neighbour opposite to each corner."""
 
     equations: Array2
     simplices: Ints2

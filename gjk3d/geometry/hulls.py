@@ -230,9 +230,9 @@ def _distinct(points: Array) -> Ints:
 
 
 def _recentred(points: Array) -> tuple[Array, int]:
-    """Return points moved so that the middle of their box is 0, and scaled to an extent in [0.5, 1), and the exponent.
+    """Return points with the middle of their box at 0 and an extent in [0.5, 1), and the exponent of their scale.
 
-    The scale is this power of two.
+    They were divided by two to the power of the exponent.
     """
     top = int(np.frexp(np.abs(points).max())[1])
     local = np.ldexp(points, -top)

@@ -66,7 +66,7 @@ def blend(la: float, a: Vec3, lb: float, b: Vec3, lc: float, c: Vec3) -> Vec3:
 
 @kernel
 def agree(p: Vec3, q: Vec3, tiny: float) -> bool:
-    """Return whether two computed positions of a point are within ``tiny``; if not, they are only rounding errors."""
+    """Return whether two computed positions of a point are within ``tiny``; otherwise rounding dominates them."""
     d = sub(p, q)
     return dot(d, d) <= tiny * tiny
 

@@ -1,4 +1,4 @@
-"""Distance and depth of two curved cores: Newton's method from the state of GJK or EPA."""
+"""Distance and depth of curved cores, by Newton's method on branches: smooth parts of a core, such as its rims."""
 
 from __future__ import annotations
 
@@ -422,7 +422,7 @@ def rim_of(s: Array, x: Vec3, y: Vec3) -> float:
 
 @kernel
 def in_cap(cap: Cap, normal: Vec3, key: float) -> bool:
-    """Return whether the cap contains all directions that need this face for the cap's floor."""
+    """Return whether the cap contains all directions for which this face would have to prove the cap's floor."""
     # If the ray along n meets the face at t, then t n.normal >= key. So t is less than the floor only if the angle
     # between n and the face's normal is less than the one with cosine key / floor.
     a, b = min(dot(normal, cap.n), 1.0), min(key / cap.floor, 1.0)

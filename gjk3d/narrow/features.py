@@ -54,7 +54,7 @@ class Feature(NamedTuple):
 
 @inlined
 def bare(corners: int) -> Feature:
-    """Return an edge or a single point."""
+    """Return the feature of an edge, with two corners, or of a single point."""
     return Feature(corners, (0.0, 0.0, 0.0), 0.0)
 
 

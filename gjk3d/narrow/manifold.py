@@ -378,7 +378,7 @@ def contact_once(
     pairs: PairRows, ma: Array2, mb: Array2, limits: PatchLimits, workspace: Workspace, out: Array2, flags: Ints2,
     faces: FaceLists, sheets: Sheets, points: Array1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return the return value of `solve_many` for one signed distance, and the number of its contact points.
+    """Return the code of `solve_many` for one signed distance, and the number of its contact points.
 
     The points are written to ``points`` as `contact_rows` does. This array is flat, because the number of rows decides
     whether a call runs interpreted.

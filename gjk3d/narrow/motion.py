@@ -1,7 +1,7 @@
 """Rows of numbers that describe motions of bodies: built from a caller's arguments, and evaluated at a time.
 
-A row is the first rotation by rows, the reference point's first position, its whole translation, the whole rotation
-vector, and the reference point in the body's frame.
+A row has the rotation at time 0 by rows, the reference point's position at time 0, its translation until time 1, the
+rotation vector until time 1, and the reference point in the body's frame.
 """
 
 from __future__ import annotations

@@ -48,14 +48,14 @@ def half_width(radii: Array, d: Vec3) -> float:
 
 @kernel
 def mixed(radii: Array, r: Vec3, s: Vec3) -> float:
-    """Return sum a_i^2 r_i s_i of an ellipsoid with radii a; it is 0 if r and s are different axes."""
+    """Return |sum a_i^2 r_i s_i| of an ellipsoid with radii a, which is 0 if r and s are different axes."""
     a, b, c = radii[0], radii[1], radii[2]
     return float(abs(a * a * r[0] * s[0] + b * b * r[1] * s[1] + c * c * r[2] * s[2]))
 
 
 @kernel
 def skewness(radii: Array, axes: tuple[Vec3, Vec3, Vec3]) -> float:
-    """Return the sum of the magnitudes of `mixed` over pairs of three axes, a squared length."""
+    """Return the sum of `mixed` over the pairs of three axes, a squared length."""
     return mixed(radii, axes[0], axes[1]) + mixed(radii, axes[1], axes[2]) + mixed(radii, axes[2], axes[0])
 
 

@@ -82,7 +82,7 @@ class Motions(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The distance of two cores at a time."""
+    """Bounds of the distance of two cores at one time."""
 
     separated: bool  #: proven to exceed the target
     low: float
@@ -287,7 +287,7 @@ def bound_to(w: Vec3, spin: Vec3, n: Vec3, between: Vec3, v: Vec3, most: float, 
 
 @kernel
 def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> tuple[Advance, Advance]:
-    """Return the motions along n while n rotates with A, and with B; both in A's frame at the begin of the step."""
+    """Return the motions along n while n rotates with A, and with B; both in A's frame at the start of the step."""
     # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
     wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))

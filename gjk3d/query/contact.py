@@ -406,7 +406,7 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
 
 
 def depth_comes_later(a: Any, b: Any) -> bool:
-    """Return whether the contact points do not need the depth: pairs with a non-convex body and no half-space."""
+    """Return whether the depth can be computed after the contact points: with a non-convex body and no half-space."""
     return not (a._kind | b._kind) & Kind.PLANES
 
 

@@ -105,7 +105,7 @@ class Motion(Frozen):
 
     @property
     def _rows(self) -> Array:
-        """The numbers as a writable array for kernels."""
+        """The motion rows (`gjk3d.narrow.motion`) as a writable array, as kernels require."""
         return self._cached("rows", self._numbers.copy)
 
     @classmethod

@@ -142,7 +142,7 @@ class Objects:
         self.births[slot] = self.version
 
     def insert_many(self, names: Sequence[str], shapes: Sequence[Collider], rows: Array, group: int, mask: int) -> None:
-        """Add checked objects."""
+        """Add objects with checked names, shapes and pose rows."""
         self._reserve(len(self.names) + len(names))
         for name, shape in zip(names, shapes, strict=True):
             self.insert(name, shape, group, mask)

@@ -114,7 +114,7 @@ def cores_of_two(shapes: Shapes, a: int, row_a: Array, b: int, row_b: Array) -> 
 
 @inlined
 def is_allowed(keys: Ints, i: int, j: int) -> bool:
-    """Return whether the key of two slots is among the sorted keys."""
+    """Return whether two slots are an allowed pair, whose key is among the sorted ``keys``."""
     key = (min(i, j) << 31) | max(i, j)
     low, high = 0, keys.shape[0]
     while low < high:
@@ -329,7 +329,7 @@ NONE, UNKNOWN = -1, -2
 
 
 class Best(NamedTuple):
-    """The nearest pair so far: its rank, NONE or UNKNOWN, and the distance that later pairs have to stay below."""
+    """The nearest pair so far: its rank, NONE or UNKNOWN, and the distance below which a later pair is nearer."""
 
     best: int
     least: float

@@ -315,25 +315,25 @@ class Scene:
     @property
     @exclusive
     def names(self) -> list[str]:
-        """Names of all objects, in order."""
+        """Names of all objects, sorted."""
         return sorted(self._objects.slots)
 
     @property
     @exclusive
     def allowed(self) -> list[tuple[str, str]]:
-        """Pairs that queries skip, in order."""
+        """Pairs of names that queries skip, sorted."""
         named = self._objects.names
         pairs = (sorted((named[i], named[j])) for i, j in self._objects.allowed)
         return sorted((a, b) for a, b in pairs)
 
     @exclusive
     def shape(self, name: str) -> Collider:
-        """Return the shape of an object; see `remove` for ``name`` and for the errors."""
+        """Return the shape of the object ``name``; raise SceneError if the scene lacks it."""
         return self._objects.shape(self._slot(name))
 
     @exclusive
     def pose(self, name: str) -> Array:
-        """Return the pose of an object, (4, 4) float, with an orthonormal rotation; see `remove` for ``name``."""
+        """Return the pose of the object ``name``, (4, 4) float, with an orthonormal rotation; raise as `shape` does."""
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown

@@ -68,8 +68,7 @@ class Collidable(Frozen):
             The rule for points inside a mesh. "auto" counts the crossings of a ray with a closed surface, and all
             points are outside an open mesh. "winding" is the same for a closed surface, also if ``solid=False``. For
             other meshes it sums the solid angles of the triangles after `Mesh.repairs`, and takes time in proportion to
-            their number. "none" treats all points as outside. For other shapes the
-            argument is ignored.
+            their number. "none" treats all points as outside. For other shapes the argument is ignored.
         workers : int
             Number of threads. The result does not depend on this number.
 

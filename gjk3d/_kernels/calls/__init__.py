@@ -94,7 +94,7 @@ def offset(cls: type, name: str) -> int:
 
 
 def array_faults() -> list[str]:
-    """Return why entries cannot read objects: the kind of Python, or the fields of arrays at other offsets."""
+    """Return the reasons why entries cannot read objects: the kind of Python, or array fields at other offsets."""
     if sys.implementation.name != "cpython" or sys.maxsize <= 2**32 or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return ["this Python, which is not CPython for 64 bits with its lock"]
     array = np.arange(12.0).reshape(4, 3)

@@ -240,7 +240,7 @@ _PLACES = {"COUNT": len(CONSTANTS), "NEW_ARRAY": CONSTANTS.index("PyArray_New"),
 
 
 def head(number: int) -> str:
-    """Return the text that every object contains, for the object of a group by its number."""
+    """Return the text that every object file begins with, for the group of this number."""
     text = (_ENTRIES + _BUILTINS).replace("NUMBER", str(number))
     for name, number in _PLACES.items():
         text = text.replace(name, str(number))

@@ -127,7 +127,7 @@ class Depth(NamedTuple):
 
 
 class DepthBodies(NamedTuple):
-    """Two bodies for the search."""
+    """Two bodies in the forms that the search needs."""
 
     a: PartTree
     b: PartTree
@@ -275,7 +275,7 @@ def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, 
 
 @kernel
 def _is_new(direction: Vec3, directions: Array, start: int, stop: int) -> bool:
-    """Return whether none of some directions is similar."""
+    """Return whether none of the directions start to stop is similar to ``direction``."""
     for k in range(start, stop):  # noqa: SIM110, a generator does not compile
         if dot(direction, row3(directions, k)) >= SAME_WAY:
             return False
@@ -383,7 +383,7 @@ def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
 def _by_parts(
     x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search, has_place: bool
 ) -> tuple[bool, bool, int]:
-    """Bound the depth by the deepest pair; return whether the search is done, whether a point is known, and the pairs.
+    """Bound the depth by the deepest pair; return whether the search is done and a point is known, and the pair count.
 
     If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """

@@ -299,7 +299,7 @@ def past_faces(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScrat
 
 @inlined
 def _is_wide(t: PartTree, p: int, square: float) -> bool:
-    """Return whether a part is not a triangle, or a triangle that is wider than a length with that square."""
+    """Return whether a part is not a triangle, or is a triangle wider than the square root of ``square``."""
     if t.kind != TRIANGLES:
         return True
     a, b, c = read(t.places, p)

@@ -163,7 +163,7 @@ def outward_at(outward: Array, k: int) -> Vec3:
 
 @kernel
 def past_all(walls: Array, count: int) -> Vec3:
-    """Return about the least vector x with n x >= far for all walls (n, far, room), by Hildreth's sweeps, 1957."""
+    """Return nearly the least vector x with n.x >= far for all walls (n, far, room), by Hildreth's sweeps (1957)."""
     x = y = z = 0.0
     for k in range(count):
         walls[k, 4] = 0.0
@@ -185,7 +185,7 @@ def past_all(walls: Array, count: int) -> Vec3:
 
 @inlined
 def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
-    """Return the shadow of a triangle with its heights."""
+    """Return a triangle's corners in coordinates along u, v and d: its shadow, and its heights."""
     return (
         (dot(t[0], u), dot(t[0], v), dot(t[0], d)),
         (dot(t[1], u), dot(t[1], v), dot(t[1], d)),
@@ -392,7 +392,7 @@ def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
 
 @kernel
 def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: int, waiting: int) -> tuple[int, int]:
-    """Push the children of a pair of nodes, the pair that blocks longest on top; return the sizes as `_awake`."""
+    """Push the children of a pair of nodes, the pair that blocks longest on top; return the two sizes of `_awake`."""
     ba, bb, la, lb = sweep.a.boxes, sweep.b.boxes, sweep.a.links, sweep.b.links
     larger = ba[i, 3] + ba[i, 4] + ba[i, 5] >= bb[j, 3] + bb[j, 4] + bb[j, 5]
     of_a, before = lb[j, 0] < 0 or (la[i, 0] >= 0 and larger), top
@@ -673,7 +673,7 @@ def leave_behind(
 
 @kernel
 def _out_of(x: PosedPair, s: Sides) -> float:
-    """Return the distance of the point of `held` from the surface that contains it, plus a margin."""
+    """Return the distance of the contained point of `held` from the surface around it, plus a margin."""
     p, skin = vec_at(s.w.out[0], POINT), s.a.skin.tree
     if s.w.flags[0, 0] != 0:
         p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin.tree

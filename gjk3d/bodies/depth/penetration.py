@@ -52,7 +52,7 @@ class Skin(NamedTuple):
 
     @property
     def host(self) -> Mesh:
-        """A surface with an interior that is at most as deep as the true one, up to the slack."""
+        """The mesh that is used as a host: its interior is deeper than the true one by at most ``slack``."""
         return self.outer or self.mesh
 
 
@@ -67,7 +67,7 @@ class Deepest(NamedTuple):
 
 
 def of_mesh(mesh: Mesh) -> list[Skin]:
-    """Return the closed surfaces of a mesh in its own frame; decided surfaces do not overlap."""
+    """Return the closed surfaces of a mesh in its own frame, ``decided`` if they do not overlap."""
     union = union_of(mesh)
     return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
@@ -88,7 +88,7 @@ def of_shape(shape: Shape) -> list[Skin]:
 
 
 def of_compound(compound: Compound) -> list[Skin]:
-    """Return the closed surfaces of a compound; decided surfaces do not overlap."""
+    """Return the closed surfaces of a compound, ``decided`` if they do not overlap."""
     return compound._cached("united skins", lambda: _united(_skins_of_parts(compound)))
 
 
@@ -103,7 +103,7 @@ def _skins_of_parts(compound: Compound) -> list[Skin]:
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces if any of them may overlap; undecided if it cannot be computed."""
+    """Return the union of surfaces if any of them may overlap, or the surfaces as not ``decided`` without a union."""
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts

@@ -181,7 +181,7 @@ def _note_pushes(
 
 @kernel
 def _push(f: PairContacts, start: int, stop: int, error: float) -> bool:
-    """Apply the pushes that are valid and mark lost pairs; return whether all pairs are lost."""
+    """Apply the valid pushes, and mark pairs without a contact; return whether no pair has a contact."""
     deepest, all_lost = 0.0, True
     for j in range(start, stop):
         if f.noted[j - start, STATE] != INWARDS:

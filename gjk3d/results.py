@@ -334,7 +334,7 @@ ROW_CODE, ROW_POSED, ROW_AT, ROW_SIZE = 12, 13, 14, 8 * (14 + 32)
 
 
 def row_of(answer: Any) -> tuple[Array, int, Array | None, Array | None] | None:
-    """Return the row of one pair's result, its marks and both poses (maybe read-only), or None if it has no row."""
+    """Return a result's kernel row, its `pack_marks` number, and both poses (maybe read-only); None without a row."""
     try:
         row = answer._row
     except AttributeError:

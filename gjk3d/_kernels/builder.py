@@ -231,7 +231,7 @@ def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode
 
 
 def _members(kernels: Kernels, groups: Sequence[str]) -> list[set[str]]:
-    """Return the kernels of each group, which its entries reach and the entries of the groups before do not."""
+    """Return the kernels of each group: all that its entries reach, except the kernels of earlier groups."""
     entries: list[list[str]] = [[] for _ in groups]
     for symbol, kernel in kernels.items():
         if kernel.entry:

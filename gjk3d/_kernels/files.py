@@ -118,7 +118,7 @@ def _replaceable(place: Path) -> str:
 
 
 def make_private(place: Path) -> bool:
-    """Give a cache of this user mode 700; return False for a shared, an empty or any other folder."""
+    """Give a cache of this user mode 700; return False for a folder that is empty, shared, or not only a cache."""
     status = os.stat(place)
     if os.name != "posix" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False

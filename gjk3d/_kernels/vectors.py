@@ -253,7 +253,7 @@ elif MODE in ("alone", "jit"):
             return self.builder.or_(self.builder.shl(high, _INT(LANES)), low)
 
     def _written(test: Any) -> Any:
-        """Return the code of an intrinsic."""
+        """Return the function that writes a test's LLVM instructions, as numba's ``intrinsic`` requires."""
 
         def value(context: Any, builder: Any, kind: Any, given: Any) -> Any:
             if isinstance(kind, types.Array):

@@ -106,7 +106,7 @@ class TreeQueries:
         self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
     def roots(self) -> Array:
-        """Return the root boxes of both in the caller's order, see `gjk3d.geometry.boxes`."""
+        """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.boxes`."""
         roots = np.array([root_of(tree) for tree in self.trees[:2]])
         return roots[::-1].copy() if self.trees.order == TURNED else roots
 
@@ -164,7 +164,7 @@ class TreeQueries:
 
 
 def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
-    """Return the compiled queries of a pair in the order of the kernels, None if it has functions of users."""
+    """Return the compiled queries of a pair in the kernels' order, None if a shape has a support function of a user."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else TreeQueries(first, second, order)
 
@@ -199,7 +199,7 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
 
 def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin: float) -> Bools:
-    """Return the overlapping rows; with a negative margin only those that are deeper."""
+    """Return ``answer``; a negative margin removes the overlaps that are proven shallower than ``-margin``."""
     if margin < 0.0:
         for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
             answer[deep.which] = -deep.depths[:, MOST] <= margin

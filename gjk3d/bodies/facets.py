@@ -397,7 +397,7 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Return the better of a facet and both sides of a triangle with normal n, the second triangle with ``turned``."""
+    """Return the better of a facet and both sides of triangle ``flat`` with normal n, the second one if ``turned``."""
     x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)

@@ -368,8 +368,8 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
     """Write the face normals of two parts with the least depths along them, sorted, and return their number.
 
-    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. A hull of many faces would otherwise be
-    searched once for each of them.
+    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`, which serve all pairs with the same part of
+    B: a part of many faces takes long to search along each of them.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):

@@ -78,7 +78,7 @@ class Mesh(Body):
         The greatest distance along an axis between rounded copies of a corner, possibly rounded before a transform. It
         must be less than a thousandth of the longest side of the vertices' bounding box. The default is 8 spacings of
         float32 numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates are
-        decimals of 4 to 9 digits. It is 0 if that is a thousandth of the side or more.
+        decimals of 4 to 9 digits. A default of a thousandth of that side or more becomes 0.
 
     Warns
     -----
@@ -237,7 +237,7 @@ class Mesh(Body):
 
     @property
     def vertices(self) -> Array:
-        """The vertices, (n, 3), read-only."""
+        """The vertices in the frame and the unit of the mesh, (n, 3), read-only."""
         return self._vertices
 
     @property
@@ -248,7 +248,7 @@ class Mesh(Body):
     @property
     @cached
     def bounds(self) -> Array:
-        """Least and greatest corner of the box of the triangles, (2, 3), read-only."""
+        """Least and greatest corner of the triangles' bounding box in the frame of the mesh, (2, 3), read-only."""
         used = self._used
         return np.array([used.min(axis=0), used.max(axis=0)])
 
@@ -262,7 +262,7 @@ class Mesh(Body):
     @property
     @cached
     def volume(self) -> float:
-        """Signed volume by the divergence theorem, summed over all bodies, so that an overlap of two counts twice.
+        """Signed volume in the cube of the mesh's unit, summed over all bodies, so that an overlap of two counts twice.
 
         It is meaningful only if `is_watertight`, and negative for a mesh that is inside out.
         """
@@ -274,7 +274,7 @@ class Mesh(Body):
     @property
     @cached
     def centroid(self) -> Array:
-        """The centre of mass of the solid, (3,), and the middle of the vertices for the volume 0.
+        """The centre of mass of the solid in its frame, (3,), and the middle of the vertices if the volume is 0.
 
         It is meaningful only if `is_watertight`.
         """
@@ -291,7 +291,7 @@ class Mesh(Body):
     def rounding(self) -> float:
         """The greatest distance along an axis between rounded copies of a corner.
 
-        It is 0 if the default is a thousandth of the longest side of the box or more. Copies are not searched then.
+        A default of a thousandth of the bounding box's longest side or more becomes 0, so no copies are searched.
         """
         return spread if (spread := self._spread) < largest_rounding(self._vertices) else 0.0
 
@@ -699,7 +699,7 @@ class Mesh(Body):
         return cls(*arrays_of(data))
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """Return the triangles as PolyData.
+        """Return the triangles as a ``PolyData`` of pyvista.
 
         Examples
         --------

@@ -304,7 +304,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
 def is_contact(
     x: PosedPair, p: int, q: int, origin: PartTree, a: Vec3, b: Vec3, n: Vec3, probe: Probe, w: TreeScratch
 ) -> bool:  # fmt: skip
-    """Return whether n is a normal of both bodies as in `is_normal`, at a on part p and against it at b on part q."""
+    """Return whether n at point a of part p, and -n at point b of part q, are normals of A and B as in `is_normal`."""
     if not is_normal(x.a, p, origin, a, n, probe, w):
         return False
     return is_normal(x.b, q, origin, turn_back(x.m, sub(b, offset(x.m))), turn_back(x.m, neg(n)), probe, w)

@@ -237,7 +237,7 @@ def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: floa
 
 @kernel
 def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the distance of two boxes."""
+    """Return a lower bound of the distance of two boxes, where m is the pose of B's frame in A's."""
     return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
 
 

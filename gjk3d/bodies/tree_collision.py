@@ -162,7 +162,7 @@ def between_centers(x: PosedPair, i: int, j: int) -> float:
 
 @kernel
 def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: TreeScratch) -> int:
-    """Return MEET for parts of two leaves within ``sure``, which go to ``w.last``, DOUBT for ``within``, else APART."""
+    """Return MEET and set ``w.last`` if parts of two leaves are within ``sure``, else DOUBT or APART by ``within``."""
     code = APART
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):

@@ -238,7 +238,7 @@ def _width(union: Union, low: int, high: int) -> float:
 def _plane(
     a: Union, b: Union, of: tuple[int, int, int, int], hints: tuple[Array, Array], want: float
 ) -> tuple[float, Array]:
-    """Return the widest gap between two groups in a few steps of Gilbert's algorithm (1966), and its direction."""
+    """Return the widest gap of two groups that a few steps of Gilbert's algorithm (1966) find, and its direction."""
     p, q = a.points(*of[:2]), b.points(*of[2:])
     radius = a.radius(*of[:2]) + b.radius(*of[2:])
     best, direction = -np.inf, hints[0]
@@ -337,7 +337,7 @@ def _cover(ranges: list[tuple[int, int, int, int]], count_a: int, count_b: int) 
 
 
 def _parted(ours: tuple[Fraction, Fraction], theirs: tuple[Fraction, Fraction], n: Vec, least: Fraction) -> bool:
-    """Return whether two groups have a gap of at least ``least`` along n, from their tops (`Union.top`)."""
+    """Return whether two groups have a gap of at least ``least`` along n, from `Union.top` of both, along n and -n."""
     gap = -ours[0] - theirs[0]
     return not Root(gap.numerator, gap.denominator**2 * dot(n, n)) < Root.of(least + ours[1] + theirs[1])
 

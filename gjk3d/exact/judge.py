@@ -105,7 +105,7 @@ def claim_of(result: Distance) -> tuple[Claim | None, list[str]]:
 
 
 class Allowed(NamedTuple):
-    """The tolerances that the documented laws leave to rounding, as lengths."""
+    """The tolerances that the documented laws leave to rounding, in the unit of the shapes."""
 
     error: Fraction  #: of any number of the solver
     law: Fraction  #: of the sign law

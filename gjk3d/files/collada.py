@@ -16,7 +16,7 @@ _DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0; raise if it declares entities or places too many copies."""
+    """Return a Collada file unchanged, and 0 declared triangles; raise if it has entities or places too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")

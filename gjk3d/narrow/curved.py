@@ -340,7 +340,7 @@ _LEAST_ANGLE, _WIDEST, _RISE = 0.02, 1.2, 1.2
 
 
 class Cap(NamedTuple):
-    """A cone of directions around n with proven depth: h is at least ``floor`` up to the angle of this ``cosine``."""
+    """A cone of directions around n in which the support value h of A - B is proven to be at least ``floor``."""
 
     # For a unit vector n' at the angle t from n, h(n') >= sum l_j h_j(n') for any weights l of the branches h_j. With
     # the weights of the stationary point, the points alone give depth cos t. Each branch adds to its point's share at

@@ -75,7 +75,7 @@ class Depth(NamedTuple):
 
 @kernel
 def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: Vec3) -> Depth:
-    """Return the depth of a flat difference: the least h(n) of its two normals, each about 0, and ``best``."""
+    """Return the depth of a flat difference: the least of ``least``, h(n) and h(-n), where the last two are about 0."""
     for k in range(2):
         d = n if k == 0 else neg(n)
         if dimension == 0 and k == 0:
@@ -515,7 +515,7 @@ def lowest_face(p: Polytope, faces: int, w: Vec3, tiny: float) -> int:
 
 @kernel
 def add_vertex(p: Polytope, seed: int, new: int, faces: int, inner: Vec3, tiny: float) -> tuple[int, int]:
-    """Add a vertex as `expand` does, first without coplanar faces; if this fails, these are split, and then removed."""
+    """Add a vertex as `expand` does, with the thresholds ``tiny``, 0 and ``-tiny`` in turn, until one succeeds."""
     if seed < 0:
         return -1, 0
     for k in range(3):

@@ -76,7 +76,7 @@ def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
 
 @kernel
 def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
-    """Return the feature that supports d of the box with half extents f[:3]; its corners are written to ``v``."""
+    """Return the face, edge or corner that supports d, of a box with half extents f[:3]; write its corners to v."""
     for k in range(3):
         if abs(d[k]) >= _COS:
             i, j = (k + 1) % 3, (k + 2) % 3
@@ -147,7 +147,7 @@ def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Fea
 
 @kernel
 def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
-    """Return the feature of a hull that supports d; its corners are written to ``v``."""
+    """Return the face, edge or corner of a hull that supports d; write its corners to ``v``."""
     n, f = core.ints[_VERTICES], core.floats[_HEAD:]
     x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
     lq, lf = loops

@@ -27,15 +27,15 @@ _GRID = 32  #: cells per edge of the cube of directions that fit a ball
 
 
 def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> BoundingSphere:
-    """Return a bounding sphere: the smallest one for primitives and hulls, nearly the smallest for composed shapes.
+    """Return a bounding sphere in the world: the least for primitives and hulls, nearly the least for composed shapes.
 
     Parameters
     ----------
     shape : Shape, Mesh or the like, or list of n such
         For a non-convex body the sphere contains its convex hull.
     pose : (4, 4) float or (n, 4, 4) float, optional
-        The pose of the shape. A stack of poses gives a stack of spheres. A list of n shapes takes n poses, one pose or
-        none.
+        World from local; None is the identity. A stack of poses gives a stack of spheres. A list of n shapes takes n
+        poses, one pose or none.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def bounding_sphere(shape: Collider | Sequence[Collider], pose: PoseLike | None 
 
 
 def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> AABB:
-    """Return the axis-aligned bounding box of the shape at a pose; see `bounding_sphere` for the arguments.
+    """Return the axis-aligned bounding box of the shape in the world; see `bounding_sphere` for the arguments.
 
     The box fits the shape at that pose. It is smaller than the bounding box of a rotated local box.
 
@@ -72,7 +72,7 @@ def aabb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> 
 
 
 def obb(shape: Collider | Sequence[Collider], pose: PoseLike | None = None) -> OBB:
-    """Return an oriented bounding box; see `bounding_sphere` for the arguments.
+    """Return an oriented bounding box in the world; see `bounding_sphere` for the arguments.
 
     Primitives have their own box. The box of a hull is the smallest of two sets: all boxes that are flush with a face,
     and many boxes with a side parallel to two edges, see `gjk3d.shapes.measure.oriented_box`. The box of a composed

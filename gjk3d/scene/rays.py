@@ -296,7 +296,7 @@ def _answer_left(
 
 
 def _by_shape(objects: Objects, block: Ints) -> list[tuple[int, Ints]]:
-    """Return each distinct shape's number, and the pairs of rays and slots that have this shape."""
+    """Return for each shape its number, and the rows (ray, slot) of ``block`` whose slots have this shape."""
     which = objects.which[block[:, 1]]
     order = np.argsort(which, kind="stable")
     numbers, begins = np.unique(which[order], return_index=True)

@@ -398,7 +398,7 @@ class Scene:
         other, pose, workers
             As in `collides`.
         within : float
-            Pairs that are proven to be farther apart are left out. A negative number selects deep overlaps.
+            Pairs proven farther apart are left out. A negative number leaves only overlaps deeper than ``-within``.
         k : int, optional
             Greatest number of pairs. Without ``within`` the default is 1.
 

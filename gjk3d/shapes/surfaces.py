@@ -20,7 +20,7 @@ class Surface(NamedTuple):
     Attributes
     ----------
     vertices : (n, 3) float
-        Points.
+        Points in the frame and the unit of the shape or body.
     faces : (m, 3) int
         Triangles as indices of vertices, counter-clockwise seen from outside.
     """

@@ -364,7 +364,7 @@ def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
 
 @kernel
 def _common(x: PosedPair, s: Sides) -> Vec3:
-    """Return a point of the first intersecting pair, or else a contained point, or else NaN."""
+    """Return a common point of the first intersecting pair, else a point of one body inside the other, else NaN."""
     if listed(x, s, SINGLE) == 0:
         return vec_at(s.w.out[0], POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:

@@ -454,7 +454,7 @@ def _past_box(x: PosedPair) -> tuple[float, Vec3]:
 
 @kernel
 def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
-    """Return the bounds by the hulls, whose minimum translation separates the bodies; the place is between them."""
+    """Return bounds by the minimum translation of the hulls, if both bodies have one, else by that of the boxes."""
     x = s.x
     if not (s.a.has_hull and s.b.has_hull):
         most, n = _past_box(x)

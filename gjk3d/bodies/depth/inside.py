@@ -84,7 +84,7 @@ class Guest(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The items to split: a heap sorted by their bounds, items below 0 are boxes and others rows of the pool."""
+    """The items to split, in a heap sorted by their bounds. Items below 0 are boxes, others are rows of the pool."""
 
     bounds: Array1
     items: Ints1

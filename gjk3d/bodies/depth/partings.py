@@ -537,7 +537,7 @@ def find_deepest(
 ) -> tuple[int, int]:
     """Return the deepest pair, -1 for none, and the number of pairs not proven apart, which are moved to the front.
 
-    Rows receive the depth of each pair, or a bound of it with its normal. The first bounds are those along a direction.
+    Rows of ``depths`` receive each pair's depth, or a bound with its normal. The first bounds are along ``direction``.
     """
     for k in range(count):
         depths[k, _LOWER] = depths[k, _UPPER] = -inf
@@ -608,7 +608,7 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 @kernel
 def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, spans: Array) -> bool:
-    """Return whether pairs that overlapped at the start still overlap after a translation, which blocks all of it.
+    """Return whether a pair that overlaps before a translation still overlaps after it, so that all of it is blocked.
 
     Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
     overlap along the direction are tested.

@@ -89,7 +89,7 @@ def install() -> None:
     usual_template = Dispatcher.get_call_template
 
     def get_call_template(self: Any, arguments: Any, named: Any) -> Any:
-        """Return the signature of a call by the kernel's annotation; a literal has the type of any other number."""
+        """Return the signature of a call by the kernel's annotations; a literal counts as any number of its type."""
         name = _name_of(self.py_func)
         if not (name in _dispatchers and self is _dispatchers[name]):
             return usual_template(self, arguments, named)

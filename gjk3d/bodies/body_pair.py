@@ -298,7 +298,7 @@ class BodyPair:
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
-    """Return pairs in the format of the kernels; the pose row of a part has the part's number."""
+    """Return pairs of parts, (k, 2), in the format of the kernels, with pose row i for part i."""
     table = np.zeros((len(pairs), PAIR), dtype=np.int64)
     table[:, :2], table[:, 3] = starts[pairs[:, 0]], pairs[:, 0]
     table[:, 5:7], table[:, 8] = starts[pairs[:, 1]], pairs[:, 1]

@@ -112,7 +112,7 @@ def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: flo
 
 @kernel
 def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
-    """Replace a node on the stack by its children, halves if a side is empty, and return the size of the stack."""
+    """Split a node on the stack at ``middle``, or in halves if a side is empty, and return the stack's size."""
     node, start, stop, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
     if middle <= start or middle >= stop:
         middle = (start + stop) // 2

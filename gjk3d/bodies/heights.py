@@ -291,7 +291,7 @@ class HeightField(Body):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner, (2, 3) float. Without a bottom it raises `UnboundedShapeError`."""
+        """Least and greatest corner in the field's frame, (2, 3) float. Raises UnboundedShapeError without a bottom."""
         if self.bottom == -inf:
             raise UnboundedShapeError(
                 "bounds: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"

@@ -269,7 +269,7 @@ def first_touch(
 _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
-def _near_way(a: Body, b: Parts, motions: Array) -> Parts:
+def _near_path(a: Body, b: Parts, motions: Array) -> Parts:
     """Return the parts of a, with columns of an unbounded height field that are deep enough for the whole motion."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
@@ -303,7 +303,7 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
     second = parts_of(b)
     first = a._parts_near(second.reach, np.zeros(3))
     if first.endless:
-        first = _near_way(a, second, motions)
+        first = _near_path(a, second, motions)
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
     tested = first.any_mapped or second.any_mapped
     boxes = BoxScratch(_BOX, np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK))

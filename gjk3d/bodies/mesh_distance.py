@@ -208,7 +208,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return the squared distance of a point from the surface, the triangle (-1 beyond ``most``), and its point."""
+    """Return a point's squared distance from the surface, the nearest triangle (-1 beyond ``most``) and its point."""
     best, which, foot = most * most, -1, p
     top = 1
     stack[0, 0] = 0

@@ -214,7 +214,7 @@ def first_hit(
 
 
 class AllHits(NamedTuple):
-    """Hits by ray and distance, in arrays that may be longer."""
+    """Hits sorted by ray and distance, at the beginning of arrays that may be longer."""
 
     distances: Array1
     faces: Ints1

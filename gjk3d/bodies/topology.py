@@ -120,7 +120,7 @@ def merged_places(vertices: Array) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return the number of the connected body of each face, in the order of first faces, for `merged_places`."""
+    """Return the number of the connected body of each face, in the order of first faces, from `merged_places`."""
     count = len(faces)  # nodes of the graph are the faces, then the positions
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
@@ -153,7 +153,7 @@ class Mended(NamedTuple):
 
 
 def largest_rounding(vertices: Array) -> float:
-    """Return the upper limit of the rounding of corners, relative to the longest side of the box of the mesh."""
+    """Return the upper limit of the rounding of corners, a fixed share of the longest side of the mesh's box."""
     return COARSE * float(np.ptp(vertices, axis=0).max())
 
 

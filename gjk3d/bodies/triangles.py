@@ -52,7 +52,7 @@ def read(corners: Array, k: int) -> Triangle:
 
 @inlined
 def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
-    """Return a triangle transformed by m."""
+    """Return triangle k of the array, transformed by pose m."""
     a, b, c = read(corners, k)
     return place(m, a), place(m, b), place(m, c)
 

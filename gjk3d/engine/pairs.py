@@ -195,7 +195,7 @@ class Pairs:
             For invalid input; the message names the fault.
         """
         check_margin(margin)
-        pairs, table, rows, _ = self._question(index_pairs, poses, workers, memory)
+        pairs, table, rows, _ = self._checked_rows(index_pairs, poses, workers, memory)
         cache, on_gpu = _memory_rows(memory), _uses_gpu(device, memory)
         return self._store.collide(pairs, table, rows, float(margin), workers, on_gpu, cache)
 
@@ -282,7 +282,7 @@ class Pairs:
     ) -> Distance[Array]:  # fmt: skip
         check_limits(max_distance, tol)
         on_gpu = _uses_gpu(device, memory)
-        pairs, table, rows, matrices = self._question(index_pairs, poses, workers, memory)
+        pairs, table, rows, matrices = self._checked_rows(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
         wanted = Wanted(mode, float(max_distance), width)
         out, flags = self._store.solve(pairs, table, rows, wanted, workers, on_gpu, _memory_rows(memory))
@@ -303,7 +303,7 @@ class Pairs:
             )
         return pairs.astype(np.int64)
 
-    def _question(
+    def _checked_rows(
         self, index_pairs: Indices, poses: PosesLike, workers: int, memory: Memory | None
     ) -> tuple[Ints, Ints, Array, Array]:
         """Return the checked pairs (m, 2), their table rows for the kernels, the pose rows, and the matrices."""

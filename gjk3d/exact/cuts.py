@@ -151,7 +151,7 @@ def _box_corners(part: Body) -> list[_Floats]:
 
 
 def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertificate | str:
-    """Return a cut that seems to prove that all parts of A are at least ``least`` from all parts of B, or the failure.
+    """Return a cut that seems to prove a distance of at least ``least`` between two unions, or why there is none.
 
     ``normal`` is the first direction that is tried.
     """
@@ -172,7 +172,7 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
             if best < want:
                 exact = exact_direction(a.parts[a.order[a0]], b.parts[b.order[b0]], least, direction)
                 if exact is None:
-                    return "the distance of two parts of them could not be proven"
+                    return "the distance of two parts could not be proven"
                 direction = exact
             ranges.append((a0, a1, b0, b1))
             normals.append(direction)

@@ -266,7 +266,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     >>> verify(gk.signed_distance(box, ball, None, pose), box, ball, None, pose).witness_error < 1e-15
     True
     """
-    at_a, at_b = _question(result, a, b, pose_a, pose_b)
+    at_a, at_b = _placements_of(result, a, b, pose_a, pose_b)
     claim, wrong = claim_of(result)
     case = Case(wrong)
     for name, shape in (("a", a), ("b", b)):
@@ -280,7 +280,7 @@ def verify(result: Distance, a: Shape, b: Shape, pose_a: Any = None, pose_b: Any
     return case.verdict()
 
 
-def _question(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
+def _placements_of(result: Distance, a: Any, b: Any, pose_a: Any, pose_b: Any) -> tuple[Placement, Placement]:
     if not isinstance(result, Distance):
         raise TypeError(
             "verify() needs a result of distance, signed_distance, signed_distances, or of raycast with hits='first', "

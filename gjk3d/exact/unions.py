@@ -535,7 +535,7 @@ def _length(plane: Plane, value: Fraction) -> Root:
 
 
 def span_of(plane: Plane, part: Body) -> Span:
-    """Return the span of a part above a plane, in lengths of its normal."""
+    """Return the `Span` of a part along a plane's normal, above the plane, in multiples of the normal's length."""
     n, down = plane.normal, negative(plane.normal)
     single = Difference(part, at_point(ORIGIN))
     shorter, longer = Root.sqrt(Fraction(dot(n, n))).bracket()

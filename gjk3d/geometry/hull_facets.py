@@ -29,7 +29,7 @@ WIDE = 20  # triangles in one plane of that hull, at least
 
 
 class Facets(NamedTuple):
-    """Facets (m, 3) or (m, 2) by point, their (m, 3) outward unit normals, and Qhull's planes in mapped coordinates."""
+    """Facets (m, 3) or (m, 2) of point indices, their (m, 3) outward unit normals, and Qhull's planes after the map."""
 
     simplices: Ints
     normals: Array

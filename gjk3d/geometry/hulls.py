@@ -126,7 +126,7 @@ class HullData:
 
     @property
     def mean_curvature(self) -> float:
-        """The integral of mean curvature for Steiner's formula: half the sum of length times angle."""
+        """The integral of mean curvature for Steiner's formula: half the sum of length times angle over the edges."""
         ends = self.vertices[self.edges]
         return float(0.5 * np.sum(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) * self.angles))
 

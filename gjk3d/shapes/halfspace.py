@@ -52,7 +52,7 @@ class Halfspace(Shape):
         n = vector(normal, f"{name}: normal", lengths=False)
         scale = float(np.abs(n).max())
         if scale == 0.0:
-            raise ShapeError(f"{name}: normal is [0, 0, 0], expected a direction")
+            raise ShapeError(f"{name}: normal is [0, 0, 0], expected a vector such as [0, 0, 1]")
         length = scale * float(np.linalg.norm(n / scale))
         distance = number(offset, f"{name}: offset", positive=False)
         self._set(normal=n / length, offset=number(distance / length, f"{name}: offset / |normal|", positive=False))
@@ -70,7 +70,7 @@ class Halfspace(Shape):
         return np.array([-1], dtype=np.int64), self.normal.copy()
 
     def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, since there is never a farthest point; see `Shape.support`."""
+        """Raise UnboundedShapeError, since most directions have no farthest point; see `Shape.support`."""
         raise self._unbounded("support points")
 
     @property
@@ -157,7 +157,7 @@ class Plane(Halfspace):
     _sides = 2.0
 
     def support(self, directions: Rows) -> Array:
-        """Raise UnboundedShapeError, since there is never a farthest point; see `Shape.support`."""
+        """Raise UnboundedShapeError, since most directions have no farthest point; see `Shape.support`."""
         return super().support(directions)
 
     @property

@@ -118,7 +118,7 @@ class _Probe:
 
 
 def object_faults() -> list[str]:
-    """Return the fields of other objects at other offsets than builtins expect."""
+    """Return the names of fields of objects, arrays excepted, whose offsets are not those that builtins expect."""
     items, letters, half, probe = (None, "b"), b"gjk3d of words", 0.5, _Probe()
     listed = [*items, half]
     probe.first, probe.second = items, letters

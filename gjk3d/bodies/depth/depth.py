@@ -383,7 +383,7 @@ def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
 def _by_parts(
     x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search, has_place: bool
 ) -> tuple[bool, bool, int]:
-    """Bound the depth by the deepest pair; return whether the search is done and a point is known, and the pair count.
+    """Bound the depth by the deepest pair; return whether this is final, whether a point is known, and the pair count.
 
     If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
@@ -503,7 +503,7 @@ def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
 
 @kernel
 def _follow_best(x: PosedPair, s: Sides, d: Search) -> None:
-    """Continue from the best translation beyond its walls."""
+    """Continue the search from the best translation, with the wall that it passed last."""
     n = vec_at(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
         set_vec(s.r.wall, 0, n)

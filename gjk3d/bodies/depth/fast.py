@@ -371,7 +371,7 @@ def _probe(x: PosedPair, host: PartTree, p: Vec3, radius: float, w: TreeScratch)
 
 @kernel
 def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
-    """Return the corner of triangles of one mesh that is deepest behind the face of the other in its pair."""
+    """Return the triangle corner of one mesh, B's if ``of_b``, that is deepest behind its pair's face of the other."""
     x, deepest, corner = s.x, -inf, (0.0, 0.0, 0.0)
     for k in range(count):
         ours, theirs = read(x.a.places, pairs[k, 0]), placed_triangle(x.m, x.b.places, pairs[k, 1])
@@ -526,7 +526,7 @@ def _list_starts(s: Posed, code: int, w: TreeScratch) -> tuple[int, float, Vec3]
 
 @kernel
 def fast_depth(s: Posed, code: int, w: TreeScratch) -> FastDepth:
-    """Return bounds of the depth of two bodies that intersect, as the code of `meet` and ``w.last`` describe."""
+    """Return bounds of the depth of two intersecting bodies, given the code of `meet` and the parts ``w.last``."""
     x = s.x
     count, least, common = _list_starts(s, code, w)
     hulls = _past_hulls(s, w)

@@ -114,7 +114,7 @@ class Sides(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """Two meshes, B at a pose in A's frame, and the direction of B."""
+    """Two meshes, B at a pose in A's frame, and the direction in which B moves."""
 
     a: TriangleTree
     b: TriangleTree
@@ -761,7 +761,7 @@ def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wal
 def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
     """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
 
-    The wall is the normal at the deepest point. For parts, the search for the deepest pair starts with a direction.
+    The wall is the normal at the deepest point. For parts, ``direction`` starts the search for the deepest pair.
     """
     moved, points, depths = shifted(x, by), s.r.moved_inner, s.r.depths
     for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.r.points, points)):

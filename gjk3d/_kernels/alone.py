@@ -454,7 +454,7 @@ def _skip_lifetimes() -> None:
 
 
 def _find_single_assignments() -> None:
-    """Make a variable a value if one assignment dominates its uses; numba stores and loads it between blocks."""
+    """Make numba keep a variable as a value if one assignment dominates its uses, not in memory between blocks."""
     from numba.core import analysis, ir, lowering
 
     def find(self: Any) -> None:
@@ -479,7 +479,7 @@ def _find_single_assignments() -> None:
 
 
 def _fold_extract_of_insert() -> None:
-    """Return an inserted field of a tuple or array directly; half of all instructions would extract it again."""
+    """Make llvmlite return an inserted field of a tuple or array; half of all instructions would extract it again."""
     from llvmlite import ir
     from llvmlite.ir import instructions
 
@@ -504,7 +504,7 @@ def _fold_extract_of_insert() -> None:
 
 
 def _read_arrays_in_place() -> None:
-    """Extract the fields of an array from its value, where numba stores it on the stack and loads it again."""
+    """Make numba extract an array's fields from its value, not store the array on the stack and load it again."""
     from llvmlite import ir
     from numba.core import types
     from numba.np import arrayobj

@@ -106,7 +106,7 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 @kernel
 def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
-    """List the pairs of faces that touch or cross, in the order of their numbers, and return the limited pair count."""
+    """List the pairs of faces that touch or cross, in the order of their numbers; return how many, up to the room."""
     room = min(pairs.shape[0], _LOOKED_AT)
     count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs[:room])
     if count > room:

@@ -380,7 +380,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Return a lower bound of the gap between two boxes in the interval, and a bound of the approach of a point."""
+    """Return a lower bound of the gap of two boxes in the interval, and a bound of the motion of B in half of it."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = vec_at(p, 0), place_at(s.m, vec_at(q, 0)), vec_at(p, 3), vec_at(q, 3)

@@ -578,8 +578,8 @@ class Mesh(Body):
         Returns
         -------
         (k, 2) int
-            The lower number first, in ascending order. Copies of a corner count as one at the first of them, see
-            `rounding`.
+            The lower number first, in ascending order. Copies of a corner count as one corner, which is at the first
+            copy; see `rounding`.
 
         Examples
         --------

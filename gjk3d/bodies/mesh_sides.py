@@ -92,7 +92,7 @@ def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
 
 @inlined
 def _exits_in_leaf(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> int:
-    """Return the number of exits of a ray through the triangles of a leaf less that of entries, or `NO_COUNT`."""
+    """Return how many more exits than entries a ray has through the triangles of a leaf, or `NO_COUNT`."""
     count, (bits, along, slack) = 0, leaf_hits(ray, leaf, t, w)
     while bits & 255 != 0:
         lane = lowest_bit(bits)

@@ -578,7 +578,7 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
 
 
 def root_of(tree: PartTree) -> Array:
-    """Return the root box of a tree with the columns above."""
+    """Return the root of a tree: its root box, reach, rim and radius, see `gjk3d.geometry.boxes`."""
     box = tree.boxes[0].tolist()
     endless = tree.kind == PRISMS and tree.floats[ENDLESS] > -inf
     return np.array([*box, inf if endless else tree.reach, tree.rim, hypot(*box[3:6])])

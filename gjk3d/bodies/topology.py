@@ -337,7 +337,7 @@ class _Work:
         return len(which)
 
     def drop_fins(self) -> int:
-        """Drop pieces with a free edge and an edge of three triangles unless they are large, and return the number."""
+        """Drop pieces with a free edge and an edge of three triangles unless their area is large; return the number."""
         if not ((self.counts == 1).any() and (self.counts >= 3).any()):
             return 0
         retained = np.flatnonzero(self.kept)

@@ -234,7 +234,7 @@ def _has_interior(x: PosedPair, p: int, q: int, w: TreeScratch) -> bool:
 def _is_touch(
     x: PosedPair, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: TreeScratch
 ) -> tuple[bool, float]:
-    """Return whether a normal without overlapping pairs separates the bodies, and the length that B moves."""
+    """Return whether B is free after a move along n, and its length; inf if no move is needed to prove the touch."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
     most = max(0.0, -gap) + _STEP * x.error

@@ -42,7 +42,7 @@ def set_vec(row: Array, k: int, v: Vec3) -> None:
 
 @inlined
 def read(corners: Array, k: int) -> Triangle:
-    """Return a triangle of the array."""
+    """Return triangle k of the array."""
     return (
         (corners[k, 0], corners[k, 1], corners[k, 2]),
         (corners[k, 3], corners[k, 4], corners[k, 5]),

@@ -252,7 +252,7 @@ class Mover:
         self._cache: dict[Vec, Vec] = {}
 
     def moved(self, p: Vec) -> Vec:
-        """Return the placed point."""
+        """Return point p, placed by this pose."""
         if p not in self._cache:
             x, y, z = turned(self._turn, p)
             self._cache[p] = x + self._shift[0], y + self._shift[1], z + self._shift[2]

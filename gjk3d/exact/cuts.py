@@ -72,7 +72,7 @@ class Union:
         self._middles: dict[tuple[int, int], int] = {}
 
     def points(self, low: int, high: int) -> Array:
-        """Return the points of a range of `order`."""
+        """Return the points of the parts in a range of ``order``."""
         which = self.order[low:high]
         return self._points if len(which) == len(self.parts) else self._points_of(which)[0]
 
@@ -99,11 +99,11 @@ class Union:
         return highest, self._radii[self._ranks[which].max()]
 
     def radius(self, low: int, high: int) -> float:
-        """Return the greatest radius in a range of `order`."""
+        """Return the greatest radius of the parts in a range of ``order``."""
         return float(self.radii[self.order[low:high]].max())
 
     def middle(self, low: int, high: int) -> int:
-        """Return the index that splits a range of `order`. The first call sorts its parts along the longest axis."""
+        """Return the index that splits a range of ``order``. The first call sorts its parts along the longest axis."""
         if (low, high) not in self._middles:
             which = self.order[low:high]
             places = self.low[which] + self.high[which]

@@ -421,7 +421,7 @@ def _holds_ball(surface: ClosedSurface, middle: FractionVec, radius: Fraction, c
 
 
 def _deep_in_hulls(claim: Claim, a: WorldBody, b: WorldBody) -> bool:
-    """Return whether a convex set inside a closed surface is proven to overlap a part or such a set by the depth."""
+    """Return whether a hull inside a closed surface is proven to overlap a part or a hull by the claimed depth."""
     ours, theirs = ([*x.hulls, *(x.union.parts if len(x.union.parts) <= _MOST_NEAR else ())] for x in (a, b))
     n = _floats(claim.normal)
     return any(

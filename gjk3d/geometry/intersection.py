@@ -51,7 +51,7 @@ def bevels(vertices: Array, faces: Array, arcs: Array) -> Array:
 
 
 def corners(a: Walls, b: Walls, rows: Array, origin: Vec3, tolerance: float) -> Array:
-    """Return the corners of the intersection of two polytopes at pose rows (2, 13), (n, 3).
+    """Return the corners, (n, 3), of the intersection of two polytopes at pose rows (2, 13).
 
     Corners closer than ``tolerance`` times the size are merged. Coordinates are computed about a near ``origin``.
     """

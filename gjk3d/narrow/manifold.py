@@ -78,7 +78,7 @@ def to_frame(m: Rigid, v: Array, g: Feature) -> Feature:
 
 @kernel
 def flatten(v: Array, n: int, u: Vec3, w: Vec3, p: Array) -> None:
-    """Write the corners along u and w to p, counter-clockwise."""
+    """Write the corners in coordinates along u and w to p, counter-clockwise."""
     area = 0.0
     for k in range(n):
         p[k, 0] = v[k, 0] * u[0] + v[k, 1] * u[1] + v[k, 2] * u[2]

@@ -434,7 +434,7 @@ class AABB(Volume):
     Parameters
     ----------
     low, high : (3,) float or (n, 3) float
-        Lower and upper corner.
+        Lower and upper corner in world coordinates.
 
     Raises
     ------
@@ -475,7 +475,7 @@ class AABB(Volume):
 
     @property
     def corners(self) -> Array:
-        """The eight corners, (8, 3) float or (n, 8, 3) float."""
+        """The eight corners in world coordinates, (8, 3) float or (n, 8, 3) float."""
         return np.where(_SIGNS > 0, self.high[..., None, :], self.low[..., None, :])
 
     @property
@@ -522,7 +522,7 @@ class OBB(Volume):
     Parameters
     ----------
     pose : (4, 4) float or (n, 4, 4) float
-        The center and the axes of the box.
+        The center and the axes of the box, world from local.
     extents : (3,) float or (n, 3) float
         Full lengths along its axes.
 
@@ -563,7 +563,7 @@ class OBB(Volume):
 
     @property
     def corners(self) -> Array:
-        """The eight corners, (8, 3) float or (n, 8, 3) float."""
+        """The eight corners in world coordinates, (8, 3) float or (n, 8, 3) float."""
         local = 0.5 * _SIGNS * self.extents[..., None, :]
         corners: Array = local @ np.swapaxes(self.pose[..., :3, :3], -1, -2) + self.pose[..., None, :3, 3]
         return corners

@@ -454,7 +454,7 @@ def _past_box(x: PosedPair) -> tuple[float, Vec3]:
 
 @kernel
 def _past_hulls(s: Posed, w: TreeScratch) -> FastDepth:
-    """Return bounds by the minimum translation of the hulls, if both bodies have one, else by that of the boxes."""
+    """Return bounds by the least translation of both hulls, or of both boxes if a body lacks a hull."""
     x = s.x
     if not (s.a.has_hull and s.b.has_hull):
         most, n = _past_box(x)

@@ -195,7 +195,7 @@ def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
 
 @inlined
 def _side(a: Vec3, b: Vec3, p: Vec3) -> float:
-    """Return twice the signed area of p and an edge in the shadow."""
+    """Return twice the signed area of the triangle a, b, p in the shadow."""
     return (a[0] - p[0]) * (b[1] - p[1]) - (a[1] - p[1]) * (b[0] - p[0])
 
 
@@ -285,7 +285,7 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 @kernel
 def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return the end time of two triangles that block ``time``, or ``time``, and the earliest later time of a block."""
+    """Return when two triangles stop blocking ``time`` (``time`` if they do not), and the next time that they block."""
     d, noise = sweep.d, sweep.noise
     over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
@@ -444,7 +444,7 @@ def sweep_faces(x: PosedPair, d: Vec3, start: float, most: float, w: Walk, wall:
 
 @kernel
 def _facing(x: PosedPair, s: Sides, count: int) -> Vec3:
-    """Return the mean direction of the normals of faces that lie on each other; at most a unit vector."""
+    """Return the mean of the normals of A's faces that lie on faces of B, as a unit vector or zero."""
     n = (0.0, 0.0, 0.0)
     for k in range(count):
         u, v = row3(s.outward_a, s.pairs[k, 0]), turn(x.m, row3(s.outward_b, s.pairs[k, 1]))

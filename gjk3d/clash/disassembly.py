@@ -229,7 +229,7 @@ def _unit(directions: Any) -> Array:
         raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
     lengths = np.linalg.norm(rows, axis=1)
     if not (lengths > 0.0).all():
-        raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a vector of positive length")
+        raise ShapeError(f"order: directions[{int(np.argmin(lengths))}] is zero, expected a vector of positive length")
     unit: Array = rows / lengths[:, None]
     return unit
 

@@ -92,11 +92,11 @@ class Margins:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
+        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", " in metres")
         for name in (a,) if b is None else (a, b):
             self._check_known(name, "set_margin: ")
         if b is not None and not pairs_of(self._cell(), a, b).any():
-            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Check them with forbid first")
+            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Call forbid({a!r}, {b!r}) first")
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
@@ -128,7 +128,7 @@ class Margins:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
+        check_margin(padding, f"set_padding({name!r:.80}): padding", " in metres")
         names = *self.robot.links, *self.attached
         if not isinstance(name, str) or name not in names:
             raise RobotError(

@@ -263,9 +263,7 @@ def _check_edges(
     cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
 ) -> Edges:
     if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
-        raise RobotError(
-            f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
-        )
+        raise RobotError(f"tolerance is {tolerance!r:.80}, expected a fraction of the motion, above 0 and below 1")
     if certify:
         return certified(cell, lines(first, second), float(tolerance), workers)
     pair, safe, hit = sampled(cell, first, second, spacing, workers)

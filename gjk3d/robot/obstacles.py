@@ -128,8 +128,8 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
         for name, shape, _ in objects:
             if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
                 raise RobotError(
-                    f"the Scene has {name!r} in {unit}, with all poses, and robots are in metres. Convert its meshes, "
-                    f"{cure}, and its poses, or give a mapping with poses in metres"
+                    f"the Scene is in {unit} ({name!r}), and robots are in metres. Convert its meshes, "
+                    f"{cure}, and its poses, or pass a mapping with poses in metres"
                 )
         return objects
     raise RobotError(

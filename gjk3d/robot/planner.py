@@ -172,7 +172,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
                 + nearest(name, known)
             )
     if not names or len(set(names)) < len(names):
-        raise RobotError(f"joints is {joints!r:.80}, which are {names!r:.80}, expected at least one, each once")
+        raise RobotError(f"joints is {joints!r:.80}, expected at least one joint, and each joint only once")
     return names
 
 

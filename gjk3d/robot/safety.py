@@ -301,7 +301,9 @@ def safety(
 ) -> SafetyReport:
     """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
-        raise RobotError(f"safety: programme is {programme!r:.60}, expected a mapping of names to motions, not empty")
+        raise RobotError(
+            f"safety: programme is {programme!r:.60}, expected a mapping of names to motions that is not empty"
+        )
     motions, rows = [], []
     for name, entry in programme.items():
         with_moving = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)

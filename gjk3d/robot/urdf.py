@@ -197,7 +197,7 @@ def _geometry(place: Place) -> Geometry:
         sizes += shape.numbers(attribute, 3 if attribute == "size" else 1)
     least = sizes[:-1] if kind in ("cylinder", "capsule") and sizes[-1] == 0.0 else sizes  # a disc, or a ball
     if not min(least) > 0.0:
-        raise ParseError(f"{shape.where}: sizes {sizes}, expected more than 0")
+        raise ParseError(f"{shape.where}: the sizes are {sizes}, expected numbers above 0")
     return Geometry(place.where, kind, sizes, "", (), origin)
 
 
@@ -366,7 +366,7 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
                 "gets its own number"
             )
         if follows.name in chain:
-            raise ParseError(f"{where}, which also mimics it. Remove one <mimic>")
+            raise ParseError(f"{where}, which mimics {joint.name!r} too. Remove one <mimic>")
         if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
                 f"{file}, joint {chain[0]!r} follows a chain of more than {_LONGEST_MIMIC} joints that mimic each "
@@ -375,7 +375,8 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
         for member in (joint, follows):
             if NUMBERS[KINDS[member.type]] != 1:
                 raise ParseError(
-                    f"{where}, but {member.name!r} is {member.type}, expected joints of one number. Remove the <mimic>"
+                    f"{where}, but {member.name!r} is {member.type}, expected a joint with one coordinate. Remove the "
+                    "<mimic>"
                 )
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier

@@ -151,7 +151,7 @@ def to_bcf(
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(kinds, str) or not set(kinds) <= set(KINDS):
-        raise ShapeError(f"kinds is {kinds!r:.80}, expected names of {', '.join(KINDS)}")
+        raise ShapeError(f"kinds is {kinds!r:.80}, expected a list of some of {', '.join(KINDS)}")
     content = io.BytesIO()  # an error must not damage an existing file
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         stated = Element("Version", VersionId="2.1")

@@ -104,8 +104,9 @@ class Movement:
         if self.couplings and not self.joints:
             coupling = self.couplings[0]
             raise ShapeError(
-                f"Movement: {coupling.joint!r} is coupled to {coupling.to!r}, but couplings need joints. Move a body"
-                " with a track by a joint with a drive instead."
+                f"Movement: a coupling names {coupling.joint!r} and {coupling.to!r}, but there are no joints. Pass "
+                "joints=, since"
+                " bodies with tracks cannot be coupled."
             )
 
     @property
@@ -175,7 +176,9 @@ class Movement:
         (body,) = bodies
         if body in self.given:
             raise ParseError(
-                f"{what} {joint.parent!r} has a track, and joints follow only joints. Move it by a joint with a drive."
+                f"{what} {joint.parent!r} has a track, expected a body that a joint moves. Give it a joint with a "
+                "drive in place"
+                " of its track."
             )
         return body
 
@@ -211,7 +214,7 @@ def _times(times: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
-        raise ShapeError(f"Movement: times are {times!r}, expected a begin and a later end")
+        raise ShapeError(f"Movement: times are {times!r}, expected (begin, end) with begin < end")
     if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
             f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."

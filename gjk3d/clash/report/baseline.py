@@ -20,6 +20,7 @@ from gjk3d.clash.motion.track import Track
 from gjk3d.clash.report.report import BY_DEFAULT, SCHEMA_VERSION, Input, PartRow, Report
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
+from gjk3d.wording import count
 
 
 class _CourseFile(msgspec.Struct):
@@ -54,8 +55,8 @@ class _TrackFile(msgspec.Struct):
         times, rows = np.array(self.times), np.array(self.rows).reshape(-1, 21)
         if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
             raise ParseError(
-                f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
-                " order. Write the file again, because it is damaged."
+                f"{where} has {count(times.size, 'time')} and {count(len(rows), 'motion')}, expected one time more than"
+                " motions, in ascending order. Write the file again, because it is damaged."
             )
         turns = rows[:, :9].reshape(-1, 3, 3)
         if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:

@@ -104,9 +104,8 @@ class Movement:
         if self.couplings and not self.joints:
             coupling = self.couplings[0]
             raise ShapeError(
-                f"Movement: a coupling names {coupling.joint!r} and {coupling.to!r}, but there are no joints. Pass "
-                "joints=, since"
-                " bodies with tracks cannot be coupled."
+                f"Movement: a coupling names {coupling.joint!r} and {coupling.to!r}, but there are no joints. Move both"
+                " bodies by joints, one of them with a drive, in place of tracks."
             )
 
     @property

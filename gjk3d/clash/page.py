@@ -455,7 +455,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points whose distance is not the finding's are left out."""
+    """Return the values of a finding for the page. Witness points that do not have its distance are left out."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,

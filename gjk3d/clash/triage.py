@@ -53,7 +53,7 @@ class Mark:
     value : str
         One of `STATES`, or the name of the assignee. An empty text removes the assignee.
     distance : float or None
-        The signed distance of the finding at this time.
+        The signed distance of the finding at this time, in ``unit``.
     unit : str
         The unit of the distance and the penetration.
     intervals : tuple of (float, float, float, float)
@@ -160,7 +160,7 @@ class Issue:
         return self.state is None or self.state.value not in ("approved", "resolved")
 
     def merged(self, other: Issue) -> Issue:
-        """Return the union of two copies."""
+        """Return the union of two copies of the decisions about one finding."""
         return replace(
             self,
             state=_last(self.state, other.state),
@@ -221,7 +221,7 @@ class Triage:
     issues: Mapping[str, Issue] = field(default_factory=dict)
 
     def merged(self, *others: Triage) -> Triage:
-        """Return the union of all copies. The result does not depend on their order.
+        """Return the union of these decisions and all other copies. The result does not depend on their order.
 
         Parameters
         ----------
@@ -530,8 +530,8 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 def resolved_issues(triage: Triage, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return resolved findings for open issues, and issues marked as resolved, that a run did not report.
 
-    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns for two names
-    whether the run checked the pair, or one of its parts is missing.
+    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns True for two names
+    if the run checked the pair, or lacks one of its parts.
     """
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")

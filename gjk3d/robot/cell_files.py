@@ -1,7 +1,7 @@
 """Cells from files: the objects around a robot, as shapes with poses in metres.
 
-A link of a robot file without motion is an object, a part of a model is an object, and an object of a MoveIt ``.scene``
-file is one. The command line reads its ``--scene`` files here too.
+Each link of a robot file, each part of a model, and each object of a MoveIt ``.scene`` file becomes one object. Robots
+do not move. The command line reads its ``--scene`` files here too.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro, which record the names that xacro reads, since xacro ignores unknown names silently."""
+    """The arguments of a xacro. ``unasked`` has those that xacro has not read, since xacro ignores unknown names."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})

@@ -38,7 +38,7 @@ def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
 
 
 def pairs_of(cell: Cell, a: str, b: str | None) -> Bools:
-    """Return which pairs belong to the names a and b, or to a and any other name."""
+    """Return a bool for each pair of the cell: True for pairs of the names a and b, or of a and any name for b None."""
     owner = cell.owner[cell.slots]
     is_a = owner == cell.owners.index(a)
     if b is not None:
@@ -102,7 +102,7 @@ class Margins:
     def set_padding(self, name: str, padding: float) -> None:
         """Set the margin of a link or an attached object to all obstacles, also to those added later.
 
-        This is the link padding of MoveIt, which does not apply between links. `set_margin` does.
+        This is the link padding of MoveIt. It does not apply between links, for which `set_margin` sets margins.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Margins:
 
     @property
     def margin(self) -> float:
-        """The margin of all pairs without a margin from `set_margin` or `set_padding`."""
+        """The margin, in the robot's unit, of all pairs without a margin from `set_margin` or `set_padding`."""
         return self._settings.margin
 
     @margin.setter

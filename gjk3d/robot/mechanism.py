@@ -118,7 +118,7 @@ class Mechanism:
         Parameters
         ----------
         values : mapping of float, (3,) float or (6,) float
-            Numbers by the name of the joint, in radians or the robot's unit of length.
+            The numbers of each joint, by its name: radians, and the robot's unit of length.
         start : (dof,) float, optional
             Values of the joints that are not named, 0 by default.
 
@@ -150,7 +150,7 @@ class Mechanism:
         return checked
 
     def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
-        """Return checked configurations as rows.
+        """Return configurations as an array of rows, after a check of their shape and of each number.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ class PairedLinks(Mechanism):
         return ordered
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield for each rigid body its links with shapes, and those of the next body with shapes towards the root."""
+        """Yield for each rigid body its links with shapes, and those of the next such body towards the root."""
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -78,7 +78,7 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the parent of a rigid body, -1 for the root. The number of a body is that of its first link."""
+        """Return the parent of a rigid body, or -1 for the root. The number of a body is that of its first link."""
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
@@ -99,7 +99,7 @@ class PairedLinks(Mechanism):
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return the checked pairs. ``overrides`` states for some pairs whether they may touch."""
+        """Return the checked pairs, (n, 2). A pair in ``overrides`` is checked if its value is False."""
         pairs = self.all_pairs()
         checked = self.allowed._are_checked(pairs)
         for pair, may in overrides.items():

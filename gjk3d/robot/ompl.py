@@ -263,7 +263,7 @@ class Planning:
         planner : str
             See `planner`. A planner that optimises uses the whole time.
         seconds : float
-            Time limit of planning, without the proof.
+            Time limit of the planner, without the proof.
         simplify : bool
             Whether OMPL shortens the path for up to a second.
 
@@ -377,11 +377,11 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return the weight of length at a state."""
+        """Return the weight at a state, by which the objective multiplies lengths, as an OMPL cost."""
         return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
-        """Return the weighted length of a motion."""
+        """Return the weighted length of a motion between two states as an OMPL cost."""
         a, b = self._queries.configuration(first), self._queries.configuration(second)
         length = float(np.linalg.norm(b - a))
         count = max(int(np.ceil((np.abs(b - a) / self._queries.each).max())), 1)
@@ -454,6 +454,6 @@ class StateQueries:
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:
-        """Return whether all of some motions between configurations are free."""
+        """Return whether the motions between all rows of ``first`` and ``second`` are free."""
         self.motions += len(first) if first.ndim == 2 else 1
         return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

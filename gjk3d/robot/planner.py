@@ -123,7 +123,7 @@ class JointSpace(NamedTuple):
 
 
 def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | None, upper: Row | None) -> JointSpace:
-    """Return the space of some joints of a robot, or of all; a string names a group of the SRDF, or a joint."""
+    """Return the space of the named joints, or of all. A string is the name of a group of the SRDF, or of a joint."""
     names = _names_of(robot, joints)
     columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names]).astype(np.int64)
     wraps, rows = _full_turns(robot)[columns], []
@@ -180,7 +180,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges in the box around some configurations; the caller holds the lock of the memory."""
+    """Return the test of edges between configurations in ``box`` (n, dof). The caller holds the lock of the memory."""
     dof, ints = cell.robot.dof, np.zeros((4, 1), dtype=np.int64)
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(
@@ -342,7 +342,7 @@ class Planner:
         return None
 
     def _failed(self, edge: Array, begin: float) -> PathProof:
-        """Return the proof that fails at an edge."""
+        """Return the failed proof of a path, with the pair that prevents it at ``edge`` (2, dof)."""
         pair = FREE
         if not self.is_over():
             pair = int(certified(self.cell, lines(edge[:1], edge[1:]), _TOLERANCE, 1, self.until)[3][0])
@@ -377,7 +377,7 @@ def _enlarged(search: Search) -> Search:
 
 
 def _branch(search: Search, tree: int) -> list[int]:
-    """Return the nodes from the connected node of a tree to the root."""
+    """Return the indices of the nodes of tree 0 or 1 from its connected node to its root."""
     nodes = [int(search.ends[tree])]
     while (parent := int(search.parents[tree, nodes[-1]])) >= 0:
         nodes.append(parent)
@@ -429,7 +429,7 @@ def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: Firs
 def _plan(
     planner: Planner, found: tuple[Array, int] | None, start: Array, goals: Array, numbers: Ints, certify: bool
 ) -> Plan:
-    """Return the plan for the path that was found; ``numbers`` are the indices of the goals."""
+    """Return the plan for a path and the row of its goal; ``numbers`` has the index in the query of each goal row."""
     path, goal, proof, replanned = None, None, None, False
     while found is not None:
         path, goal = planner.smoothed(found[0], replanned), int(numbers[found[1]])
@@ -508,7 +508,7 @@ def _positive(value: Any, name: str) -> float:
 
 
 def check_draws(request: Request) -> float:
-    """Return the range of a search; raise unless it and the seed are valid."""
+    """Return the range of a search, after a check of the range and the seed."""
     if isinstance(request.seed, bool) or not isinstance(request.seed, Integral) or request.seed < 0:
         raise RobotError(f"seed is {request.seed!r:.80}, expected an integer of at least 0")
     return _positive(request.range, "range")
@@ -555,7 +555,7 @@ def _check_others(robot: Robot, joints: JointSpace, start: Array, goals: Array) 
 
 
 def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> Cell:
-    """Return the cell with larger margins, and with smaller margins for pairs that may touch at the ends."""
+    """Return the cell with margins plus ``request.margin``, and smaller margins for pairs in ``request.touching``."""
     check_margin(request.margin)
     margins = cell.margins + request.margin
     for pair in request.touching:

@@ -90,7 +90,7 @@ class PlanningScene(Margins):
         pose : (4, 4) float, RigidTransform or None
             World from local. None is the identity.
         touching : iterable of str
-            Names of links and attached objects that may touch it.
+            Names of links and attached objects that may touch the obstacle.
 
         Raises
         ------
@@ -505,7 +505,7 @@ class PlanningScene(Margins):
         return self._state()[1]
 
     def _with_links(self, cell: Cell, links: Iterable[str] | None) -> Cell:
-        """Return the cell with the pairs of some links and objects only."""
+        """Return the cell with only the pairs that have a link or object in ``links``, or with all pairs for None."""
         if links is None:
             return cell
         names = names_in(links, "links")

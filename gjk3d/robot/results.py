@@ -201,7 +201,7 @@ def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
-    """Return for each configuration the contacts of all pairs of shapes within a distance."""
+    """Return for each configuration the contacts of all pairs of shapes that are at most ``within`` apart."""
     check_patches(within, max_points)
     per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
@@ -246,7 +246,7 @@ def near(
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the items of the blocks of `near` one by one."""
+    """Yield configuration, pair and row of `solve` for each pair of `near`."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
@@ -277,7 +277,7 @@ class RobotDistances(NamedTuple):
     point_a, point_b : (m, 3) float
         The nearest points, in world axes.
     gradient : (m, dof) float
-        Gradient of the distance.
+        Derivative of the distance by each number of q.
     jacobian_a, jacobian_b : (m, 3, dof) float or None
         Jacobians of the points in world axes, if requested. ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
     within : float
@@ -499,7 +499,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Return the result for one configuration within the limits, or None if `valid` has to compute it."""
+    """Return the result of `valid` for one configuration, or None if `valid` itself has to compute it."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None

@@ -273,13 +273,13 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
-    """Return the cells of a table's row for a motion."""
+    """Return the texts of `MOTION_HEAD` for a motion."""
     least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
-    """Return the cells of a table's row for a pair."""
+    """Return the texts of `ROW_HEAD` for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
@@ -325,7 +325,7 @@ def safety(
 
 
 def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
-    """Return the configuration, points and moving obstacles at the least distance."""
+    """Return the configuration, the points and the poses of moving obstacles at the time of the least distance."""
     moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
         tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
@@ -352,7 +352,7 @@ def _undercut(
     tolerance: float,
     workers: int,
 ) -> list[SafetyRow]:
-    """Return the pairs that are not proven to keep their margins."""
+    """Return a row for each pair that is not proven to keep its margin in the motion ``name``."""
     # Each round proves the remaining pairs, or removes one that stops the proof, so the loop ends.
     rows: list[SafetyRow] = []
     left = around
@@ -387,7 +387,7 @@ def _undercut(
 
 
 def _is_of(base: Base, pair: Pair) -> Bools:
-    """Return which pairs of units belong to a pair of links."""
+    """Return True for each pair of units in ``base.pairs`` that belongs to the two links in ``pair``."""
     names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
     owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
     return owners
@@ -408,7 +408,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return the surroundings with the chosen pairs of units, and other objects."""
+    """Return surroundings with only the pairs of units where ``chosen`` is True, and with ``objects``."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

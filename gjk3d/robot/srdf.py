@@ -237,12 +237,12 @@ class AllowedPairs:
         self._codes[partners, links] = number
 
     def _are_checked(self, pairs: Ints) -> Bools:
-        """Return which of some pairs of links, (n, 2), are checked."""
+        """Return True for each pair of link numbers, (n, 2), that is checked."""
         checked: Bools = self._codes[pairs[:, 0], pairs[:, 1]] == 0
         return checked
 
     def _keys(self) -> Ints:
-        """Return each allowed pair as one number, sorted: the lower link times the count of links, plus the higher."""
+        """Return the allowed pairs (a, b) of link numbers, a < b, as the sorted numbers a * links + b."""
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
@@ -362,7 +362,7 @@ def _xml(element: Element) -> str:
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the poses by name, or by group/name if several groups have a pose of that name."""
+    """Return the named poses of an SRDF. The key is the name, or group/name if several groups have that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)
@@ -379,7 +379,7 @@ def _states(top: Place) -> dict[str, State]:
 
 
 def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) -> str:
-    """Return the text of an SRDF."""
+    """Return the text of an SRDF with the allowed pairs, and with further ``elements`` that are given as XML."""
     root = Element("robot", {"name": name})
     for element in elements:
         root.append(ElementTree.fromstring(element))
@@ -489,7 +489,7 @@ class _Tree:
                 yield from self._up(base) ^ self._up(tip)
 
     def _up(self, link: str) -> set[str]:
-        """Return the joints between a link and the root."""
+        """Return the names of the joints between a link and the root."""
         joints = set()
         while above := self.above[link]:
             joints.add(above[0])

@@ -29,7 +29,7 @@ class LazyRows(Sequence[T]):
 
     @abstractmethod
     def _some(self, rows: slice) -> Iterable[T]:
-        """Return some of the items."""
+        """Return the items of a slice of rows."""
 
     def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self), _BLOCK):
@@ -63,7 +63,7 @@ class LazyRows(Sequence[T]):
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:
-    """Return rows as nested tuples, or as numbers. A row that contains only nan is None."""
+    """Return the rows of an array as nested tuples, or as numbers if it has one axis. A row of only nan is None."""
     rows = values.tolist()
     for _ in range(values.ndim - 2):
         rows = [tuple(map(tuple, row)) for row in rows]
@@ -109,12 +109,12 @@ class Clash:
     distance : float or None
         The signed distance. It is negative for an overlap.
     depth : float or None
-        The length of the separating translation `mtv` of B, or 0 without an overlap. `distance_kind` states whether
-        this length is exact or a bound.
+        The length of the separating translation `mtv` of part B, or 0 without an overlap. `distance_kind` states
+        whether this length is exact or a bound.
     mtv : (3,) float or None
-        The shortest known translation of B that separates the parts.
+        The shortest known translation of part B that separates the parts.
     normal : (3,) float or None
-        The unit vector from A to B.
+        The unit vector from part A to part B.
     point_a, point_b : (3,) float or None
         The witness points, which are the nearest points of both parts, or the deepest points in the other part.
     point : (3,) float or None

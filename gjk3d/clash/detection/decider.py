@@ -55,7 +55,7 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return the smallest depth of points below the faces of a convex solid; negative if a point is outside."""
+    """Return the least depth of points below the face planes of a convex solid; negative if a point is outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
@@ -403,7 +403,7 @@ class Decisions:
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Return the decision of each pair of a batch, or None if its hulls are farther apart than the reach."""
+        """Return the decision of each query, or None if its hulls are farther apart than the reach of the query."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
@@ -412,7 +412,7 @@ class Decisions:
     def run_here(
         self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
     ) -> Iterator[Decision | None]:
-        """Yield the decisions in order.
+        """Yield the decision of each query in order, or None, computed by threads of this process.
 
         Pairs are decided in batches, so the memory does not grow with their number.
         """
@@ -430,7 +430,7 @@ class Decisions:
 
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
-        """Yield the decisions of a cluster in order."""
+        """Yield the decision of each query in order, or None, computed by a cluster."""
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided

@@ -60,7 +60,7 @@ LOOKED_AT = 65536  #: the largest number of pairs of intersecting faces that are
 
 
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
-    """Return a lower bound of the depth of the overlap of two parts, and the point of the bound.
+    """Return a lower bound of the depth of the overlap of two parts, and the sample point that gives the bound.
 
     A point inside both parts is the centre of a ball in each part. The radius is the distance to the surface. A
     separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
@@ -145,7 +145,10 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 
 def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
-    """Return a central common point of two surfaces, and the direction from A to B at this point."""
+    """Return a common point of two surfaces, the most central one, and the unit vector from A to B at this point.
+
+    Both are None if no faces intersect, and the vector is None if the normals of the faces do not define it.
+    """
     trees = pair.trees
     faces = trees.meeting_faces(LOOKED_AT)
     if not len(faces):

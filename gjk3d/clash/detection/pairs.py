@@ -146,7 +146,10 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return an upper bound of the distance between the positions of a point of a shape at two poses."""
+    """Return for each row an upper bound of the distance between the positions of a shape's point at poses a and b.
+
+    ``reach`` is the greatest coordinate of a point of the shape.
+    """
     turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
     # the distance of a corner from the origin is at most sqrt(3) times the largest coordinate
     away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
@@ -229,7 +232,10 @@ class Twins:
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
-        """Return which pairs of a range are not free, the distinct decisions, and each such pair's decision by number.
+        """Return the result of the pairs ``start`` to ``stop`` - 1, as three values.
+
+        These are a bool for each pair (True unless it is free), the distinct decisions of the pairs that are not free,
+        and for each of these pairs the index of its decision.
 
         Each pair can be queried only once.
         """

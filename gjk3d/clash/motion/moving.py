@@ -46,7 +46,7 @@ class Course:
         second to the third time of an interval was computed only at many times; or parts that slide on each other may
         clash between the computed times.
     least : (float, float)
-        Bounds of the smallest clearance, both 0 if the parts touch or clash.
+        Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float
         The time of the upper bound, or of the deepest clash.
     inside : float
@@ -172,7 +172,10 @@ class Moving:
         return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
-        """Return the pairs, i < j, that move relative to each other and whose swept boxes are close enough."""
+        """Return the pairs, i < j, that move relative to each other and whose swept boxes are within a limit.
+
+        The limit is the clearance or the tolerance of the pair, whichever is larger.
+        """
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
             [
@@ -185,7 +188,7 @@ class Moving:
         return [(i, j) for i, j in pairs if not self.together(i, j)]
 
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
-        """Return the passage of a pair."""
+        """Return the clashes and the smallest clearance of the parts i and j over the whole motion."""
         begin, end = self.movement.times
         width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()

@@ -360,7 +360,10 @@ def _source(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return both shapes, about the centre of A, for GJK in a page; None if pages lack the support mapping of one."""
+    """Return the data of both shapes about the centre of A, for GJK in a page.
+
+    The result is None if the page's scripts lack the support mapping of a shape.
+    """
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):
         ints, floats = shape._packed

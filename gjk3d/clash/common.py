@@ -67,7 +67,6 @@ def _volumes(report: Report, count: int) -> Iterator[tuple[int, Array, Ints, Arr
 
 
 def _pose(report: Report, clash: Clash, part: AssemblyPart) -> Array:
-    """Return the pose of a part at the time of a finding."""
     pose = np.eye(4) if part.pose is None else np.array(part.pose)
     if report.motion is None or clash.time is None:
         return pose

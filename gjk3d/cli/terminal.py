@@ -133,7 +133,7 @@ class Bar:
             self._progress.stop()
 
     def __call__(self, stage: str, done: int = 0, total: int | None = None, found: int = 0) -> None:
-        """Show the number of finished items of a stage."""
+        """Show the number ``done`` of ``total`` items of a stage, and the number of findings."""
         if self._progress is None:
             return
         now = time.monotonic()

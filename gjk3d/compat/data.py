@@ -22,9 +22,9 @@ class ContactData:
     faces : sequence of int
         Face of each object.
     normal, point : (3,) float
-        Normal from the first object to the second, and a common point.
+        Unit normal from the first object to the second, and a common point, in world coordinates.
     depth : float
-        Length of the translation of the second object along the normal that separates them.
+        Length of the translation of the second object along the normal that separates them, in the meshes' unit.
 
     Examples
     --------
@@ -90,9 +90,9 @@ class DistanceData:
     faces : sequence of int
         Face of each object that contains its point.
     points : sequence of (3,) float
-        The nearest points.
+        The nearest points, in world coordinates.
     distance : float
-        Distance of the objects.
+        Distance of the objects, in the meshes' unit.
 
     Examples
     --------

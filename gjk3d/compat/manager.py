@@ -38,8 +38,8 @@ class CollisionManager:
     -----
     Differences from trimesh:
 
-    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, the manager whose
-      method is called decides.
+    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, ``solid`` of the
+      manager whose method is called applies.
     - A transform with scale, shear or reflection is applied to the mesh. trimesh passes it to fcl, which then misses
       collisions. A transform that is not finite, flattens the mesh, or is not an affine (4, 4) matrix is an error.
     - Transforms keep their digits. trimesh's ``add_object`` rounds them to 32 bits.

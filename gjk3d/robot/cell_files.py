@@ -251,7 +251,6 @@ class _Lines:
 
 
 def _of_moveit(file: Path, geometry: str) -> Iterator[CellObject]:
-    """Yield the objects of a ``.scene`` file, in the format of MoveIt 1 and 2 or in the older one without poses."""
     lines = _Lines(file)
     lines.next("the name of the scene")
     while (line := lines.next('"." at the end, or "* NAME"')) != ".":

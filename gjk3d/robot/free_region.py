@@ -56,7 +56,6 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
 
 
 def _lengths(cell: Cell) -> Array:
-    """Return the columns of a configuration that are lengths."""
     chain, columns = cell.robot._chain, []
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns += [source + n for n in range(LENGTHS[kind])]

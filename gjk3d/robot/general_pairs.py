@@ -289,7 +289,6 @@ def signed_distances(
 
 
 def _rows_of(distance: Distance) -> Array:
-    """Return distances as rows of `solve`, (n, 12)."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
     return np.hstack([numbers, *map(np.atleast_2d, (distance.normal, distance.point_a, distance.point_b))])
 

@@ -72,7 +72,6 @@ class _Reader:
         self.left_out: list[str] = []
 
     def description(self, name: str, visual: bool) -> Description:
-        """Return the description of the model."""
         self._check_numbers()
         mimics = self._mimics()
         links, joints = [], []
@@ -253,7 +252,6 @@ class _Reader:
         return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in pairs.items() if (a, b) not in paired)
 
     def _states(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """Return the keyframes by name: each has the numbers of each joint by its name."""
         model = self.model
         return {
             model.key(k).name or f"key {k}": {

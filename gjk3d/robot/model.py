@@ -56,7 +56,6 @@ class PairedLinks(Mechanism):
         return list(zip(first, second, repeat("adjacent")))
 
     def _adjacent(self) -> Ints:
-        """Return the adjacent pairs as numbers of links, (n, 2)."""
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]

@@ -164,7 +164,6 @@ def _sweep(
 
 @kernel
 def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
-    """Move a set s, as in `_height`, by the rigid transform m, or by its inverse."""
     count = 4 if exact else 2  # columns of a pose, or the middle and the axis of a cylinder
     for k in range(count):
         if exact:
@@ -450,7 +449,6 @@ def _power_of_two(least: float) -> float:
 
 
 def _translations(cell: Cell, ranges: Array) -> Array:
-    """Return the range of each joint's translation, (links, 6): the middle, then the half widths."""
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):

@@ -371,7 +371,6 @@ def _new_search(start: Array, goals: Array) -> Search:
 
 
 def _enlarged(search: Search) -> Search:
-    """Return a search with memory for twice as many nodes."""
     nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
     return search._replace(nodes=nodes, parents=parents, domains=domains)
 

@@ -135,7 +135,6 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 
 @kernel
 def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, float]:
-    """Return the node of a tree that is nearest to q, and its distance."""
     best, least = plain(0), inf
     for n in range(search.counts[tree]):
         total = 0.0
@@ -229,7 +228,6 @@ def grow_trees(test: EdgeTest, space: Space, search: Search, draws: Array2) -> i
 
 @kernel
 def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
-    """Copy points[start:stop] to ``out`` from row ``at`` on, and return the row after the copied points."""
     for i in range(start, stop):
         _set(out[at], points[i])
         at += 1

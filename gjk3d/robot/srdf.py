@@ -489,7 +489,6 @@ class _Tree:
                 yield from self._up(base) ^ self._up(tip)
 
     def _up(self, link: str) -> set[str]:
-        """Return the names of the joints between a link and the root."""
         joints = set()
         while above := self.above[link]:
             joints.add(above[0])

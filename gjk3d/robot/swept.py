@@ -268,7 +268,6 @@ def _count(speed: float, bend: float, turn: float, rho: float, excess: float) ->
 
 
 def _reach(points: Array, center: Array) -> float:
-    """Return the greatest distance of ``points`` from ``center``."""
     return float(np.linalg.norm(points - center, axis=1).max(initial=0.0))
 
 

@@ -357,7 +357,6 @@ class Parts:
 
 
 def _turning(robot: Robot) -> Ints:
-    """Return the columns of q that are angles."""
     chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns |= set(range(source + LENGTHS[kind], source + NUMBERS[kind]))

@@ -459,7 +459,6 @@ def _round_a_ball(rings: int = 12) -> Array:
 
 
 def _obj(shape: Any) -> str:
-    """Return the text of an OBJ file with a hull or mesh; all digits of the coordinates are written."""
     vertices, faces = np.asarray(shape.vertices), np.asarray(shape.faces)
     lines = [f"v {_words(row)}" for row in vertices]
     lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces.tolist()]

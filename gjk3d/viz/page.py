@@ -265,7 +265,7 @@ def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None 
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return the data of all items, relative to the picture's middle and size, so that float32 is sufficient."""
+    """Return the data of all items. Lengths are relative to the picture's middle and size, because they are float32."""
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in ready(drawing.items, center, size):
@@ -288,7 +288,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
 
 
 def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
-    """Return an item in the format of the viewer of pages, in units of the picture."""
+    """Return an item in the format of the viewer of pages, with lengths relative to ``center`` and ``size``."""
     points = (item.vertices - center) / size
     entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
     entry["middle"] = points.mean(axis=0).tolist()

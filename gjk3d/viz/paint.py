@@ -112,7 +112,7 @@ def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
 
 
 def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
-    """Make the keys n and p show the next and the previous drawing if there are several."""
+    """Make the keys n and p of the window show the next and the previous drawing, if the drawing has `Steps`."""
     steps = drawing.steps
     if steps is None or steps.total < 2:
         return
@@ -175,7 +175,7 @@ def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
 
 
 def _free_edges(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> list[bool]:
-    """Return whether points (n, 3) leave the captions and the legend free."""
+    """Return for the captions and for the legend whether no point of ``points`` (n, 3) is behind them."""
     projected = _projected(plotter, points)
     return [not len(projected) or _parted(projected, (2.0 * low - 1.0, 2.0 * high - 1.0)) for low, high in edges]
 

@@ -373,7 +373,7 @@ def in_window(
     size: tuple[int, int] = _SIZE,
     begin: Callable[[T], None] = lambda drawn: None,
 ) -> tuple[T, Path | None]:
-    """Return an object that is made in the given plotter or in a new window, and the path of a written file.
+    """Return the result of ``make``, called with the given plotter or a new window, and the path of a written file.
 
     Without a window, the first picture is saved, and stderr names the file if ``path`` is None. A notebook shows the
     picture instead.
@@ -444,7 +444,7 @@ def drawing_as_asked(
     plotter: pyvista.Plotter | None = None,
     **options: Any,
 ) -> Drawing:
-    """Return the drawing for the arguments of `show`. The plotter is the one that it will be added to."""
+    """Return the drawing for the arguments of `show`. It will be added to ``plotter``, whose colours it avoids."""
     for name in options:
         if name in COMMON:
             raise TypeError(f"the option {name!r} does not exist. Use {COMMON[name]}")
@@ -465,7 +465,7 @@ def drawing_as_asked(
 
 
 def aim_at(drawing: Drawing, look: Look) -> None:
-    """Set the wished camera of a drawing."""
+    """Set the camera and the background of a drawing from the options of `show`."""
     view, up = look.view, look.up
     if isinstance(view, str):
         if view not in _VIEWS:

@@ -120,7 +120,7 @@ def box_lines(corners: Array) -> Array:
 
 
 def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
-    """Return the union of the triangles of several solids."""
+    """Return the triangles of several solids as one solid."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
     points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])

@@ -253,7 +253,7 @@ class Slid:
         return np.concatenate([np.zeros((0, 3)), *ends])
 
     def move(self, q: Row) -> State | None:
-        """Set the configuration of the robot and the sliders, and return the state."""
+        """Set the configuration of the robot and the sliders, and return the collisions or the closest pair."""
         self.q = np.array(self._robot.configurations(q)[0][0])
         for label, widget in self.sliders.items():
             widget.GetRepresentation().SetValue(self.q[self._numbers[label]])

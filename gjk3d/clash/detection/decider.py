@@ -315,7 +315,6 @@ def _of_hulls(kind: str, hulls: Distance) -> Clash:
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:
-    """Return the note on parts that are not closed."""
     opened = [name for name, mesh in (("A", a), ("B", b)) if not mesh.is_watertight]
     if not opened:
         return ""

@@ -123,7 +123,7 @@ class Findings:
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
-        """Store or count findings, and call the callback with each. ``pairs`` has a bool per pair: has it a finding?
+        """Store or count findings, and call the callback with each. ``pairs`` has a bool per pair: it has a finding.
 
         ``step`` is called after each pair. If it raises an error, the findings so far are stored.
         """

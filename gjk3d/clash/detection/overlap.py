@@ -110,7 +110,6 @@ def area(vertices: Array, faces: Ints) -> float:
 
 
 def _within(shared: Overlap) -> Array:
-    """Return points inside an intersection, which are the midpoints of chords that start at its largest faces."""
     first, edge_1, edge_2 = np.moveaxis(shared.vertices[shared.faces], 1, 0)
     edge_1, edge_2 = edge_1 - first, edge_2 - first
     cross = np.cross(edge_1, edge_2)

@@ -477,7 +477,6 @@ class _Entries:
         self.names = set(names)
 
     def tree(self, name: str) -> Element:
-        """Return the root element of the XML entry with a name."""
         with self._archive.open(name) as entry:
             data = entry.read(MAX_ENTRY + 1)
         self._left -= len(data)

@@ -187,7 +187,6 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
 
 
 def _turns(along: Array, angles: Array) -> Array:
-    """Return the rotations by angles about a unit vector, (n, 3, 3), by the formula of Rodrigues."""
     x, y, z = along.tolist()
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     half = np.sin(0.5 * angles)[:, None, None]

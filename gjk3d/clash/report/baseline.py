@@ -35,7 +35,6 @@ class _CourseFile(msgspec.Struct):
     series: tuple[tuple[Number, Number | None, Number | None, Number | None], ...] = ()
 
     def course(self) -> Course:
-        """Return the record of the pair."""
         values = msgspec.structs.asdict(self)
         values["series"] = tuple(tuple(inf if x is None else x for x in row) for row in self.series)
         return Course(**values)

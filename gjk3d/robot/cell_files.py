@@ -297,7 +297,10 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
             _rows(lines, count, what) for count, what in zip(sizes, ("a vertex", "a triangle"), strict=True)
         )
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
-            raise ParseError(f"{lines.file}, line {lines.at}: a triangle has a vertex that does not exist")
+            odd = faces.min() if faces.min() < 0 else faces.max()
+            raise ParseError(
+                f"{lines.file}, line {lines.at}: a triangle has vertex {odd:g}, expected 0 to {len(points) - 1}"
+            )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any
     if kind == "box":
@@ -313,5 +316,6 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
 
 def _rows(lines: _Lines, count: float, what: str) -> Array:
     if not 0 <= count <= len(lines.lines):
-        raise ParseError(f"{lines.file}, line {lines.at}: {count:g} rows of {what}, more than the file has lines")
+        most = f"expected at most {len(lines.lines)}, the lines of the file"
+        raise ParseError(f"{lines.file}, line {lines.at}: {count:g} rows of {what}, {most}")
     return np.array([lines.numbers(3, what) for _ in range(int(count))]).reshape(-1, 3)

@@ -144,7 +144,7 @@ class Mechanism:
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
             columns = self.columns[name]
             if len(numbers) != (width := columns.stop - columns.start):
-                raise RobotError(f"joint {name!r} takes {count(width, 'number')}, but {len(numbers)} are given")
+                raise RobotError(f"joint {name!r} has {count(len(numbers), 'value')}, expected {width}")
             q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked

@@ -516,7 +516,7 @@ def check_draws(request: Request) -> float:
 def _one(robot: Robot, q: Row, name: str) -> Array:
     rows, stacked = robot.configurations(q, name)
     if stacked:
-        raise RobotError(f"{name} is a stack, expected one configuration")
+        raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
     row: Array = rows[0]
     return row
 

@@ -191,7 +191,7 @@ class Table:
         self._rows.append(cells)
 
     def lines(self, room: int | None) -> list[str]:
-        """Return the lines with at most ``room`` columns, or of any width if it is None."""
+        """Return the lines of the table, at most ``room`` terminal columns wide, or of any width for None."""
         columns = {title: [title, *(row[k] for row in self._rows)] for k, title in enumerate(self._titles)}
         for title in self._spare:
             if title in columns and not {*columns[title][1:]} - {"-"}:

@@ -21,6 +21,7 @@ def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, Collisio
     Parameters
     ----------
     scene : trimesh.Scene
+        A scene whose graph places meshes.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def collisions(
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return the first value alone, or a tuple of it and the requested values."""
+    """Return ``first``, or a tuple of ``first`` and the requested ones of ``names`` and ``data``."""
     more = ([names] if with_names else []) + ([data] if with_data else [])
     return (first, *more) if more else first
 
@@ -197,7 +197,7 @@ def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
 
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
-    """Return the distance of two objects, None if it is greater than ``most``."""
+    """Return the signed distance of two objects with its points and faces, or None beyond the distance ``most``."""
     pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
     if pair.surfaces_meet() or _holder(pair, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex

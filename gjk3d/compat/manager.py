@@ -106,6 +106,7 @@ class CollisionManager:
         name : str
             Name of the object in results.
         mesh : trimesh.Trimesh or Mesh
+            The triangles in the local frame of the object.
         transform : (4, 4) float, optional
             World from local. `CollisionManager` describes transforms that are not rigid.
 
@@ -177,6 +178,7 @@ class CollisionManager:
         Parameters
         ----------
         mesh : trimesh.Trimesh or Mesh
+            The triangles in their local frame.
         transform : (4, 4) float, optional
             World from local.
         return_names, return_data : bool
@@ -185,6 +187,7 @@ class CollisionManager:
         Returns
         -------
         is_collision : bool
+            Whether any object collides.
         names : set of str
             With ``return_names``: the colliding objects.
         contacts : list of ContactData
@@ -217,6 +220,7 @@ class CollisionManager:
         Returns
         -------
         is_collision : bool
+            Whether any pair collides.
         names : set of 2-tuple of str
             With ``return_names``: the colliding pairs, each in ascending order of names.
         contacts : list of ContactData
@@ -249,12 +253,14 @@ class CollisionManager:
         Parameters
         ----------
         other_manager : CollisionManager
+            The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
             What to return in addition.
 
         Returns
         -------
         is_collision : bool
+            Whether any pair collides.
         names : set of 2-tuple of str
             With ``return_names``: the colliding pairs, the object of this manager first.
         contacts : list of ContactData
@@ -290,6 +296,7 @@ class CollisionManager:
         Parameters
         ----------
         mesh : trimesh.Trimesh or Mesh
+            The triangles in their local frame.
         transform : (4, 4) float, optional
             World from local.
         return_name, return_data : bool
@@ -378,6 +385,7 @@ class CollisionManager:
         Parameters
         ----------
         other_manager : CollisionManager
+            The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
             What to return in addition.
 

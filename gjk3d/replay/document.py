@@ -130,7 +130,7 @@ def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as their bits, so that -0 is not 0 and NaN is NaN."""
+    """Return floats as their bits (int64), in which -0 differs from 0, and NaN equals NaN."""
     return np.ascontiguousarray(values).view(np.int64) if values.dtype == np.float64 else values
 
 
@@ -171,6 +171,7 @@ class Case(NamedTuple):
     arguments : dict
         The keyword arguments of the query.
     a, b : Shape, Mesh or the like
+        The shapes of the query.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
         Poses, world from local. None is the identity.
     answer : Distance

@@ -1,4 +1,7 @@
-"""Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between them.
+"""Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between two volumes.
+
+A slot is a shape that is fixed to a link or to the world. ``rows[k]`` is the pose of slot k. Its numbers in f begin at
+starts[k, 1] for the shape, at starts[k, 2] for its capsule, and at starts[k, 3] for its box.
 
 Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules costs
 as little as that of two segments. Boxes separate flat shapes side by side, whose capsules overlap. Only the six face
@@ -207,7 +210,7 @@ def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the boxes of slots a and b; negative if no face axis separates them."""
+    """Return a lower bound of the distance of the boxes of slots a and b. Without a separating axis it is negative."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf

@@ -70,7 +70,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Cache:
-    """Arguments and results that later queries use again; only the thread that holds the memory's lock may use them."""
+    """Arguments and results for later queries. Only the thread that holds the lock of the memory may use this."""
 
     clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
     free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
@@ -250,7 +250,7 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
-        """Return a base with other pairs of units, and with another robot with the same slots if one is given."""
+        """Return a base with other pairs of units, and with another robot with the same slots unless it is None."""
         new = object.__new__(Base)
         new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
         return new

@@ -1,5 +1,8 @@
 """Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
 
+A slot is a shape that is fixed to a link or to the world. A row of `solve` has the 12 numbers of a distance query:
+distance, lower and upper bound, normal, and the points on both shapes.
+
 A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
 around several convex pieces. The pieces are tested only if the hulls do not decide. `pair_collides` decides whether a
 pair collides, `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and in
@@ -46,7 +49,7 @@ _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RAD
 
 
 class Layout(NamedTuple):
-    """The slots of a cell, and the pairs of them that are checked."""
+    """The slots of a cell, which are shapes fixed to a link or to the world, and the checked pairs of slots."""
 
     link: Ints1  #: link of each slot, -1 for the world
     local: Array2  #: (slots, 13), the pose of a slot in its link, and the residual of its rotation
@@ -351,7 +354,7 @@ def nearest_in_pair(
     layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, has_best: bool, axes: Array,
     gaps: Array, out: Array,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Write the least distance of a placed pair as a row of `solve`, if it is less than the best distance so far.
+    """Write the signed distance of pair p as a row of `solve` to ``out``, if it is less than the best so far.
 
     Returns the new best distance, the least lower bound, and the sub-pair of the new best: -1 for the pair itself,
     `FAR` if the best is unchanged. Without ``has_best``, ``best`` is only a limit, and a distance equal to the limit

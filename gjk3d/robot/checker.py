@@ -177,7 +177,7 @@ class Checker(PlanningScene):
     def valid(
         self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
     ) -> Validity[Any, Any, Any]:
-        """Return which configurations are valid, and the reason for the others.
+        """Return whether each configuration is valid, and the reason if not.
 
         Limits are checked first, then collisions. This filters candidates, such as solutions of inverse kinematics.
 
@@ -285,7 +285,7 @@ class Checker(PlanningScene):
     def clearance(
         self, q: Rows, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
     ) -> RobotClearance[Any, Any]:
-        """Return the least signed distance of all checked pairs, and the pair that has it.
+        """Return the least signed distance of all checked pairs, and the names of the pair with this distance.
 
         Parameters
         ----------
@@ -701,6 +701,7 @@ class Checker(PlanningScene):
         Parameters
         ----------
         start : (dof,) float
+            The first configuration.
         goals : (dof,) or (g, dof) float
             Radians, and the robot's unit of length. Goals that are not free are left out.
         joints : str or sequence of str, optional
@@ -877,6 +878,7 @@ class Checker(PlanningScene):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         weights : (dof,) float, optional
             Half widths in proportion to each other, above 0. The default is 1 for each number of q. Then each number
             alone grows as far as it can.

@@ -239,7 +239,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Store the rows of `solve` in ``candidates``, and their pairs p, that are nearer than the best so far."""
+        """Store each row of `solve` in ``candidates`` that is nearer than the best so far, and its pair in p."""
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))
         to = at[some]

@@ -29,7 +29,7 @@ _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # 
 
 
 class Chain(NamedTuple):
-    """The links and joints of a robot as arrays, as the docstring of this module describes them."""
+    """The links and joints of a robot as arrays, which the docstring of this module describes."""
 
     parent: Ints1
     kind: Ints1
@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the axes x and y rotated by the smallest rotation from z to n. For n = -z they are x and -y."""
+    """Return the axes x and y, rotated by the smallest rotation from z to n. The result for n = -z is x and -y."""
     if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])

@@ -22,7 +22,10 @@ OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
 
 class Rule(NamedTuple):
-    """The margin of two names, or of one name with all others or all `OBSTACLES`; later rules override earlier ones."""
+    """The margin of two names, or of name a with all others (b is None) or with all obstacles (b is `OBSTACLES`).
+
+    Later rules override earlier rules.
+    """
 
     a: str
     b: str | None

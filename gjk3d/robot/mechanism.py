@@ -224,6 +224,7 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         tolerance : float
             How far beyond a limit a value may be, in radians or the robot's unit.
 
@@ -248,6 +249,7 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
 
         Returns
         -------
@@ -270,7 +272,9 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         link : str or int
+            Name or number of the link.
         point : (3,) or (n, 3) float
             In the frame of the link. The default is its origin.
         angular : bool
@@ -318,6 +322,6 @@ def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names as text, and the number of further ones."""
+    """Return a text with the first 12 names, and with the number of further names."""
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
     return ", ".join(names[:12]) + more

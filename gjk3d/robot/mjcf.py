@@ -118,7 +118,7 @@ class _Reader:
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return a bool for each geom: whether it can collide with any other geom."""
+        """Return a bool for each geom: True if it can collide with another geom."""
         # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0

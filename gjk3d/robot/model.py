@@ -161,6 +161,7 @@ class Robot(PairedLinks):
     Attributes
     ----------
     name : str
+        The name in the file.
     source : Path
         The URDF.
     links : tuple of str
@@ -564,6 +565,7 @@ class Robot(PairedLinks):
         Parameters
         ----------
         link : str or int
+            Name or number of the link.
         shapes : Shape, Mesh, (shape, (4, 4) pose), list of these, or None
             They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
             mesh with a unit is scaled to metres.

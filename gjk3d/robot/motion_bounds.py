@@ -259,7 +259,7 @@ class Arms(NamedTuple):
 
 
 class MotionBounds(NamedTuple):
-    """Bounds that hold for all configurations whose translations are within some limits."""
+    """Bounds of the motion of pairs, valid for all configurations whose translations are within the same limits."""
 
     arms: Arms
     slack: float  #: sum of the errors of the poses of two slots
@@ -368,7 +368,7 @@ def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches them."""
+    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches the bounds."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
@@ -476,7 +476,7 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return the `Arms` of a cell, which it caches. A move of an obstacle does not change the arms."""
+    """Return the `Arms` of a cell, which the cell caches. A move of an obstacle does not change the arms."""
     key, cached = boxes.tobytes(), cell.cache.arms
     if cached is None or cached[0] != key:
         cached = cell.cache.arms = key, _compute_arms(cell, boxes)

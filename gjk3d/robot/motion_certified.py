@@ -478,7 +478,7 @@ def certified_many(
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
-    """Return the results of motions along curves; the result of a motion does not depend on the others.
+    """Return the result of each motion along a curve. It does not depend on the other motions of the call.
 
     After the deadline, a time of `time.perf_counter`, proofs of pairs without a kernel end as unresolved.
     """
@@ -556,7 +556,10 @@ class _Single(NamedTuple):
 def certified_line(
     task: Task, q0: Array1, q1: Array1, lower: Array1, upper: Array1, tolerance: float, looks: int, single: _Single
 ) -> bool:
-    """Write the result of `certified_many` for one line; return False if it is not finite or has other extents."""
+    """Write the result of `certified_many` for one line, and return True.
+
+    The result is False for a line that is not finite, or whose extents (`how_far`) differ from those of the task.
+    """
     curve, present, result = single.curve, single.present, single.result
     for j in range(q0.shape[0]):
         curve[0, 0, j], curve[0, 1, j] = q0[j], q1[j]

@@ -1,4 +1,6 @@
-"""Cover of a pair: the interval around a configuration on a line or curve in which the pair is proven apart.
+"""Cover of a pair of slots: the interval around a configuration on a line or curve in which it is proven apart.
+
+A slot is a shape that is fixed to a link or to the world.
 
 The signed distance of two shapes is the maximum of their separations over all directions. So a bound of a separation,
 or of its change, also bounds the distance. Two bounds are used. They start from a pair at a parameter c with a lower

@@ -100,12 +100,15 @@ class PathCheck(NamedTuple):
     Attributes
     ----------
     free : bool
+        All samples are free, or with ``certify`` the whole path is proven free.
     status : MotionStatus
+        FREE, HIT or UNRESOLVED.
     edge : int or None
-        The first motion between two waypoints that is not free, counted from 0.
+        The first edge (motion between two waypoints) that is not free, counted from 0. None for a free path.
     safe, hit : float
-        As in `MotionCheck`, parameters of that motion; 1 and NaN for a free path.
+        Parameters of that edge, 0 to 1, as in `MotionCheck`. They are 1 and NaN for a free path.
     pair : (str, str) or None
+        The pair that collides at ``hit``, or is too close to decide. An obstacle is the second name.
     configuration : (dof,) float or None
         The configuration at ``hit``, or at ``safe`` without a known collision.
 

@@ -34,7 +34,7 @@ class CollisionObject(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """The shape that replaces a shape in the kernels: the shape itself, a convex shape around it, or a half-space."""
+    """The shape that kernels use for an object: the object itself, a convex shape around it, or a half-space."""
 
     shape: Shape
     exact: bool  #: whether the outline is the shape itself

@@ -77,6 +77,7 @@ class Planning:
     Attributes
     ----------
     space : ompl.base.RealVectorStateSpace
+        The state space: one number for each number of q that moves.
     setup : ompl.geometric.SimpleSetup
         It has the state checker and the motion validator. Planner, objective and so on can be set.
     proof : PathProof or None
@@ -148,7 +149,7 @@ class Planning:
 
     @property
     def motions(self) -> int:
-        """The number of motions tested so far."""
+        """The number of motions that OMPL has tested since the start."""
         return self._queries.motions
 
     def configuration(self, state: Any) -> Array:
@@ -171,6 +172,7 @@ class Planning:
         Parameters
         ----------
         q : (dof,) float
+            Radians, and the robot's unit of length.
 
         Returns
         -------
@@ -260,6 +262,7 @@ class Planning:
         Parameters
         ----------
         start, goal : (dof,) float
+            Configurations of the whole robot: radians, and the robot's unit of length.
         planner : str
             See `planner`. A planner that optimises uses the whole time.
         seconds : float
@@ -359,6 +362,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Parameters
     ----------
     planning : Planning
+        The setup with the checker that computes clearances.
     enough : float
         More than 0, in the robot's unit of length.
     weight : float
@@ -454,6 +458,6 @@ class StateQueries:
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:
-        """Return whether the motions between all rows of ``first`` and ``second`` are free."""
+        """Return whether the motion from ``first`` to ``second`` is free, or for stacks whether all motions are."""
         self.motions += len(first) if first.ndim == 2 else 1
         return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

@@ -300,7 +300,7 @@ class Planner:
         return repaired, PathProof(True, 0.0, len(stretches), False, None, time.process_time() - begin)
 
     def _proofs(self, path: Array) -> Ints:
-        """Return for each edge of a path `FREE` if it is proven in the time, else `UNSURE`."""
+        """Return for each edge of a path `FREE` if a proof succeeds before the time limit, else `UNSURE`."""
         # samples are not tested: they are free, or the proof fails there
         test, which = self._test._replace(sample=False, certify=True), np.full(len(path) - 1, UNSURE)
         for start in range(0, len(which), _TOGETHER):
@@ -310,7 +310,7 @@ class Planner:
         return which
 
     def sampled(self, first: Array, second: Array) -> Ints:
-        """Return for each edge `FREE` if it is free at its samples, a pair that collides, or `UNSURE`."""
+        """Return for each edge `FREE` (free at all samples), the number of a colliding pair, or `UNSURE`."""
         which = np.empty(len(first), dtype=np.int64)
         kernels.test_edges(self._test, first, second, 0, len(first), which)
         return which
@@ -493,7 +493,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
 
 
 def _has_more_pairs(cell: Cell, certify: bool) -> bool:
-    """Return whether the kernels leave some pairs of a cell to other functions."""
+    """Return whether a cell has pairs that the kernels cannot test, or with ``certify`` cannot prove."""
     if not certify:
         return cell.walked < len(cell.slots)
     convex = len(cell.layout.pairs)
@@ -522,7 +522,10 @@ def _one(robot: Robot, q: Row, name: str) -> Array:
 
 
 def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
-    """Return the joints that move, with bounds that contain ``rows``. Only default bounds are extended to them."""
+    """Return the joints that move, with bounds that contain the configurations ``rows``.
+
+    Only default bounds are extended. A configuration outside of bounds that were given is a `RobotError`.
+    """
     space = joint_space(robot, request.joints, request.lower, request.upper)
     moved = rows[:, space.columns]
     least, most = moved.min(axis=0), moved.max(axis=0)

@@ -63,7 +63,7 @@ def quick(cell: Cell, q: Any) -> int:
 
 
 def plain_row(q: Any) -> Array | None:
-    """Return one configuration as an array that kernels accept, or None if it needs checks or a conversion."""
+    """Return one configuration as an array that kernels accept, or None if q needs further checks or a conversion."""
     if type(q) is list:
         try:
             q = np.array(q)
@@ -287,7 +287,7 @@ def nearest(
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return the row of `solve` and the pair for one configuration, or None if `nearest` has to compute them."""
+    """Return the row of `solve` of the nearest pair and its number, or None if `nearest` has to compute the result."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -307,9 +307,9 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints, Near] | None:
-    """Return the pairs within a distance at one configuration and their `Near`, or None if `near` must compute them.
+    """Return the pairs within a distance at one configuration and their `Near`, or None.
 
-    `near` is `gjk3d.robot.results.near`.
+    None means that `gjk3d.robot.results.near` has to compute the result.
     """
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
@@ -358,7 +358,7 @@ def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Return the gradient of the clearance at one configuration, or None if `gradient` has to compute it."""
+    """Return the gradient of the clearance at q, (dof,), or None if `gradient` has to compute the result."""
     row = plain_row(q)
     result = None if row is None else nearest_of_one(cell, row)
     if result is None or row is None:

@@ -33,7 +33,8 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     Attributes
     ----------
     distance : float or (n,) float
-        The least signed distance of all pairs, negative in overlap, infinite if no pair is within the limit.
+        The least signed distance of all pairs, in the robot's unit. It is negative in overlap, and infinite if no pair
+        is within the limit.
     lower, upper : float or (n,) float
         Bounds of the distance for the poses as computed.
     normal : (3,) or (n, 3) float
@@ -85,8 +86,8 @@ class RobotCollision(NamedTuple):
     a, b : str
         Names of links, or of a link and an obstacle, which is second.
     distance, lower, upper : float
-        Signed distance, negative in overlap, and its bounds. If links have several shapes, these are the values of the
-        deepest pair of shapes.
+        Signed distance in the robot's unit, negative in overlap, and its bounds. If links have several shapes, these
+        are the values of the deepest pair of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -140,7 +141,7 @@ class RobotContact(NamedTuple):
     points_a, points_b : (count, 3) float
         Points on the two surfaces, in world axes, with ``points_b - points_a == gaps * normal``.
     gaps : (count,) float
-        Gap at each point, negative in overlap.
+        Gap at each point in the robot's unit, negative in overlap.
     distance, lower, upper : float
         Signed distance of the two shapes, and its bounds.
 
@@ -269,7 +270,7 @@ class RobotDistances(NamedTuple):
         Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
         consists of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
-        Signed distance, negative in overlap.
+        Signed distance in the robot's unit, negative in overlap.
     lower, upper : (m,) float
         Bounds of the distance for the poses as computed.
     normal : (m, 3) float
@@ -426,6 +427,7 @@ class Validity(NamedTuple, Generic[B, S, P]):
     Attributes
     ----------
     valid : bool or (n,) bool
+        Within the limits, and no pair closer than its margin.
     reason : Reason or (n,) int
         The first reason that applies, in the order of `Reason`.
     joint : str or list of str, or None

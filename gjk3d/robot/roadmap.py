@@ -147,12 +147,13 @@ class Roadmap:
     ) -> Plan:
         """Return a short path from a configuration to one of some goals, proven free also between samples.
 
-        The goal with the shortest way in the graph is used. The path is smoothed, proven and repaired as by
-        `Checker.plan`. If the graph has no way, or its path has no proof, a path is searched as by `Checker.plan`.
+        The goal with the shortest path in the graph is used. The path is smoothed, proven and repaired as by
+        `Checker.plan`. If the graph has no path, or the path has no proof, a path is searched as by `Checker.plan`.
 
         Parameters
         ----------
         start : (dof,) float
+            The first configuration: radians, and the robot's unit of length.
         goals : (dof,) or (g, dof) float
             Joints that the roadmap does not move have its ``rest`` values.
         seconds : float

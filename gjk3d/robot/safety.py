@@ -49,6 +49,7 @@ class SafetyPlace:
     Attributes
     ----------
     configuration : tuple of float
+        The numbers of q: radians, and the robot's unit of length.
     point_a, point_b : tuple of float
         The nearest or deepest points, in world axes. NaN if no pair is checked.
     moved : tuple of (str, tuple)
@@ -75,12 +76,13 @@ class SafetyRow:
     Attributes
     ----------
     motion : str
+        The name of the motion in the programme.
     a, b : str
         Names, an obstacle second.
     margin : float
-        The margin of the pair.
+        The margin of the pair, in the robot's unit.
     distance, lower, upper : float
-        The least signed distance that was found in the motion, and its proven bounds.
+        The least signed distance that was found in the motion, in the robot's unit, and its proven bounds.
     time : float
         The time of this distance.
     since : float
@@ -120,12 +122,13 @@ class SafetyMotion:
     Attributes
     ----------
     name : str
+        The name in the programme.
     start, end : float
-        Times.
+        The first and the last time of the trajectory.
     verdict : {"kept", "collision", "too close", "open"}
         The worst verdict of its pairs. "kept" is proven for all pairs, between samples too.
     distance, lower, upper : float
-        The least signed distance of all pairs, and its proven bounds.
+        The least signed distance of all pairs, in the robot's unit, and its proven bounds.
     time : float
         The time of this distance.
     pair : (str, str) or None
@@ -160,8 +163,9 @@ class SafetyReport:
     Attributes
     ----------
     robot : str
+        The name of the robot.
     margin : float
-        The margin of all pairs without a margin from `Checker.set_margin`.
+        The margin, in the robot's unit, of all pairs without a margin from `Checker.set_margin`.
     motions : tuple of SafetyMotion
         In the order of the programme.
     rows : tuple of SafetyRow
@@ -240,6 +244,7 @@ class SafetyReport:
         Parameters
         ----------
         path : path
+            The .html file to write.
 
         Returns
         -------

@@ -333,7 +333,7 @@ _NUMBERS = 2 * LANES + 5  #: of `LaneScratch.ints`
 
 
 class Edges(NamedTuple):
-    """Straight lines, and the results for them."""
+    """Edges, which are straight lines in joint space from q0 to q1, and the result of each edge."""
 
     q0: Array2
     q1: Array2
@@ -562,7 +562,7 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes are samples of one edge, so that free space around one ball contains others."""
+    """Return whether most lanes are samples of one edge, so that the free space around a ball contains other balls."""
     same = plain(0)
     for k in range(1, n):
         same += 1 if samples.edge[k] == samples.edge[k - 1] else 0

@@ -55,10 +55,12 @@ def allow_by_sampling(
     Parameters
     ----------
     robot : Robot
+        The robot, with collision shapes.
     samples : int
         Number of configurations, drawn uniformly within the limits. Turns without limits are drawn from -pi to pi, and
         turns of floating joints from all rotations.
     seed : int
+        The same seed gives the same samples.
     prove : int
         Greatest number of configurations for the proof of one pair. 0 makes no proofs. Distant pairs with few joints
         between them can be proven.

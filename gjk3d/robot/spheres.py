@@ -48,6 +48,7 @@ class LinkSpheres(NamedTuple):
     centers : (n, 3) float
         In the frame of the link.
     radii : (n,) float
+        In the robot's unit of length.
     excess : float
         Proven upper bound of the distance of the points of the spheres from the shapes of the link.
 
@@ -71,6 +72,7 @@ class RobotSpheres(NamedTuple):
     Attributes
     ----------
     robot : Robot
+        The robot that the spheres cover.
     links : dict
         The spheres of each link with shapes, by its name.
     excess : float

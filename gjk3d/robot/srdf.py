@@ -70,6 +70,7 @@ class AllowedPairs:
     Attributes
     ----------
     evidence : str
+        As in the parameter.
     proven : list of (str, str)
         Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
@@ -355,7 +356,7 @@ def _unused(file: Path, root: Element) -> str:
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text with fixed indentation, so that writing and reading it again changes nothing."""
+    """Return an element as text with fixed indentation, so that a second reading and writing changes nothing."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")

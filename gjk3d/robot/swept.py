@@ -48,6 +48,7 @@ class SweptPiece(NamedTuple):
     link : str
         Name of the link or attached object.
     shape : Shape
+        The convex shape in world coordinates.
     begin, end : float
         Times of the trajectory.
 
@@ -76,8 +77,8 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of how far the pieces reach beyond the swept volumes. Non-convex meshes and clouds are replaced by
-        their hulls, and the excess of these hulls is included.
+        Proven upper bound of the distance of a point in the pieces from the swept volumes, in the robot's unit.
+        Non-convex meshes and clouds are replaced by their hulls, and the excess of these hulls is included.
 
     Examples
     --------

@@ -47,7 +47,7 @@ Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]] | tuple[Any, V
 
 
 class _Mover(NamedTuple):
-    """The motion of an obstacle: two joints, and the pose of its shape after them."""
+    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of its shape relative to these."""
 
     velocity: Array  #: velocity of the centre
     turn: Array  #: angular velocity
@@ -154,6 +154,7 @@ class TrajectoryCheck(NamedTuple):
     free : bool
         All samples are free. Certified: all configurations are proven free.
     status : MotionStatus
+        FREE, HIT or UNRESOLVED.
     safe : float
         The time of the last free sample before the first collision. Certified: the motion is proven free up to this
         time, which is rounded down.
@@ -192,11 +193,12 @@ class TrajectoryClearance(NamedTuple):
     Attributes
     ----------
     distance : float
-        The least signed distance that was found, at ``time``. Infinite if no pair is checked.
+        The least signed distance that was found, at ``time``, in the robot's unit. Infinite if no pair is checked.
     lower, upper : float
         Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
         non-convex bodies in overlap.
     time : float
+        The time of ``distance``, in the unit of the trajectory.
     pair : (str, str) or None
         The pair that has ``distance``.
     normal, point_a, point_b : (3,) float
@@ -280,7 +282,7 @@ class TimedQuery(NamedTuple):
         return self.trajectory.at(time)
 
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
-        """Return the poses of moving obstacles at some times, by their names, (n, 4, 4) each."""
+        """Return the poses of each moving obstacle at n times, (n, 4, 4), by the name of the obstacle."""
         poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
         begins = np.array([stretch.parts.times[0] for stretch in self.stretches])
         which = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
@@ -413,7 +415,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The row of `solve`, the time and the pair of the nearest configuration so far."""
+    """The nearest configuration so far: its row of `solve` (12 numbers of a distance), its time and its pair."""
 
     row: Array
     time: float

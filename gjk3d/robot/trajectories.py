@@ -29,7 +29,7 @@ from gjk3d.wording import count
 
 
 class Curves(NamedTuple):
-    """Curves of the same degree."""
+    """Curves of configurations with the same degree, see the docstring of this module."""
 
     controls: Array  #: (n, points, dof)
     loose: Array  #: (n, dof), the error of their numbers
@@ -190,6 +190,7 @@ class Trajectory(Frozen):
         Parameters
         ----------
         time : float or (n,) float
+            Times of the trajectory.
 
         Returns
         -------

@@ -64,6 +64,7 @@ class Joint(NamedTuple):
     Attributes
     ----------
     name : str
+        Unique in the robot.
     type : str
         "fixed", "revolute", "continuous", "prismatic", "planar" or "floating".
     parent, child : str

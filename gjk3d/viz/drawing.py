@@ -68,7 +68,7 @@ class Item:
     slab: float | None = None  #: thickness of a half-space, which is given by points on it and above it
 
     def moved(self, pose: Array, **more: Any) -> Item:
-        """Return the item at a pose, (4, 4) float, with some fields changed."""
+        """Return the item at a pose, (4, 4) float, with the fields in ``more`` changed."""
         return replace(self, vertices=self.vertices @ pose[:3, :3].T + pose[:3, 3], **more)
 
 
@@ -179,7 +179,7 @@ class Drawing:
         self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
-        """Add a legend entry unless it is present."""
+        """Add a text and its colour to the legend, unless the legend has this entry."""
         if (text, color) not in self.keys:
             self.keys.append((text, color))
 

@@ -360,7 +360,7 @@ _SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds before the first message, and be
 
 
 def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
-    """Yield rows, and print progress on stderr if they take more than two seconds."""
+    """Yield the items of ``rows``, and print progress on stderr if the loop takes more than two seconds."""
     terminal = sys.stderr.isatty()
     begin, end = ("\r", "") if terminal else ("", "\n")
     is_reported, due = False, monotonic() + _SILENT

@@ -141,8 +141,8 @@ def write_viewer(
 def _moved(result: Distance, share: float) -> Distance:
     """Return the result after B moved along the normal by a share of the translation to touch or to separate.
 
-    The distance then grows by the length of this translation. The bounds grow by it too, since no translation changes a
-    distance by more than its length, and the witness points move with the bodies.
+    The distance and its bounds grow by the length of this translation, since no translation changes a distance by more
+    than its length. The witness points move with the bodies.
     """
     by = -share * float(result.distance)
     moved = copy(result)

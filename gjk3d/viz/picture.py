@@ -248,6 +248,7 @@ def to_pyvista(
     Parameters
     ----------
     x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or a result
+        The object to convert.
     pose : (4, 4) float, optional
         Pose of ``x``.
     resolution : int
@@ -444,7 +445,7 @@ def drawing_as_asked(
     plotter: pyvista.Plotter | None = None,
     **options: Any,
 ) -> Drawing:
-    """Return the drawing for the arguments of `show`. It will be added to ``plotter``, whose colours it avoids."""
+    """Return the drawing for the arguments of `show`. Default colours are those that ``plotter`` does not use yet."""
     for name in options:
         if name in COMMON:
             raise TypeError(f"the option {name!r} does not exist. Use {COMMON[name]}")
@@ -500,7 +501,7 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> note
 
 
 def bundle(x: Any) -> notebook.Bundle:
-    """Return the figure of an object for a notebook, or only text if it cannot be drawn.
+    """Return the figure of an object for a notebook, or only text for an object that cannot be drawn.
 
     Every class with a picture calls this function through `gjk3d.shown`.
     """

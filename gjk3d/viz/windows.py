@@ -215,6 +215,7 @@ class Slid:
     state : State or None
         The colliding pairs and the closest pair, or None for a Robot without a Checker.
     sliders : dict of str to vtkSliderWidget
+        The sliders by their labels.
     """
 
     def __init__(

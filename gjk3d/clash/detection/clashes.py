@@ -366,7 +366,7 @@ class Clashes(LazyRows[Clash]):
         return vectors(values) if name in _NUMBERS else items
 
     def subset(self, rows: slice | Ints | Bools) -> Clashes:
-        """Return the findings of some rows."""
+        """Return the findings of the selected rows."""
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
@@ -395,7 +395,7 @@ class Clashes(LazyRows[Clash]):
         return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
-        """Return the ids of the findings of some rows, or of all findings."""
+        """Return the ids of the findings of the selected rows, by default of all findings."""
         ids: list[str] = self.columns["id"][rows].tolist()
         if None in ids:
             kinds, idents = self.columns["kind"][rows].tolist(), self.parts.idents
@@ -405,7 +405,7 @@ class Clashes(LazyRows[Clash]):
         return ids
 
     def note(self, rows: Ints, words: str) -> None:
-        """Add a text to the notes of the findings of some rows."""
+        """Add the text ``words`` to the note of each finding of the selected rows."""
         notes = self.columns["note"]
         notes[rows] = [f"{note}; {words}".removeprefix("; ") for note in notes[rows]]
 

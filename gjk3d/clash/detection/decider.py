@@ -131,7 +131,7 @@ class Decider:
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
-        """Return the finding of a pair in the frame of A, or None if it is free. m is the pose row of B."""
+        """Return the finding of a pair in the frame of A, or None for a free pair. m is the pose row of B."""
         self.corners = None
         # the bodies of a part are united, because inner walls are not surface and overlaps must not count twice
         a, b = union_of(a).mesh, union_of(b).mesh
@@ -380,7 +380,7 @@ class Decisions:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return the distance of the hulls of each query, or None if it exceeds the reach of the query."""
+        """Return for each query the signed distance of the hulls, or None if the distance exceeds the query's reach."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])

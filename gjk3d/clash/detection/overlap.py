@@ -133,7 +133,7 @@ def _within(shared: Overlap) -> Array:
 
 
 def _spread(vertices: Array, faces: Ints) -> Array:
-    """Return corners and the centers of edges and faces. If there are too many, an even sample of them is returned."""
+    """Return the corners of faces, and the centers of edges and faces: at most `_MOST` points at even intervals."""
     corners = vertices[faces]
     middles = corners.mean(axis=1)
     edges = 0.5 * (corners + np.roll(corners, 1, axis=1))

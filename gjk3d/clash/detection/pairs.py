@@ -157,7 +157,7 @@ def _away(a: Array, b: Array, reach: Array) -> Array:
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the index of the earlier pose that replaces it, or its own index. Most are not replaced."""
+    """Return for each pose the index of the earlier pose that replaces this pose, or the pose's own index."""
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # powers of two
     _, pair = _distinct(shapes.astype(np.float64))
@@ -285,7 +285,7 @@ def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
 
 
 def _moved(rows: Array, vectors: Array, shift: float) -> Array:
-    """Return points at pose rows, (n, 3). With a ``shift`` of 0 they are directions."""
+    """Return points transformed by pose rows, (n, 3). With ``shift`` 0 the vectors are only rotated."""
     x, y, z = vectors.T[:, :, None]
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0

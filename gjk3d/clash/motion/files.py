@@ -330,7 +330,9 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     Returns
     -------
     times : (n,) float
+        The ascending times.
     poses : (n, 4, 4) float
+        The displacements from the drawn pose, with lengths times ``scale``.
 
     Raises
     ------

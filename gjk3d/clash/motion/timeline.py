@@ -146,7 +146,7 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return a time until which the gap is certified to exceed the clearance, and a time at which it is smaller.
+        """Return a time until which the gap provably exceeds the clearance, and a time at which the gap is smaller.
 
         Both times are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
         """

@@ -212,7 +212,7 @@ class Window:
         self.go(0)
 
     def go(self, step: int) -> None:
-        """Show the step with the nearest number."""
+        """Show the step with the index ``step``, or the first or last step for an index out of range."""
         to = min(max(step, 0), self._last)
         if to == self.at:
             return

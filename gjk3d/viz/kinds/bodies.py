@@ -186,7 +186,7 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
 
 
 def words_for(x: Any) -> str:
-    """Return the name of a solid, or else its kind, with the numbers that define it if they are few."""
+    """Return the name of a solid, or else its repr, or its kind if the repr is too long."""
     name = getattr(x, "name", None)
     if isinstance(name, str) and name:
         return name

@@ -174,7 +174,7 @@ def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
 
 
 def add_state(drawing: Drawing, state: State, labels: bool) -> None:
-    """Mark the closest or deepest points of a state, and label the pair that they belong to."""
+    """Mark the closest or deepest points of a state, and label the pair with these points."""
     if state.closest is None or not np.isfinite(state.distance):
         return
     a, b = state.points

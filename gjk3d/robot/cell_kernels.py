@@ -278,7 +278,10 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
 
 @kernel
 def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
-    """Return the gap, at most ``most``, between the body of row n and the ball of the other slot plus ``margin``."""
+    """Return a lower bound of the gap between the body of row n and the ball of the other slot, grown by ``margin``.
+
+    The result is at most ``most``. It is 0 or negative if they may touch.
+    """
     host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
     tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
     return float(engine.free_around(tree, frames.rows[host], at, ball[3] + margin, most, bodies.scratch))

@@ -230,7 +230,10 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace rows of `gjk3d.robot.cell_kernels.clearance_many` if a general pair is nearer, within ``most``."""
+    """Replace rows of ``out`` and ``which`` for which a pair of this file is nearer, and within ``most``.
+
+    Both arrays are the result of `gjk3d.robot.cell_kernels.clearance_many`.
+    """
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth, workers)
 

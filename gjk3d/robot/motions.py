@@ -282,7 +282,7 @@ _AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
-    """Return each edge's first pair that collides, or `FREE`, and the samples before and at the first collision.
+    """Return each edge's first colliding pair, or `FREE`, and the parameters before and at the collision, 0 to 1.
 
     No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
     """

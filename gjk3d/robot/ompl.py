@@ -298,7 +298,7 @@ class Planning:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds as the last item, after its shortened form if there is one."""
+        """Return the path that OMPL found as the last item, and before it the path that OMPL shortened, if any."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))

@@ -316,7 +316,7 @@ class Planner:
         return which
 
     def is_over(self) -> bool:
-        """Return whether the time is over."""
+        """Return whether the time limit has passed."""
         return time.perf_counter() > self.until
 
     def _bridge(self, first: Array, last: Array) -> Array | None:

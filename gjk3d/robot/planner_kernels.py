@@ -32,7 +32,7 @@ _PARTS = 64  #: most edges of the other tree toward a new node
 
 
 class Space(NamedTuple):
-    """The joints that move, and their values."""
+    """The joints that a search moves, and the range of their values."""
 
     columns: Ints1  #: of a configuration
     low: Array1
@@ -42,7 +42,7 @@ class Space(NamedTuple):
 
 
 class EdgeTest(NamedTuple):
-    """The cell, and memory for one edge."""
+    """The test of an edge by samples and by a proof: the pairs of the cell, and memory for one edge."""
 
     task: Task
     bodies: Bodies

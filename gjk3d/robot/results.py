@@ -115,7 +115,7 @@ class RobotCollision(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Both names."""
+        """The names of both links or objects."""
         return self.a, self.b
 
     @property
@@ -167,7 +167,7 @@ class RobotContact(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Both names."""
+        """The names of both links or objects."""
         return self.a, self.b
 
     @property
@@ -184,7 +184,7 @@ _AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
-    """Return the pairs of each configuration that are closer than their margin, the deepest first."""
+    """Return for each configuration the pairs that are closer than their margin, the deepest first."""
     # Two links have one pair per two geometries. The result for the links is that of the deepest pair, with the least
     # lower bound of all.
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]

@@ -392,7 +392,7 @@ def _undercut(
 
 
 def _is_of(base: Base, pair: Pair) -> Bools:
-    """Return True for each pair of units in ``base.pairs`` that belongs to the two links in ``pair``."""
+    """Return True for each pair of collision geometries in ``base.pairs`` whose links are those in ``pair``."""
     names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
     owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
     return owners
@@ -413,7 +413,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return surroundings with only the pairs of units where ``chosen`` is True, and with ``objects``."""
+    """Return surroundings with ``objects``, and with only the pairs of link geometries where ``chosen`` is True."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

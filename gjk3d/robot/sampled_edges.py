@@ -64,7 +64,7 @@ _TRIES = 3  #: lanes whose free space is measured, see `not_free`
 
 
 class Lanes(NamedTuple):
-    """Poses of the links and slots of `LANES` configurations, all in rows."""
+    """Poses of the links and slots at `LANES` configurations. A row has one number of each configuration."""
 
     q: Array1  #: a row for each number of a configuration
     turns: Array1  #: three rows: the value of a joint, its sine, its cosine
@@ -288,7 +288,7 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` from the bounding balls alone, with more bits set."""
+    """Return the result of `near_lanes` from the bounding balls alone, which may set more bits."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal

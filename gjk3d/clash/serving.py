@@ -33,7 +33,7 @@ _HEADERS = {
 
 
 class Refused(Exception):
-    """A refused request, with the status code of the response."""
+    """The error for a request that the server refuses. ``code`` is the HTTP status of the response."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)

@@ -446,7 +446,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time of a file in the format of triage files, in UTC without a zone. A future time is an error."""
+    """Return a time in UTC in the format of triage files. A text without a zone is UTC; a future time is an error."""
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError

@@ -305,7 +305,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
@@ -345,7 +345,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
             With ``return_names``: both names, in ascending order.
         data : DistanceData
@@ -392,7 +392,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
             With ``return_names``: both names, the object of this manager first.
         data : DistanceData

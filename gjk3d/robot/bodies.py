@@ -143,7 +143,7 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
-    """Return the convex hull of a mesh (or mesh file), the shapes that ``mode`` makes of the mesh, and their error."""
+    """Return the convex hull of a mesh or mesh file, its shapes in a mode, and the error of convex parts, else None."""
     from gjk3d.files.load import load  # loaded only for a robot with meshes
 
     try:

@@ -573,7 +573,7 @@ def certified_line(
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return the status, safe, hit and pair of one straight line, or None if `certified` has to compute them.
+    """Return the fields of `Edges` (status, safe, hit, pair) for one line, or None if `certified` has to compute them.
 
     This has less overhead than `certified`.
     """

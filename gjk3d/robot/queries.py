@@ -74,7 +74,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cell's cache, whose field ``free`` is then set. The caller holds the lock of the memory."""
+    """Return the cell's cache after its field ``free`` has been set. The caller holds the lock of the memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)

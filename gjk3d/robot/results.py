@@ -36,7 +36,7 @@ class RobotClearance(NamedTuple, Generic[N, P]):
         The least signed distance of all pairs, in the robot's unit. It is negative in overlap, and infinite if no pair
         is within the limit.
     lower, upper : float or (n,) float
-        Bounds of the distance for the poses as computed.
+        Bounds of the distance at the computed poses of the links.
     normal : (3,) or (n, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (3,) or (n, 3) float
@@ -272,7 +272,7 @@ class RobotDistances(NamedTuple):
     distance : (m,) float
         Signed distance in the robot's unit, negative in overlap.
     lower, upper : (m,) float
-        Bounds of the distance for the poses as computed.
+        Bounds of the distance at the computed poses of the links.
     normal : (m, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (m, 3) float

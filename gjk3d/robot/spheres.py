@@ -76,7 +76,7 @@ class RobotSpheres(NamedTuple):
     links : dict
         The spheres of each link with shapes, by its name.
     excess : float
-        The greatest excess of all links.
+        The greatest excess of all links, in the robot's unit.
 
     Examples
     --------

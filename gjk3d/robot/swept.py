@@ -125,7 +125,7 @@ class SweptVolume(NamedTuple):
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return for each link the axis-aligned box of its swept volume: the least and the greatest corner, (2, 3)."""
+        """Return the box of each link's swept volume in world axes: the least and the greatest corner, (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
@@ -261,7 +261,7 @@ def _stray(speed: float, bend: float, h: float) -> float:
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return the number of equal pieces of a curve for which the convex shape around each piece keeps the excess."""
+    """Return the number of equal pieces of a curve whose convex shapes reach at most ``excess`` beyond the motion."""
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)

@@ -324,7 +324,7 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return an empty drawing with the size of all bodies, for the markers of a moment."""
+        """Return a drawing without items for the markers of a moment. Its ball to look at contains all bodies."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(

@@ -23,11 +23,11 @@ class BodyPair(NamedTuple):
     m: Array = SAME_FRAME
 
     def to_a(self, points: Array) -> Array:
-        """Return points of the frame of B in the frame of A."""
+        """Transform points from the frame of B to the frame of A."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved(self.m, points))
 
     def to_b(self, points: Array) -> Array:
-        """Return points of the frame of A in the frame of B."""
+        """Transform points from the frame of A to the frame of B."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved_back(self.m, points))
 
     def rotated(self, directions: Array) -> Array:

@@ -242,7 +242,7 @@ class Run:
         self.unfollowed = 0  #: the number of pairs that move relative to each other, until these are checked
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Return whether pairs belong to the selection."""
+        """Return whether the pairs of parts i and j are selected: one part is in ``in_a``, the other is in ``in_b``."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:

@@ -48,9 +48,9 @@ class Course:
     least : (float, float)
         Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float
-        The time of the upper bound, or of the deepest clash.
+        The time of the upper bound of the clearance, or of the deepest clash.
     inside : float
-        A lower bound of the penetration at this time.
+        A lower bound of the penetration at the time ``when``, in the unit of the report.
     series : tuple of (float, float, float, float)
         Rows for a chart: a time, the bounds of the gap, and a lower bound of the penetration.
     """
@@ -97,7 +97,7 @@ class MotionRecord:
 
     @cached_property
     def courses(self) -> dict[tuple[str, str], Course]:
-        """The pairs by their names."""
+        """The record of each pair in ``pairs``, by the names of its two parts."""
         return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:

@@ -88,7 +88,7 @@ def shared_volume(clash: Clash) -> str:
 
 
 def moment(time: float, report: Report, digits: int = 6) -> str:
-    """Return a time of the motion with its unit."""
+    """Return a time of the motion as text with its unit."""
     return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
 
 

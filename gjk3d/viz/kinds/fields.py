@@ -145,7 +145,7 @@ def _contour(points: Array, values: Array, faces: Ints, level: float) -> Array:
 
 
 def crossings(triangles: Array, others: Array) -> Array:
-    """Return the segments (k, 2, 3) in which triangles i of both arrays, (n, 3, 3), intersect, for all i with one."""
+    """Return the segments (k, 2, 3) in which triangles i of the two arrays, (n, 3, 3), intersect, if they intersect."""
     points, valid = [], []
     for first, second in ((triangles, others), (others, triangles)):
         origin = second[:, 0]

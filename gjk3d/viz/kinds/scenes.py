@@ -346,7 +346,7 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
 
 
 def _box(bounds: Any) -> Array:
-    """Return the corners of a box with the last axis fastest. ``bounds`` is the lowest and the highest corner."""
+    """Return the corners of a box from its lowest and highest corner. In their order z changes first, then y."""
     return np.array([*product(*zip(*bounds, strict=True))])
 
 

@@ -467,7 +467,7 @@ _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
 def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
-    """Set the ids, statuses and notes of findings by the kinds in an earlier report, by id, and by decisions.
+    """Set the ids, statuses and notes of findings. ``earlier`` has the kind of each finding of an earlier report by id.
 
     A pair whose kind changed keeps the id of its earlier finding. It is "new" only if its kind is worse now.
     """

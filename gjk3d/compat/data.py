@@ -13,7 +13,7 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """A contact of two objects, or of a face of each; `CollisionManager` defines its numbers.
+    """A contact of two objects, or of a face of each. The notes of `CollisionManager` define its normal and depth.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class DistanceData:
 
     @property
     def distance(self) -> float:
-        """Distance of the two objects."""
+        """Distance of the two objects, in the meshes' unit."""
         return self._distance
 
     def index(self, name: Hashable) -> int:

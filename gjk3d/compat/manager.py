@@ -51,9 +51,9 @@ class CollisionManager:
     - The normal of a contact points from the first object to the second. The first of two objects of one manager is the
       first in the order of names. Otherwise it is the object of this manager. The order of fcl is not documented.
     - The depth of a contact of convex meshes is the depth of the meshes, along the normal, as in trimesh. The depth of
-      other contacts is that of the two faces. It is the lesser of the two depths of one face behind the plane of the
-      other, and a translation of the second face by it along the normal separates them. fcl defines the depth of faces
-      differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
+      other contacts is that of the two faces: the lesser of the two depths of one face behind the plane of the other.
+      A translation of the second face by this depth along the normal separates the faces. fcl defines the depth of
+      faces differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
     - The distance of overlapping convex meshes is minus their depth, as in trimesh. The distance of other overlapping
       meshes is 0. trimesh returns minus the depth of some face if one of them is convex. The least distance of all
       pairs is returned. trimesh stops at the first pair that overlaps.

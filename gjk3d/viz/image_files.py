@@ -132,7 +132,7 @@ PAGES = (".html", ".htm")
 
 
 def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
-    """Return the present picture of a plotter, with or without its background."""
+    """Return the present picture of a plotter, without its background if ``transparent`` is True."""
     from PIL import Image
 
     plotter.render()  # without it, screenshot() may return the frame before a move of the camera

@@ -164,7 +164,7 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
 
 
 def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
-    """Return points in front of the camera in the panel, whose corners are at -1 and 1."""
+    """Return the points in front of the camera in coordinates of the panel, (n, 2), which are -1 and 1 at its edges."""
     import pyvista
 
     wide, tall = panel_size(plotter)

@@ -298,7 +298,7 @@ def objects(values: Sequence[Any]) -> Objects:
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
-    """Return a field of findings as a column."""
+    """Return the values of a field of findings as an array of numbers, of codes, or of objects."""
     if name in _CODES:
         return np.array([_CODES[name].index(value) for value in values], dtype=np.int8)
     if name in _NUMBERS:

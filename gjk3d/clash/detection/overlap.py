@@ -31,7 +31,7 @@ class BodyPair(NamedTuple):
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved_back(self.m, points))
 
     def rotated(self, directions: Array) -> Array:
-        """Return directions of the frame of B in the frame of A."""
+        """Rotate directions from the frame of B to the frame of A."""
         return directions if self.m is SAME_FRAME else directions @ parts(self.m)[0].T
 
     @property

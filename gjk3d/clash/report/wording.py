@@ -74,7 +74,7 @@ def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0
 
 
 def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the penetration, the depth of the deepest known point, as a lower bound. An unknown one is empty text."""
+    """Return a lower bound of the penetration, "≥ ..", as text. Without a known penetration the text is empty."""
     if clash.penetration is None:
         return ""
     if clash.penetration == 0.0:

@@ -157,7 +157,7 @@ class Movement:
         return {name: tracks[body] for name, body in owner.items()}
 
     def _parent(self, joint: Joint, names: Sequence[str], owner: Mapping[str, str]) -> str:
-        """Return the body of the parent of a joint, or an empty text for the ground and for static parts."""
+        """Return the name of the moving body that is a joint's parent, or an empty text for ground and static parts."""
         if not joint.parent:
             return ""
         what = f"joint {joint.name!r}: its parent"
@@ -280,7 +280,10 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
-    """Return the track through poses. Intervals are halved until the errors of the corners are within the accuracy."""
+    """Return the track of screw motions through the poses that the function ``poses`` returns at times.
+
+    The intervals of ``grid`` are halved until the errors of the positions of ``corners`` are within the accuracy.
+    """
     begin, end, accepted, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
     while len(begin):
         middle, screw = 0.5 * (begin + end), Motion.between(poses(begin), poses(end), kind="screw")

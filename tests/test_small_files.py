@@ -107,7 +107,7 @@ def test_copies_are_read_up_to_the_limit(tmp_path, monkeypatch):
         path.write_bytes(make(4))
         assert len(gk.load(path).faces) in (16, 17)
         path.write_bytes(make(6))
-        with pytest.raises(ParseError, match=r"places \d+ objects in \d+ bytes, expected at most 32"):
+        with pytest.raises(ParseError, match=r"places \d+ objects, expected at most 32 in a file of \d+ bytes"):
             gk.load(path)
 
 

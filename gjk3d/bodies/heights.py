@@ -268,8 +268,8 @@ class HeightField(Body):
         least = float(np.min(step))
         if reach > _FARTHEST * least:
             raise ShapeError(
-                f"HeightField: heights and origin reach {reach:g} at a pitch of {least:g}, expected at most "
-                f"{_FARTHEST:g} pitches. Check that both have the same unit"
+                f"HeightField: the largest number of heights, origin and bottom is {reach:g}, expected at most "
+                f"{_FARTHEST * least:g} for a pitch of {least:g}. Give all of them in one unit"
             )
         self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 

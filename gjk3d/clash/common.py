@@ -42,7 +42,10 @@ def pack_common(
 
 
 def _volumes(report: Report, count: int) -> Iterator[tuple[int, Array, Ints, Array]]:
-    """Yield the vertices and faces of the common volume, and the points of the curve, of each overlap that has one."""
+    """Yield the index of each overlap with a common volume or an intersection curve, and their geometry.
+
+    The geometry is the vertices and faces of the volume, and the points of the curve.
+    """
     parts = {} if report.assembly is None else {part.name: part for part in report.assembly.parts}
     convex = {part.name for part in report.parts if part.convex} if parts else {}
     left = MOST
@@ -64,7 +67,6 @@ def _volumes(report: Report, count: int) -> Iterator[tuple[int, Array, Ints, Arr
 
 
 def _pose(report: Report, clash: Clash, part: AssemblyPart) -> Array:
-    """Return the pose of a part at the time of a finding."""
     pose = np.eye(4) if part.pose is None else np.array(part.pose)
     if report.motion is None or clash.time is None:
         return pose
@@ -73,7 +75,10 @@ def _pose(report: Report, clash: Clash, part: AssemblyPart) -> Array:
 
 
 def _overlap(shapes: list[Mesh], poses: list[Array], convex: bool) -> tuple[Array, Ints]:
-    """Return the intersection of two solids. It is empty if a part is open, or manifold3d is missing."""
+    """Return the vertices and faces of the intersection of two solids, or their hulls if both are ``convex``.
+
+    The arrays are empty if a part is open, or manifold3d is missing.
+    """
     for by_hulls in (False, True) if convex else (False,):
         try:
             one, other = (shape.hull() if by_hulls else shape for shape in shapes)

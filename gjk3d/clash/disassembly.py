@@ -229,7 +229,7 @@ def _unit(directions: Any) -> Array:
         raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
     lengths = np.linalg.norm(rows, axis=1)
     if not (lengths > 0.0).all():
-        raise ShapeError(f"order: direction {int(np.argmin(lengths))} is zero, expected a vector of positive length")
+        raise ShapeError(f"order: directions[{int(np.argmin(lengths))}] is zero, expected a vector of positive length")
     unit: Array = rows / lengths[:, None]
     return unit
 
@@ -268,7 +268,7 @@ def _near(views: Sequence[Projection], i: int, tolerance: float) -> list[int]:
 
 
 def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int]], list[list[int]]]:
-    """Return the removed parts and the direction of each step, and the locked sets."""
+    """Return the steps, as the removed parts and the index of the direction, and the locked sets of parts."""
     steps: list[tuple[list[int], int]] = []
     locked: list[list[int]] = []
     todo = [set(range(len(sizes)))]
@@ -287,7 +287,10 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
 
 
 def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest part that can leave a group, and the direction. The largest part of the group stays."""
+    """Return the smallest part that can leave a group, as a list, and the index of the direction, or None.
+
+    The largest part of the group stays.
+    """
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
         for k, blocking in enumerate(graph):
             if not blocking[i] & group:
@@ -296,7 +299,10 @@ def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], in
 
 
 def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest set that can leave a group as one, preferably without the largest part, and the direction."""
+    """Return the smallest set of parts that can leave a group as one, and the index of the direction, or None.
+
+    Sets without the largest part of the group are preferred.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -363,7 +369,7 @@ def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
 
 
 def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
-    """Return whether b blocks a: whether b is ahead of a, or overlaps a, in a region wider than the tolerance.
+    """Return whether b blocks a: b is ahead of a, or overlaps a, in a region wider than the tolerance.
 
     Narrow overlaps of single triangles are joined before their width is measured.
     """
@@ -389,7 +395,7 @@ def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
 
 
 def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield batches of pairs of triangles whose boxes overlap across the direction, with b ahead."""
+    """Yield batches of pairs (i, j) of triangles of a and b whose boxes overlap across the direction, with b ahead."""
     lot = _FIRST  # the first batch is small because few pairs often decide
     for start in range(0, len(a.across), rows := max(1, _ROWS // max(1, len(b.across)))):
         part = slice(start, start + rows)
@@ -405,21 +411,21 @@ def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints
 
 
 def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
-    """Return which pairs of triangles may overlap: no edge separates them, and b is ahead at a corner of each, (m,)."""
+    """Return for each pair of triangles whether they may overlap, (m,): no line of `_lines` separates them."""
     reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
     far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
     return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
 
 
 def _common(a: Projection, b: Projection, tolerance: float) -> Projection:
-    """Return a without the triangles whose outlines are outside of the box of b."""
+    """Return projection a without the triangles whose outlines are outside of the box of projection b."""
     is_beside = (a.high[:, :2] < b.box[0, :2] + _FINE * tolerance) | (a.low[:, :2] > b.box[1, :2] - _FINE * tolerance)
     overlapping = ~is_beside.any(axis=1)
     return Projection(a.across[overlapping], a.along[overlapping], a.low[overlapping], a.high[overlapping], a.box)
 
 
 def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
-    """Return the slopes (m, 2) of triangles and their heights at the origin (m,)."""
+    """Return the slopes (m, 2) of the planes of triangles, and the heights of these planes at the origin (m,)."""
     edge_1, edge_2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     rise_1, rise_2 = heights[:, 1] - heights[:, 0], heights[:, 2] - heights[:, 0]
     twice = edge_1[:, 0] * edge_2[:, 1] - edge_1[:, 1] * edge_2[:, 0]
@@ -454,7 +460,7 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
 
 def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
-    """Return the intersections of lines, (m, 21, 2), and which are corners of the region inside all lines, (m, 21).
+    """Return the intersections of lines, (m, 21, 2), and whether each is inside all lines, (m, 21).
 
     The edges of the triangles are moved inward by the margin.
     """

@@ -39,9 +39,10 @@ def one_of(*choices: str) -> Any:
 def parse_document(
     text: bytes, where: str, command: str, version: int, what: str, cure: str, hook: Callable[..., Any] | None = None
 ) -> dict[str, Any]:
-    """Return the JSON document of a command. Errors start with ``where``, and state ``what`` was expected.
+    """Return the parsed JSON text of a file that the command ``command`` of gjk3d wrote in schema version ``version``.
 
-    ``hook`` is called with each object, and its result replaces the object.
+    Errors start with ``where``, name ``what`` was expected, and end with ``cure``. ``hook`` is called with each object,
+    and its result replaces the object.
     """
     try:
         document = json.loads(text, object_hook=hook)
@@ -74,7 +75,7 @@ def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
 
 
 def _fault(value: Any, text: str, where: str) -> str:
-    """Return the error with the place and the value: "x.json, clash 2 has the depth 'a', expected a number"."""
+    """Return the message for an error of msgspec, such as "x.json, clash 2 has the depth 'a', expected a number"."""
     text, _, path = text.partition(" - at `$")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
         value = value[name] if name else value[int(index)]

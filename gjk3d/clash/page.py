@@ -336,7 +336,7 @@ def _packed(
 
 
 def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
-    """Return a quaternion and the position of the center of the bounding box for each part, (n, 7), in the page."""
+    """Return each part's place in the page, (n, 7): a quaternion (x, y, z, w) and the centre of its bounding box."""
     matrices = np.array([np.eye(4) if part.pose is None else part.pose for part in parts])
     middles = np.array([part.shape.bounds.mean(axis=0) for part in parts if part.shape is not None])
     places = (matrices[:, :3, :3] @ middles[:, :, None])[:, :, 0] + matrices[:, :3, 3]
@@ -455,7 +455,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points whose distance is not the finding's are left out."""
+    """Return the values of a finding for the page. Witness points that do not have its distance are left out."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,

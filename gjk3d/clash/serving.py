@@ -33,7 +33,7 @@ _HEADERS = {
 
 
 class Refused(Exception):
-    """A refused request, with the status code of the response."""
+    """The error for a request that the server refuses. ``code`` is the HTTP status of the response."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -103,7 +103,6 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "gjk3d", ""
 
     def setup(self) -> None:
-        """Open a connection that is closed after the timeout."""
         # the timeout of the socket restarts with each byte, so a slow client could hold a thread forever
         super().setup()
         self._end = Timer(self.timeout, self._disconnect)
@@ -111,7 +110,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._end.start()
 
     def finish(self) -> None:
-        """Close a connection."""
         self._end.cancel()
         super().finish()
 
@@ -120,11 +118,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
-        """Send the page or the decisions."""
         self._answer(self._got)
 
     def do_POST(self) -> None:
-        """Merge the decisions in the request, and send all decisions."""
         self._answer(self._posted)
 
     def _got(self, path: str, token: str) -> tuple[str, bytes]:

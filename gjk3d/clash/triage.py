@@ -53,7 +53,7 @@ class Mark:
     value : str
         One of `STATES`, or the name of the assignee. An empty text removes the assignee.
     distance : float or None
-        The signed distance of the finding at this time.
+        The signed distance of the finding at this time, in ``unit``.
     unit : str
         The unit of the distance and the penetration.
     intervals : tuple of (float, float, float, float)
@@ -160,7 +160,7 @@ class Issue:
         return self.state is None or self.state.value not in ("approved", "resolved")
 
     def merged(self, other: Issue) -> Issue:
-        """Return the union of two copies."""
+        """Return the union of two copies of the decisions about one finding."""
         return replace(
             self,
             state=_last(self.state, other.state),
@@ -221,7 +221,7 @@ class Triage:
     issues: Mapping[str, Issue] = field(default_factory=dict)
 
     def merged(self, *others: Triage) -> Triage:
-        """Return the union of all copies. The result does not depend on their order.
+        """Return the union of these decisions and all other copies. The result does not depend on their order.
 
         Parameters
         ----------
@@ -446,7 +446,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time of a file in the format of triage files, in UTC without a zone. A future time is an error."""
+    """Return a time in UTC in the format of triage files. A text without a zone is UTC; a future time is an error."""
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError
@@ -467,7 +467,7 @@ _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
 def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
-    """Set the ids, statuses and notes of findings by the kinds in an earlier report, by id, and by decisions.
+    """Set the ids, statuses and notes of findings. ``earlier`` has the kind of each finding of an earlier report by id.
 
     A pair whose kind changed keeps the id of its earlier finding. It is "new" only if its kind is worse now.
     """
@@ -530,8 +530,8 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 def resolved_issues(triage: Triage, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return resolved findings for open issues, and issues marked as resolved, that a run did not report.
 
-    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns for two names
-    whether the run checked the pair, or one of its parts is missing.
+    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns True for two names
+    if the run checked the pair, or lacks one of its parts.
     """
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")

@@ -169,7 +169,7 @@ def check_output(
 
 
 def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the requested form of an output, or the form of the file's extension. Without a file it is a table."""
+    """Return the requested form of an output, or else the form of the file's extension, or "table" without a file."""
     ends = () if requested else tuple(f".{ending}" for ending in endings)
     check_output(output, "--output", ends, inputs, ", or -f must name the form")
     form = requested or ("table" if output is None else endings[output.suffix.lower()[1:]])
@@ -271,7 +271,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> 
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return whether a mesh is closed and convex, and its volume over the hull's, None if the mesh has no volume."""
+    """Return facts for JSON: whether a mesh is closed and convex, and the ratio of its hull's volume to its volume."""
     ratio = mesh.convexity
     has_volume = math.isfinite(ratio)
     return {

@@ -133,7 +133,7 @@ class Bar:
             self._progress.stop()
 
     def __call__(self, stage: str, done: int = 0, total: int | None = None, found: int = 0) -> None:
-        """Show the number of finished items of a stage."""
+        """Show the number ``done`` of ``total`` items of a stage, and the number of findings."""
         if self._progress is None:
             return
         now = time.monotonic()
@@ -191,7 +191,7 @@ class Table:
         self._rows.append(cells)
 
     def lines(self, room: int | None) -> list[str]:
-        """Return the lines with at most ``room`` columns, or of any width if it is None."""
+        """Return the lines of the table, at most ``room`` terminal columns wide, or of any width for None."""
         columns = {title: [title, *(row[k] for row in self._rows)] for k, title in enumerate(self._titles)}
         for title in self._spare:
             if title in columns and not {*columns[title][1:]} - {"-"}:

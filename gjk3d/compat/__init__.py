@@ -1,7 +1,7 @@
 """Interfaces of other libraries, so that their scripts run after a change of the import.
 
-The only one is the manager of `trimesh.collision`: its methods are in `manager`, its queries in `answers`. gjk3d's own
-interface to many objects is `scene`.
+The only such interface is the manager of `trimesh.collision`. `manager` has the methods, `answers` the queries. gjk3d's
+own interface to many objects is `scene`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ def scene_to_collision(scene: Any) -> tuple[CollisionManager, dict[str, Collisio
     Parameters
     ----------
     scene : trimesh.Scene
+        A scene whose graph places meshes.
 
     Returns
     -------
     manager : CollisionManager
-        The manager of its nodes, by name. Scale factors in the graph are applied to the meshes.
+        A manager with an object for each node that has a mesh, under the node's name. Scale factors in the graph are
+        applied to the meshes.
     objects : dict
         The return value of ``add_object`` for each node.
 

@@ -44,14 +44,14 @@ def no_data(names: Names) -> DistanceData:
 
 
 class Query(SceneQuery):
-    """The pairs of the objects of one manager, of one object and the rest, or of two managers."""
+    """A query on the pairs of objects of one manager, of its object ``only`` and all others, or of two managers."""
 
     def __init__(self, mine: Objects, theirs: Objects, solid: bool, only: int = -1, ordered: bool = False) -> None:
         super().__init__(mine.scene, theirs.scene, only, False, ordered)
         self.objects, self.solid = (mine.at, theirs.at), solid
 
     def collide(self, pairs: Ints, margin: float) -> Bools:
-        """Return which pairs intersect: their surfaces intersect, or one is a solid that contains the other.
+        """Return a bool for each pair: the surfaces intersect, or a solid contains the other object.
 
         Pairs of the same two meshes are computed in one call.
         """
@@ -71,7 +71,10 @@ class Query(SceneQuery):
 def collisions(
     mine: Objects, theirs: Objects, solid: bool, all_data: bool
 ) -> tuple[bool, set[tuple[Hashable, Hashable]], list[ContactData]]:
-    """Return whether any pair collides, the names of the pairs, and their contacts; names of one manager are sorted."""
+    """Return whether any pair collides, the names of the pairs, and their contacts.
+
+    The two names of a pair are sorted if ``mine`` is ``theirs``.
+    """
     pairs: list[tuple[CollisionObject, CollisionObject]] = []
     hits = Query(mine, theirs, solid).collisions(0.0)
     for i, j in sorted((np.sort(hits, axis=1) if mine is theirs else hits).tolist()):
@@ -83,7 +86,7 @@ def collisions(
 
 
 def as_asked(first: Any, names: Any, with_names: bool, data: Any, with_data: bool) -> Any:
-    """Return the first value alone, or a tuple of it and the requested values."""
+    """Return ``first``, or a tuple of ``first`` and the requested ones of ``names`` and ``data``."""
     more = ([names] if with_names else []) + ([data] if with_data else [])
     return (first, *more) if more else first
 
@@ -95,14 +98,14 @@ def _holder(pair: MeshPair, solid: bool) -> bool:
 
 
 def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
-    """Return the depth: for two convex meshes the exact one of their hulls."""
+    """Return the signed distance of two overlapping objects. With ``convex`` it is that of their hulls, and exact."""
     first: Any = a.mesh.hull() if convex else a.mesh
     second: Any = b.mesh.hull() if convex else b.mesh
     return signed_distance(first, second, matrices(a._row), matrices(b._row))
 
 
 def _common(a: CollisionObject, b: CollisionObject) -> Distance:
-    """Return distance 0 and a common point."""
+    """Return the result of `distance` for two overlapping objects: distance 0 and a common point."""
     first: Any = a.mesh
     second: Any = b.mesh
     return distance(first, second, matrices(a._row), matrices(b._row))
@@ -113,7 +116,7 @@ def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: A
 
 
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
-    """Return the face nearest to a point, for each of two meshes at pose rows."""
+    """Return for each of two meshes at pose rows the index of the face nearest to its point, in world coordinates."""
     first, second = (
         int(nearest_points(mesh, moved_back(row, point)[None])[2][0])
         for mesh, row, point in zip(meshes, rows, points, strict=True)
@@ -164,7 +167,7 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
 
 
 def _rows_of(objects: list[CollisionObject]) -> Array:
-    """Return the pose rows of objects of one manager, without copying them in turn."""
+    """Return the pose rows of objects of one manager, (k, 13)."""
     rows: Array = objects[0]._owner.scene.rows[[x._number for x in objects]]
     return rows
 
@@ -172,8 +175,8 @@ def _rows_of(objects: list[CollisionObject]) -> Array:
 def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Array]:
     """Return the depths of overlap of two hulls at pairs of poses, and the witness points.
 
-    The first array has the midpoint, the normal from the first to the second, and the depth, (k, 7). The second has the
-    points of both.
+    The first array, (k, 7), has the midpoint, the normal from the first to the second, and the depth. The second,
+    (k, 6), has the witness points on a and on b.
     """
     hull_a, hull_b, count = a.hull(), b.hull(), len(rows_a)
     out, flags = empty_answers(count)
@@ -194,7 +197,7 @@ def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
 
 
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
-    """Return the distance of two objects, None if it is greater than ``most``."""
+    """Return the signed distance of two objects with its points and faces, or None beyond the distance ``most``."""
     pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
     if pair.surfaces_meet() or _holder(pair, solid):
         convex = a.mesh.is_convex and b.mesh.is_convex
@@ -247,7 +250,7 @@ def closest(mine: Objects, theirs: Objects, single: CollisionObject | None, soli
 
 
 def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> Closest:
-    """Return the closest pair, computed mesh by mesh; if several are equally close, the first one."""
+    """Return the closest pair for meshes that are not all convex. Of several equally close pairs it is the first."""
     within, size = 0.0, query.distances_between_boxes[1]
     while not len(pairs := _near(query, within)):
         within = max(2.0 * within, _START * size)
@@ -259,7 +262,7 @@ def _closest(mine: Objects, theirs: Objects, query: SceneQuery, solid: bool) -> 
 
 
 def _near(query: SceneQuery, within: float) -> Ints:
-    """Return the pairs of boxes within a distance, in order; a single object is the first of each pair."""
+    """Return the pairs of objects whose boxes are within a distance, sorted. ``query.only`` is first in each pair."""
     pairs = query.near(within)[0]
     if query.only >= 0:
         pairs = np.where(pairs[:, :1] == query.only, pairs, pairs[:, ::-1])
@@ -283,7 +286,7 @@ def _best(mine: Objects, theirs: Objects, pairs: Ints, best: Closest | None, sol
 
 
 def _bounds(a: Array, b: Array) -> Array:
-    """Return a lower bound of the signed distance of the contents of each pair of boxes."""
+    """Return for each pair of boxes a and b a lower bound of the signed distance of the objects in them, (n,)."""
     gaps = np.maximum(a[:, :3] - b[:, 3:], b[:, :3] - a[:, 3:])
     gap: Array = np.linalg.norm(np.maximum(gaps, 0.0), axis=1)
     return np.where(gaps.max(axis=1) > 0.0, gap, gaps.max(axis=1))

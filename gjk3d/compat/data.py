@@ -13,18 +13,18 @@ Names = Sequence[Hashable]
 
 
 class ContactData:
-    """A contact of two objects, or of a face of each; `CollisionManager` defines its numbers.
+    """A contact of two objects, or of a face of each. The notes of `CollisionManager` define its normal and depth.
 
     Parameters
     ----------
     names : sequence of str
         Names of the two objects.
     faces : sequence of int
-        Face of each object.
+        Index of a triangle of each object at the contact.
     normal, point : (3,) float
-        Normal from the first object to the second, and a common point.
+        Unit normal from the first object to the second, and a common point, in world coordinates.
     depth : float
-        Length of the translation of the second object along the normal that separates them.
+        Length of the translation of the second object along the normal that separates them, in the meshes' unit.
 
     Examples
     --------
@@ -54,17 +54,17 @@ class ContactData:
 
     @property
     def normal(self) -> Array:
-        """Unit normal from the first object to the second, (3,)."""
+        """Unit normal from the first object to the second, (3,), in world coordinates."""
         return self._found[2][self._row, 3:6].copy()
 
     @property
     def point(self) -> Array:
-        """Common point, (3,): of the two faces, or for convex objects in the middle of the overlap."""
+        """Common point of the faces, or middle of the overlap of convex objects, (3,), in world coordinates."""
         return self._found[2][self._row, :3].copy()
 
     @property
     def depth(self) -> float:
-        """Length of the separating translation of the second object along the normal, at least 0."""
+        """Length of the separating translation along the normal, at least 0, in the meshes' unit."""
         return float(self._found[2][self._row, 6])
 
     def index(self, name: Hashable) -> int:
@@ -81,18 +81,18 @@ class ContactData:
 
 
 class DistanceData:
-    """The nearest points of two objects; `CollisionManager` defines the distance in overlap.
+    """The distance and the nearest points of two objects.
 
     Parameters
     ----------
     names : sequence of str
         Names of the two objects.
     faces : sequence of int
-        Face of each object that contains its point.
+        Index of the triangle of each object that contains its nearest point.
     points : sequence of (3,) float
-        The nearest points.
+        The nearest points, in world coordinates.
     distance : float
-        Distance of the objects.
+        Distance of the objects, in the meshes' unit, as in the notes of `CollisionManager`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class DistanceData:
 
     @property
     def distance(self) -> float:
-        """Distance of the two objects."""
+        """Distance of the two objects, in the meshes' unit."""
         return self._distance
 
     def index(self, name: Hashable) -> int:

@@ -38,8 +38,8 @@ class CollisionManager:
     -----
     Differences from trimesh:
 
-    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, the manager whose
-      method is called decides.
+    - An object inside a closed mesh collides with it, see ``solid``. In a query on two managers, ``solid`` of the
+      manager whose method is called applies.
     - A transform with scale, shear or reflection is applied to the mesh. trimesh passes it to fcl, which then misses
       collisions. A transform that is not finite, flattens the mesh, or is not an affine (4, 4) matrix is an error.
     - Transforms keep their digits. trimesh's ``add_object`` rounds them to 32 bits.
@@ -51,9 +51,9 @@ class CollisionManager:
     - The normal of a contact points from the first object to the second. The first of two objects of one manager is the
       first in the order of names. Otherwise it is the object of this manager. The order of fcl is not documented.
     - The depth of a contact of convex meshes is the depth of the meshes, along the normal, as in trimesh. The depth of
-      other contacts is that of the two faces. It is the lesser of the two depths of one face behind the plane of the
-      other, and a translation of the second face by it along the normal separates them. fcl defines the depth of faces
-      differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
+      other contacts is that of the two faces: the lesser of the two depths of one face behind the plane of the other.
+      A translation of the second face by this depth along the normal separates the faces. fcl defines the depth of
+      faces differently. `gjk3d.signed_distance` bounds the depth of whole non-convex meshes.
     - The distance of overlapping convex meshes is minus their depth, as in trimesh. The distance of other overlapping
       meshes is 0. trimesh returns minus the depth of some face if one of them is convex. The least distance of all
       pairs is returned. trimesh stops at the first pair that overlaps.
@@ -106,6 +106,7 @@ class CollisionManager:
         name : str
             Name of the object in results.
         mesh : trimesh.Trimesh or Mesh
+            The triangles in the local frame of the object.
         transform : (4, 4) float, optional
             World from local. `CollisionManager` describes transforms that are not rigid.
 
@@ -177,6 +178,7 @@ class CollisionManager:
         Parameters
         ----------
         mesh : trimesh.Trimesh or Mesh
+            The triangles in their local frame.
         transform : (4, 4) float, optional
             World from local.
         return_names, return_data : bool
@@ -185,6 +187,7 @@ class CollisionManager:
         Returns
         -------
         is_collision : bool
+            Whether any object collides.
         names : set of str
             With ``return_names``: the colliding objects.
         contacts : list of ContactData
@@ -217,6 +220,7 @@ class CollisionManager:
         Returns
         -------
         is_collision : bool
+            Whether any pair collides.
         names : set of 2-tuple of str
             With ``return_names``: the colliding pairs, each in ascending order of names.
         contacts : list of ContactData
@@ -249,12 +253,14 @@ class CollisionManager:
         Parameters
         ----------
         other_manager : CollisionManager
+            The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
             What to return in addition.
 
         Returns
         -------
         is_collision : bool
+            Whether any pair collides.
         names : set of 2-tuple of str
             With ``return_names``: the colliding pairs, the object of this manager first.
         contacts : list of ContactData
@@ -290,6 +296,7 @@ class CollisionManager:
         Parameters
         ----------
         mesh : trimesh.Trimesh or Mesh
+            The triangles in their local frame.
         transform : (4, 4) float, optional
             World from local.
         return_name, return_data : bool
@@ -298,7 +305,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         name : str
             With ``return_name``: the nearest object.
         data : DistanceData
@@ -338,7 +345,7 @@ class CollisionManager:
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
             With ``return_names``: both names, in ascending order.
         data : DistanceData
@@ -378,13 +385,14 @@ class CollisionManager:
         Parameters
         ----------
         other_manager : CollisionManager
+            The manager whose objects are compared with those of this manager.
         return_names, return_data : bool
             What to return in addition.
 
         Returns
         -------
         distance : float
-            The notes of `CollisionManager` define it for overlaps.
+            In the meshes' unit. The notes of `CollisionManager` define the distance of objects that overlap.
         names : 2-tuple of str
             With ``return_names``: both names, the object of this manager first.
         data : DistanceData

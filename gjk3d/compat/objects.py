@@ -75,9 +75,10 @@ class CollisionObject:
 
 
 class Objects:
-    """Objects by name, and the scene for queries on them; its slots are their numbers.
+    """Objects by name, and the scene for queries on them. The number of an object is its slot in the scene.
 
-    In the scene a convex mesh is its hull. The boxes of other meshes are searched there, and queries use the mesh.
+    In the scene a convex mesh is replaced by its hull. For other meshes the scene finds pairs whose boxes are close.
+    ``lender`` has meshes that are used again.
     """
 
     def __init__(self, lender: Objects | None = None) -> None:
@@ -110,7 +111,7 @@ class Objects:
         return new
 
     def _place(self, new: CollisionObject, row: Array) -> None:
-        """Add an object to the scene; it gets the next slot."""
+        """Add an object with a pose row (1, 13) to the scene, in the next slot, which is its number."""
         if new._number >= len(self._local):
             self._local = np.concatenate([self._local, np.zeros((new._number + 1, 6))])
         low, high = new.mesh.bounds
@@ -154,7 +155,7 @@ class Objects:
         moved.transform = matrix
 
     def guest(self, mesh: Any, transform: Any) -> Objects:
-        """Return objects with one mesh, to be compared with these; the last one is cached until its mesh changes."""
+        """Return `Objects` with only this mesh, for a query against these objects. They are cached for equal meshes."""
         guest = self._guest
         if guest is None:
             guest = self._guest = Objects(self)
@@ -180,7 +181,7 @@ class Objects:
         return (key, deformed_key), self._acquire(deformed_key, lambda: _baked(mesh, linear))
 
     def _acquire(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
-        """Return the mesh of a key, created once for all of its objects, and count them."""
+        """Return the mesh of a key, which ``make`` creates once, and add 1 to the number of objects that use it."""
         entry = self._meshes.get(key)
         if entry is None:
             mesh = make()
@@ -204,7 +205,7 @@ class Objects:
 
     @property
     def boxes(self) -> Array:
-        """Boxes that contain the boxes of all meshes, by the numbers of the objects."""
+        """Boxes in the world that contain the meshes, (n, 6): the least, then the greatest corner of each object."""
         count = min(len(self._local), len(self.scene.rows))
         center, half, rows = self._local[:count, :3], self._local[:count, 3:], self.scene.rows[:count]
         turn, shift = parts(rows)
@@ -235,7 +236,7 @@ def as_mesh(mesh: Any) -> Mesh:
 
 
 def key_of(mesh: Any, what: str) -> Hashable:
-    """Return the content of a mesh as bytes, because a Trimesh can change after it was added."""
+    """Return a key for the content of a mesh: the mesh if it is immutable, else a hash of its arrays."""
     if isinstance(mesh, Mesh):
         return mesh
     vertices, faces = getattr(mesh, "vertices", None), getattr(mesh, "faces", None)
@@ -249,7 +250,10 @@ def key_of(mesh: Any, what: str) -> Hashable:
 
 
 def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, Array]:
-    """Write the pose to the row; return the matrix to apply to the mesh, or None, and the transform."""
+    """Write the rigid part of a transform to ``rows`` (1, 13), and return its other part and the whole transform.
+
+    The other part is the (3, 3) matrix to apply to the mesh, or None if the transform is rigid.
+    """
     what = f"transform of {name!r}"
     matrix = as_matrices(transform, what, single=True)
     if matrix.ndim != 2:

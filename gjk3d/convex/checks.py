@@ -34,7 +34,8 @@ def check_polytopes(a: Shape, b: Shape, what: str, rounded: bool) -> None:
         sharp = rounded or shape._packed[1][layout.RADIUS] == 0.0
         if not (shape._packed[0][layout.POLYTOPE] and sharp):
             raise UnsupportedPair(
-                f"{name} is a {type(shape).__name__}, but {what} needs polytopes{', also rounded' if rounded else ''}."
+                f"{name} is a {type(shape).__name__}, but {what} needs "
+                f"polytopes{' or rounded polytopes' if rounded else ''}."
                 " Use signed_distance, whose normal is the best axis of any pair."
             )
 
@@ -99,10 +100,10 @@ def is_finite(value: Any) -> bool:
     return bool(size <= _GREATEST)
 
 
-def check_margin(margin: Any, what: str = "margin", of: str = "for all rows") -> None:
+def check_margin(margin: Any, what: str = "margin", unit: str = "") -> None:
     """Raise unless `collide` accepts the margin."""
     if not is_finite(margin):
-        raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number, {of}")
+        raise ShapeError(f"{what} is {margin!r:.80}, expected one finite number{unit}")
 
 
 def check_workers(workers: Any) -> None:

@@ -316,7 +316,8 @@ class Pairs:
         if matrices.ndim == 4 and matrices.shape[1:2] == (2,):
             if len(matrices) != len(pairs):
                 raise ShapeError(
-                    f"poses has {len(matrices)} rows of two poses, expected one for each of {len(pairs)} index_pairs"
+                    f"poses has {len(matrices)} rows of two poses, expected {len(pairs)}, one for each row of "
+                    "index_pairs"
                 )
             try:
                 rows, _ = pose_rows(matrices.reshape(2 * len(pairs), *matrices.shape[2:]), "poses")
@@ -336,7 +337,7 @@ class Pairs:
                 raise ShapeError(f"poses has shape {matrices.shape}, expected (n, 4, 4), or (m, 2, 4, 4) for each pair")
             at = pairs
         if memory is not None and len(memory) != len(pairs):
-            raise ShapeError(f"memory is of {len(memory)} pairs, expected {len(pairs)}, one for each of index_pairs")
+            raise ShapeError(f"memory has {len(memory)} pairs, expected {len(pairs)}, one for each row of index_pairs")
         return pairs, self._store.table(pairs, at), rows, matrices
 
 
@@ -358,7 +359,7 @@ def _uses_gpu(device: Device, memory: Memory | None) -> bool:
     """Return whether the GPU is requested; raise if a memory is passed as well."""
     use_gpu = check_device(device)
     if use_gpu and memory is not None:
-        raise ShapeError("device='cuda' does not support a memory. Use device='cpu' with memory=.")
+        raise ShapeError("device='cuda' does not support memory=. Use device='cpu', or leave memory out.")
     return use_gpu
 
 

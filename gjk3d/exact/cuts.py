@@ -165,14 +165,14 @@ def find_cut(a: Union, b: Union, least: Fraction, normal: Array) -> PartsCertifi
     while left:
         visited += 1
         if visited > _MOST:
-            return "the number of close pairs of parts exceeds the limit of the judge"
+            return "the bodies have more close pairs of convex parts than verify() accepts"
         a0, a1, b0, b1, hint = left.pop()
         best, direction = _plane(a, b, (a0, a1, b0, b1), (normal, hint), want)
         if best >= want or (a1 - a0 == 1 and b1 - b0 == 1):
             if best < want:
                 exact = exact_direction(a.parts[a.order[a0]], b.parts[b.order[b0]], least, direction)
                 if exact is None:
-                    return "the distance of two parts could not be proven"
+                    return "the distance of two convex parts could not be proven"
                 direction = exact
             ranges.append((a0, a1, b0, b1))
             normals.append(direction)

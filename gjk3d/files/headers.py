@@ -121,7 +121,7 @@ def refuse_parts(count: int, size: int) -> None:
     """Raise an error if a file of ``size`` bytes has too many parts."""
     limit = max(MAX_PARTS, size // BYTES_PER_PART)
     if count > limit:
-        raise HeaderError(f"has {count} parts in {size} bytes, expected at most {limit}. Join some of them.")
+        raise HeaderError(f"has {count} parts, expected at most {limit} in a file of {size} bytes. Join some of them.")
 
 
 def refuse_copies(placed: int, triangles: int, size: int) -> None:
@@ -129,7 +129,8 @@ def refuse_copies(placed: int, triangles: int, size: int) -> None:
     limit = max(MAX_PLACED, size // BYTES_PER_PLACED)
     if placed > limit:
         raise HeaderError(
-            f"places {placed} objects in {size} bytes, expected at most {limit}. Split it, or export fewer copies."
+            f"places {placed} objects, expected at most {limit} in a file of {size} bytes. Split it, or export fewer "
+            "copies."
         )
     limit = min(MAX_TRIANGLES, max(FEW_TRIANGLES, TRIANGLES_PER_BYTE * size))
     if triangles > limit:

@@ -54,9 +54,7 @@ def check_stl(data: bytes) -> tuple[bytes, int]:
             f"{declared}: {len(data) - expected} bytes follow the triangles, or it is not an STL. Export it again as "
             "STL."
         )
-    raise HeaderError(
-        f"{declared} for {(len(data) - 84) // 50}, so it is truncated or not an STL. Export it again as STL."
-    )
+    raise HeaderError(f"{declared}, so it is truncated or not an STL. Export it again as STL.")
 
 
 def _check_stl_text(data: bytes) -> tuple[bytes, int]:

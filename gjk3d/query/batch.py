@@ -57,7 +57,7 @@ def _uses_gpu(device: Device, a: Any, b: Any) -> bool:
         return False
     if a._kind | b._kind != Kind.CONVEX:
         raise UnsupportedPair(
-            f"device='cuda' supports convex shapes that are given by numbers, not {type(a).__name__} against "
+            f"device='cuda' supports bounded convex shapes except Support, not {type(a).__name__} against "
             f"{type(b).__name__}. Leave device out"
         )
     return True

@@ -126,7 +126,9 @@ def penetration(
             "penetration takes one pair of poses, but a stack is given. Pass single poses, for example pose_a[0]"
         )
     if not is_finite(tol) or not _FINEST <= tol <= 1.0:
-        raise ShapeError(f"tol is {tol!r:.80}, expected a width from {_FINEST} to 1, relative to the depth")
+        raise ShapeError(
+            f"tol is {tol!r:.80}, expected a width of the bounds relative to the depth, from {_FINEST} to 1"
+        )
     surfaces = find_single("surfaces", a)(a), find_single("surfaces", b)(b)
     if not any(skin.mesh.is_solid for side in surfaces for skin in side):
         raise UnsupportedPair("penetration: neither body is closed, so no point is inside. Use signed_distance")

@@ -324,7 +324,9 @@ def _limits(max_distance: Any) -> Array:
     """Return greatest distances, (1,) or (n,)."""
     given = np.asarray(max_distance)
     if given.dtype.kind not in "fiu" or given.ndim > 1 or not (given >= 0.0).all():
-        raise ShapeError(f"raycast: max_distance is {max_distance!r:.80}, expected a number, or (n,), of at least 0")
+        raise ShapeError(
+            f"raycast: max_distance is {max_distance!r:.80}, expected a number or (n,) numbers, each at least 0"
+        )
     return np.array(given, dtype=np.float64).reshape(-1)
 
 

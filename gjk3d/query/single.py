@@ -456,7 +456,7 @@ class Plan:
         self.ints, self.floats, self.row, _ = core_row(a, b)
         self.memory = np.zeros((int(warm), MEMORY))
         arrays = self.ints, self.floats, self.row, self.memory
-        ints, floats, row, memory = (array.ctypes.data for array in arrays)
+        ints, floats, row, memory = (array.__array_interface__["data"][0] for array in arrays)
         self.packed = Packed(self.ints, self.floats, self.row)
         self.words: Ints = np.array(
             [ints, len(self.ints), floats, len(self.floats), row, memory, len(self.memory)], dtype=np.int64

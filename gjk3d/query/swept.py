@@ -95,7 +95,9 @@ def _sweep_along(motion: Any, pieces: Any) -> Sweep:
     if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
         raise ShapeError(f"Swept: pieces is {pieces!r}, expected a whole number of at least 1")
     if motion.stacked:
-        raise ShapeError(f"Swept: motion is {len(motion)} motions, expected one: motion[0]")
+        raise ShapeError(
+            f"Swept: motion has {len(motion)} rows, expected one motion. Pass one row, for example motion[0]"
+        )
 
     def turning(terms: list[Term], center: Array, rho: Array) -> tuple[list[Term], Array]:
         bend = motion._bend(center, rho)

@@ -172,7 +172,9 @@ Claims = Iterator[tuple[str, Verdict]]
 def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Array], Claims]:
     points, _ = points_of(asked, "verify: points")
     if len(points) != len(result.distance):
-        raise ShapeError(f"verify: the result has {len(result.distance)} rows and points {len(points)}, expected equal")
+        raise ShapeError(
+            f"verify: the result has {len(result.distance)} rows and points {len(points)}, expected equal numbers"
+        )
     # all triangles count, also those inside another part, but for points inside only those that bound the solid
     meshes = (shape, shape.skin if shape.is_solid else shape) if isinstance(shape, Mesh) else ()
     surfaces = [Mesh(mesh.vertices, mesh.faces, solid=False) for mesh in meshes] or [shape, shape]

@@ -1,7 +1,7 @@
 """Queries recorded with their results for bug reports, so that others can compute them again.
 
 This subpackage writes and reads the JSON document of two shapes or bodies. Reports of clashes have another document, in
-`clash`. The rational judge of results is in `exact`.
+`clash`. `exact` checks results in rational arithmetic.
 """
 
 from __future__ import annotations

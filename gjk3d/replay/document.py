@@ -27,7 +27,7 @@ from gjk3d.typing import Array
 
 
 class Sameness(IntEnum):
-    """The agreement of the present result with the recorded one."""
+    """The agreement of the result of a new run with the recorded result."""
 
     SAME = 0  #: to the last bit
     AGREES = 1  #: different bits, but the two intervals intersect
@@ -38,14 +38,14 @@ class Sameness(IntEnum):
 
 
 class Replay(NamedTuple):
-    """A case that was computed again.
+    """A recorded case with the result of a new run.
 
     Attributes
     ----------
     case : Case
         The recorded query and its result.
     now : Distance
-        The present result.
+        The result of the new run.
     rows : (n,) int
         `Sameness` of each row; one row for one pair.
 
@@ -67,7 +67,7 @@ class Replay(NamedTuple):
 
     @property
     def sameness(self) -> Sameness:
-        """The worst of all rows."""
+        """The worst `Sameness` of all rows."""
         return Sameness(int(self.rows.max(initial=0)))
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ def run(path: str | os.PathLike[str]) -> Replay:
     Returns
     -------
     Replay
-        The case, the present result, and the agreement of both.
+        The case, the result of the new run, and the agreement of both results.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _rows(shape: tuple[int, ...]) -> str:
 
 
 def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
-    """Return the `Sameness` of each row."""
+    """Return the `Sameness` of each row of two results, (n,)."""
     is_same = np.ones(len(np.atleast_1d(now.distance)), dtype=bool)
     for name in (*NUMBERS, "status", "tight"):
         differ = _bits(np.asarray(getattr(then, name))) != _bits(np.asarray(getattr(now, name)))
@@ -130,7 +130,7 @@ def compare(then: Distance, now: Distance) -> NDArray[np.int64]:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as their bits, so that -0 is not 0 and NaN is NaN."""
+    """Return floats as their bits (int64), in which -0 differs from 0, and NaN equals NaN."""
     return np.ascontiguousarray(values).view(np.int64) if values.dtype == np.float64 else values
 
 
@@ -169,9 +169,11 @@ class Case(NamedTuple):
     query : str
         "distance" or "signed_distance".
     arguments : dict
-        Its keywords.
+        The keyword arguments of the query.
     a, b : Shape, Mesh or the like
+        The shapes of the query.
     pose_a, pose_b : (4, 4) float, (n, 4, 4) float or None
+        Poses, world from local. None is the identity.
     answer : Distance
         The recorded result.
     versions : dict

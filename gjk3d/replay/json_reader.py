@@ -1,4 +1,4 @@
-"""The reader of JSON from any source: each value has its path, which errors name."""
+"""The reader of untrusted JSON. Each value has its path in the document, which errors name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Value(NamedTuple):
         raise ParseError(f"{self.where} is {_shown(self.raw)}, expected {expected}{CURE}")
 
     def failed(self, reason: object) -> ParseError:
-        """Return an error from elsewhere with its place in front."""
+        """Return a `ParseError` with the place of this value, followed by ``reason``, the error of another function."""
         return ParseError(f"{self.where}: {reason}")
 
     def fields(self, needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Value]:
@@ -74,7 +74,7 @@ class Value(NamedTuple):
         return (Value(item, self.file, f"{self.place}[{i}]") for i, item in enumerate(self.raw))
 
     def number(self, *, finite: bool = True) -> float:
-        """Return a number; it may be a string of hex digits, and unless ``finite`` also "inf", "-inf" or "nan"."""
+        """Return the value as a float. A string of hex digits is accepted, and unless ``finite`` "inf" and "nan"."""
         raw = self.raw
         if isinstance(raw, str):
             if not finite and raw in _NAMED:
@@ -94,13 +94,13 @@ class Value(NamedTuple):
         return value
 
     def whole(self, least: int, most: int) -> int:
-        """Return an integer of a range."""
+        """Return the value as an integer from ``least`` to ``most``."""
         if isinstance(self.raw, bool) or not isinstance(self.raw, int) or not least <= self.raw <= most:
             self.wrong(f"an integer from {least} to {most}")
         return int(self.raw)
 
     def array(self, *shape: int | None, finite: bool = True) -> Array:
-        """Return nested lists of numbers as an array of this shape; None is any length."""
+        """Return nested lists of numbers as an array of this shape. None in the shape is any length."""
         return np.array(self._numbers(shape, finite), dtype=np.float64).reshape(self._lengths(shape))
 
     def _numbers(self, shape: tuple[int | None, ...], finite: bool) -> list[float]:
@@ -125,19 +125,19 @@ class Value(NamedTuple):
         return np.array(rows, dtype=np.int64).reshape(-1, columns)
 
     def one_of(self, *choices: str) -> str:
-        """Return a string that is one of these."""
+        """Return the value as a string that is one of ``choices``."""
         if not isinstance(self.raw, str) or self.raw not in choices:
             self.wrong(" or ".join(map(repr, choices)))
         return str(self.raw)
 
     def text(self) -> str:
-        """Return a string."""
+        """Return the value as a string."""
         if not isinstance(self.raw, str):
             self.wrong("a string")
         return str(self.raw)
 
     def truth(self) -> bool:
-        """Return true or false."""
+        """Return the value as a bool."""
         if not isinstance(self.raw, bool):
             self.wrong("true or false")
         return bool(self.raw)

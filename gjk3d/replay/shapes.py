@@ -84,12 +84,12 @@ _TYPES = {
 
 
 def write_shape(shape: Shape) -> dict[str, Any]:
-    """Return the class of a shape and its numbers.
+    """Return a shape as JSON data: the name of its class and its numbers.
 
     Raises
     ------
     UnsupportedPair
-        Its class is not in `gjk3d.shapes.table`.
+        The class of the shape is not in `gjk3d.shapes.table`.
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):
@@ -133,7 +133,7 @@ def _write_hull(shape: ConvexHull) -> dict[str, Any]:
 
 
 def read_shape(value: Value) -> Shape:
-    """Return the shape in a document from any source.
+    """Return the shape that a value of an untrusted document describes.
 
     Raises
     ------
@@ -241,9 +241,9 @@ def _greatest(values: Array) -> float:
 
 
 def write_collider(x: Collider) -> dict[str, Any]:
-    """Return the class of a shape or a body, and its data.
+    """Return a shape or a body as JSON data: the name of its class and its numbers.
 
-    For a mesh these are its triangles, its name and its unit. Its file and the names of its parts are left out.
+    For a mesh the numbers are its triangles, with its name and its unit. Its file and its parts' names are left out.
 
     Raises
     ------
@@ -329,7 +329,7 @@ def _base64(array: NDArray[Any]) -> str:
 
 
 def read_collider(value: Value) -> Collider:
-    """Return the shape or body in a document from any source.
+    """Return the shape or body that a value of an untrusted document describes.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class Geometry(NamedTuple):
     source : Path or None
         The file of a mesh.
     error : float or None
-        Distance of the parts from the mesh, as `gjk3d.Mesh.decompose` measures it. None if ``way`` is not "parts".
+        Greatest distance of the mesh from its parts in metres, see `gjk3d.Mesh.decompose`. None for other ``way``.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def make_bodies(
     package_dirs: Sequence[str | os.PathLike[str]],
     mode: str,
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of all links. ``order`` has the names of the links by number."""
+    """Return the bodies and geometries of all links. ``order`` lists the names of the links by number."""
     if mode not in MESH_MODES:
         raise ShapeError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     bodies: list[Body] = []
@@ -143,7 +143,7 @@ def _primitive(geometry: urdf.Geometry) -> Shape:
 
 
 def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShapes:
-    """Return the hull of a mesh or its file, and the shapes that represent it."""
+    """Return the convex hull of a mesh or mesh file, its shapes in a mode, and the error of convex parts, else None."""
     from gjk3d.files.load import load  # loaded only for a robot with meshes
 
     try:
@@ -164,7 +164,10 @@ def of_mesh(file: Path | Mesh, geometry: urdf.Geometry, mode: str) -> _MeshShape
 
 
 def _parts(mesh: Mesh) -> _MeshShapes:
-    """Return the convex parts of each body of a mesh. Open or nearly convex bodies become their hulls."""
+    """Return the hull of a mesh, the convex parts of its connected bodies, and the greatest error of the parts.
+
+    Open or nearly convex bodies become their hulls.
+    """
     hulls: list[ConvexHull] = []
     error = 0.0
     for body in mesh.bodies():
@@ -183,7 +186,7 @@ def _parts(mesh: Mesh) -> _MeshShapes:
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Return the hulls that are not inside another hull, as screws are inside a cover. The union is the same."""
+    """Return the hulls that are not inside another hull. The union of the returned hulls is that of all hulls."""
     planes: list[tuple[Array, Array]] = []  # of the hulls that stay, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):

@@ -1,4 +1,7 @@
-"""Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between them.
+"""Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between two volumes.
+
+A slot is a shape that is fixed to a link or to the world. ``rows[k]`` is the pose of slot k. Its numbers in f begin at
+starts[k, 1] for the shape, at starts[k, 2] for its capsule, and at starts[k, 3] for its box.
 
 Links are longer than they are wide, so a capsule is a far better bound than a ball. The distance of two capsules costs
 as little as that of two segments. Boxes separate flat shapes side by side, whose capsules overlap. Only the six face
@@ -34,9 +37,9 @@ _NORMAL = layout.FLOAT_HEAD  #: first index of the normal of a half-space; its o
 def with_bounds(
     shapes: list[Shape], bound: Callable[[Shape], Array], floats: Array, starts: Ints
 ) -> tuple[Array, Ints]:
-    """Return the floats of packed shapes with each shape's bound appended, and the starts with a column for the bounds.
+    """Append the bounding volume of each packed shape to ``floats``, and its first index as a column to ``starts``.
 
-    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space has no bound.
+    ``bound`` is `bounding_capsule` or `bounding_box`. The index of a half-space, which has no bound, is `NO_CAPSULE`.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)
@@ -47,10 +50,10 @@ def with_bounds(
 
 @lru_cache(maxsize=1024)
 def bounding_capsule(shape: Shape) -> Array:
-    """Return the ends and the radius of a capsule around a shape.
+    """Return a capsule around a shape in its local frame, (7,): both ends and the radius.
 
-    For a polytope it is the capsule of least volume along an axis of the frame or a principal axis. A cylinder or a
-    capsule has one along its axis. For other shapes it is the bounding ball.
+    For a polytope it is the capsule of least volume along a coordinate axis or a principal axis. The capsule of a
+    cylinder or a capsule has the same axis. For other shapes it is the bounding ball.
     """
     if isinstance(shape, (Box, ConvexHull)):
         return _round_points(shape.vertices)
@@ -93,7 +96,7 @@ def _round_points(points: Array) -> Array:
 
 @kernel
 def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
-    """Return an end f[o : o + 3] of the capsule of slot k in the world."""
+    """Return the local point f[o : o + 3] of slot k in world coordinates. ``rows[k]`` is the pose of the slot."""
     x, y, z = f[o], f[o + 1], f[o + 2]
     return (
         rows[k, 0] * x + rows[k, 1] * y + rows[k, 2] * z + rows[k, 9],
@@ -104,7 +107,7 @@ def end_of(rows: Array, k: int, f: Array, o: int) -> tuple[float, float, float]:
 
 @kernel
 def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
-    """Return a lower bound of the height of two points above the half-space of slot k, the least of the two."""
+    """Return a lower bound of the signed distances of p and q from the half-space of slot k, packed at f[o]."""
     n = (f[o + _NORMAL], f[o + _NORMAL + 1], f[o + _NORMAL + 2])
     n = (
         rows[k, 0] * n[0] + rows[k, 1] * n[1] + rows[k, 2] * n[2],
@@ -119,7 +122,7 @@ def _above(rows: Array, k: int, f: Array, o: int, p: Vec3, q: Vec3) -> float:
 
 @kernel
 def between_capsules(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the capsules of two slots; the second may be a half-space.
+    """Return a lower bound of the distance of the capsules of slots a and b. Slot b may be a half-space.
 
     The nearest points of the segments (Ericson, Real-Time Collision Detection, 2005, sec. 5.1.9) only give a direction.
     The bound is the gap of the projections on that direction, so it is valid for inaccurate points too.
@@ -167,7 +170,10 @@ _PLACED = 2e-13
 
 @lru_cache(maxsize=1024)
 def bounding_box(shape: Shape) -> Array:
-    """Return a box around a shape: along the axes of its frame, or along its principal axes if that box is smaller."""
+    """Return a box around a shape, (16,): centre, three axes, half widths, and the greatest coordinate doubled.
+
+    The axes are those of the local frame, or the principal axes if that box is smaller.
+    """
     frames = [np.eye(3)]
     if isinstance(shape, (Box, ConvexHull)):
         points = shape.vertices
@@ -187,7 +193,7 @@ def bounding_box(shape: Shape) -> Array:
 
 @inlined
 def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the axes of a box in the world."""
+    """Return the axes in the world of the box at f[o], which is fixed to the pose row m."""
     return (
         turn(m, (f[o + 3], f[o + 4], f[o + 5])),
         turn(m, (f[o + 6], f[o + 7], f[o + 8])),
@@ -197,14 +203,14 @@ def _axes(m: Array, f: Array, o: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @inlined
 def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float:
-    """Return the half width of a box along an axis."""
+    """Return the half width along ``axis`` of the box at f[o], whose axes in the world are ``axes``."""
     x, y, z = axes
     return float(f[o + 12] * abs(dot(axis, x)) + f[o + 13] * abs(dot(axis, y)) + f[o + 14] * abs(dot(axis, z)))
 
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of two slots' boxes by their six axes; negative if no axis separates."""
+    """Return a lower bound of the distance of the boxes of slots a and b. Without a separating axis it is negative."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf

@@ -39,7 +39,7 @@ _MOST_CACHED = 16  #: most cells of `Cell.of_owners`
 
 
 class Memory:
-    """State of kernels from call to call: the order of pairs, likely hits first, and the last axis of each.
+    """State that kernels keep between calls: the order in which pairs are tested, and the last GJK axis of each pair.
 
     The memory needs a lock: two threads that swap entries of one order could lose a pair, which would never be tested.
     """
@@ -53,7 +53,7 @@ class Memory:
         self.lock = Lock()
 
     def fresh(self) -> Memory:
-        """Return an empty memory; a copy could have entries that another thread has written only partly."""
+        """Return a new memory without any history. A copy could have entries that another thread is writing."""
         return Memory(len(self.order), len(self.axes), len(self.body_order))
 
     @contextmanager
@@ -70,7 +70,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Cache:
-    """Arguments and results that later queries use again; only the thread that holds the memory's lock may use them."""
+    """Arguments and results for later queries. Only the thread that holds the lock of the memory may use this."""
 
     clearance: Any = None  #: scratch memory of `gjk3d.robot.cell_kernels.clearance_many`
     free: Any = None  #: `gjk3d.robot.cell_kernels.hit_of_one` or `hit_of_cell`, and its arguments
@@ -121,7 +121,7 @@ class Cell(NamedTuple):
         return poses
 
     def bodies(self, memory: Memory, *, fresh: bool = False) -> Bodies:
-        """Return the pairs with bodies, with the scratch memory of this thread, or fresh memory to retain."""
+        """Return the pairs with bodies and scratch memory: that of this thread, or a new one if ``fresh``."""
         # without such pairs nothing uses it
         scratch = new_tree_scratch() if fresh and len(self.body_pairs) else tree_scratch()
         return Bodies(self.store, self.body_pairs, memory.body_order, scratch)
@@ -135,7 +135,7 @@ class Cell(NamedTuple):
         )  # fmt: skip
 
     def task(self, layout: Layout | None = None, axes: Array | None = None, *, fresh: bool = False) -> Task:
-        """Return a task for pairs: with the scratch memory of this thread, or fresh memory to retain."""
+        """Return the `Task` for kernels with scratch memory: that of this thread, or a new one if ``fresh``."""
         axes = np.empty((0, MEMORY)) if axes is None else axes
         gaps = np.empty(len(self.memory.axes))
         workspace = (new_workspace if fresh else workspace_of)(FIRST_POINTS)
@@ -158,7 +158,7 @@ class Cell(NamedTuple):
         return self._replace(margins=margins_of(self, margin, rules), cache=cache)
 
     def of_owners(self, names: frozenset[str]) -> Cell:
-        """Return the cell with only the pairs of some links and objects; cached."""
+        """Return a cell with only the pairs that have a link or object in ``names``. The result is cached."""
         cached: Cell | None = self.cache.of_owners.get(names)
         if cached is None:
             cached = self.of_pairs(np.array([not names.isdisjoint(pair) for pair in self.names], dtype=bool))
@@ -168,7 +168,7 @@ class Cell(NamedTuple):
         return cached
 
     def of_pairs(self, kept: Bools) -> Cell:
-        """Return the cell with only some pairs."""
+        """Return a cell with only the pairs whose entry in ``kept`` is True."""
         convex = len(self.layout.pairs)
         layout = self.layout._replace(pairs=self.layout.pairs[kept[:convex]])
         body_pairs = self.body_pairs[kept[convex : self.walked]]
@@ -217,8 +217,8 @@ class Unit(NamedTuple):
 class Base:
     """The slots, units and pairs of a robot alone: made once, and shared by copies of a checker.
 
-    ``link_pairs`` (n, 2) are checked, the lower number first. With ``hulls`` the hull of a geometry replaces its
-    bodies, and links without pairs are left out.
+    ``link_pairs``, (n, 2), are the numbers of the links to check against each other, the lower number first. With
+    ``hulls`` the hull of a geometry replaces its bodies, and links without pairs are left out.
     """
 
     __slots__ = ("pairs", "robot", "slots", "units")
@@ -250,7 +250,7 @@ class Base:
         self.pairs: Ints = pairs.astype(np.int64)
 
     def with_pairs(self, pairs: Ints, robot: Robot | None = None) -> Base:
-        """Return a base with other pairs of units, and with another robot with the same slots if one is given."""
+        """Return a base with other pairs of units, and with another robot with the same slots unless it is None."""
         new = object.__new__(Base)
         new.robot, new.slots, new.units, new.pairs = robot or self.robot, self.slots, self.units, pairs
         return new
@@ -315,7 +315,7 @@ def _packed(outlines: list[Outline]) -> tuple[Ints, Array, Ints]:
 
 
 def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
-    """Return the pairs of units with objects: links and objects that move relative to them, and pairs of objects."""
+    """Return the pairs of a unit and an object that can move relative to each other, as unit numbers (n, 2)."""
     if not objects:
         return np.zeros((0, 2), dtype=np.int64)
     count = len(base.units)
@@ -341,7 +341,7 @@ def _with_objects(base: Base, objects: list[CollisionObject]) -> Ints:
 
 
 def _split(units: list[Unit], pairs: Ints, exact: Bools) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of units with exact slots as pairs and sub-pairs of `Layout`, and the slots of all other pairs."""
+    """Return `Layout.pairs` and `Layout.subs` for the pairs of exact units, and the slots (n, 2) of all other pairs."""
     table = np.array(units, dtype=np.int64).reshape(-1, 4)
     slot, first, count = table[:, 1], np.where(table[:, 3] > 0, table[:, 2], table[:, 1]), np.maximum(table[:, 3], 1)
     plain = np.array([exact[unit.first : unit.first + max(unit.bodies, 1)].all() for unit in units], dtype=bool)
@@ -367,7 +367,7 @@ def _bodies_of(pairs: Ints, first: Ints, count: Ints) -> Ints:
 
 
 def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]:
-    """Return the sorted pairs, the pairs with bodies as rows of `Bodies`, and how many of these have a convex slot.
+    """Return the sorted pairs, the rows of `Bodies` for pairs with bodies, and how many of those have a convex slot.
 
     Pairs of a body and a convex slot come first, sorted by the body, then pairs of two bodies, then all others.
     """
@@ -387,7 +387,7 @@ def _with_bodies_first(pairs: Ints, slots: list[Slot]) -> tuple[Ints, Ints, int]
 
 
 def _store(slots: list[Slot], pairs: Ints) -> Store:
-    """Return the trees of the slots of pairs with bodies."""
+    """Return the trees of the slots in ``pairs``, which are rows of `Bodies`."""
     used = set(pairs[:, :2].ravel().tolist())
     # a convex mesh is a single hull here, as it is in the convex pairs
     shapes = [slot.outline.shape if slot.outline.exact else slot.shape for slot in slots]

@@ -1,7 +1,7 @@
 """Cells from files: the objects around a robot, as shapes with poses in metres.
 
-A link of a robot file without motion is an object, a part of a model is an object, and an object of a MoveIt ``.scene``
-file is one. The command line reads its ``--scene`` files here too.
+Each link of a robot file, each part of a model, and each object of a MoveIt ``.scene`` file becomes one object. Robots
+do not move. The command line reads its ``--scene`` files here too.
 """
 
 from __future__ import annotations
@@ -251,7 +251,6 @@ class _Lines:
 
 
 def _of_moveit(file: Path, geometry: str) -> Iterator[CellObject]:
-    """Yield the objects of a ``.scene`` file, in the format of MoveIt 1 and 2 or in the older one without poses."""
     lines = _Lines(file)
     lines.next("the name of the scene")
     while (line := lines.next('"." at the end, or "* NAME"')) != ".":
@@ -298,7 +297,10 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
             _rows(lines, count, what) for count, what in zip(sizes, ("a vertex", "a triangle"), strict=True)
         )
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
-            raise ParseError(f"{lines.file}, line {lines.at}: a triangle has a vertex that does not exist")
+            odd = faces.min() if faces.min() < 0 else faces.max()
+            raise ParseError(
+                f"{lines.file}, line {lines.at}: a triangle has vertex {odd:g}, expected 0 to {len(points) - 1}"
+            )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any
     if kind == "box":
@@ -314,5 +316,6 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
 
 def _rows(lines: _Lines, count: float, what: str) -> Array:
     if not 0 <= count <= len(lines.lines):
-        raise ParseError(f"{lines.file}, line {lines.at}: {count:g} rows of {what}, more than the file has lines")
+        most = f"expected at most {len(lines.lines)}, the lines of the file"
+        raise ParseError(f"{lines.file}, line {lines.at}: {count:g} rows of {what}, {most}")
     return np.array([lines.numbers(3, what) for _ in range(int(count))]).reshape(-1, 3)

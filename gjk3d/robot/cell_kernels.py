@@ -1,5 +1,8 @@
 """Kernels that test the pairs of a cell, one configuration after another: kinematics, simple shapes, hulls, bodies.
 
+A slot is a shape that is fixed to a link or to the world. A row of `solve` has the 12 numbers of a distance query:
+distance, lower and upper bound, normal, and the points on both shapes.
+
 A pair is a row of two slots and of the first and last of its sub-pairs. If there are sub-pairs, the two slots are hulls
 around several convex pieces. The pieces are tested only if the hulls do not decide. `pair_collides` decides whether a
 pair collides, `nearest_in_pair` computes the distance of a pair. The entries differ in the pairs that they test and in
@@ -46,7 +49,7 @@ _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RAD
 
 
 class Layout(NamedTuple):
-    """The slots of a cell, and the pairs of them that are checked."""
+    """The slots of a cell, which are shapes fixed to a link or to the world, and the checked pairs of slots."""
 
     link: Ints1  #: link of each slot, -1 for the world
     local: Array2  #: (slots, 13), the pose of a slot in its link, and the residual of its rotation
@@ -152,7 +155,7 @@ def slots_collide(
 def solve_slots(
     layout: Layout, frames: Frames, a: int, b: int, mode: int, most: float, tol: float, solver: Solver, axes: Array
 ) -> None:
-    """Write the distance of two placed slots as `solve` does."""
+    """Write the signed distance, normal and witness points of two placed slots to ``solver.one``, as `solve` does."""
     ints, floats, starts, rows = layout.ints, layout.floats, layout.starts, frames.rows
     plane_last = starts[b, 2] == NO_CAPSULE
     if plane_last:
@@ -165,7 +168,7 @@ def solve_slots(
 
 @inlined
 def balls_meet(layout: Layout, frames: Frames, now: int, a: int, b: int, margin: float) -> bool:
-    """Place two slots, and return whether their balls are within a margin."""
+    """Place slots a and b, and return whether their bounding balls are within a margin."""
     place(layout, frames, a, now)
     place(layout, frames, b, now)
     return not between_balls(frames.balls, a, b) > margin
@@ -173,7 +176,7 @@ def balls_meet(layout: Layout, frames: Frames, now: int, a: int, b: int, margin:
 
 @inlined
 def pair_collides(layout: Layout, frames: Frames, now: int, p: int, margin: float, axes: Array, simplex: Array) -> int:
-    """Return whether a pair whose balls overlap is closer than a margin: 0, 1, or 2 if undecided.
+    """Return 1 if pair p is closer than a margin, 0 if not, 2 if undecided. The two slots are placed.
 
     The bodies inside two hulls are tested only if the hulls are, or may be, within the margin.
     """
@@ -205,7 +208,7 @@ def hit_at(
     chain: Chain, layout: Layout, frames: Frames, now: int, q: Array, order: Ints, margins: Array, axes: Array,
     simplex: Array,
 ) -> int:  # fmt: skip
-    """Return a pair that is closer than its margin at a configuration, `FREE`, or `UNSURE` if GJK cannot decide.
+    """Return the number of a pair closer than its margin at q, or `FREE`, or `UNSURE` if GJK cannot decide.
 
     A pair that collides moves to half of its place in ``order``, so that frequent hits are tested first.
     """
@@ -259,7 +262,7 @@ def hit_of_one(
 
 @kernel
 def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
-    """Return the two trees of a placed pair, the body first."""
+    """Return the trees and relative pose of row n of ``bodies``, whose slots are placed. The body comes first."""
     host, guest, rows = bodies.pairs[n, 0], bodies.pairs[n, 1], frames.rows
     pair = two_at(tree_at(bodies.store, host), tree_at(bodies.store, guest), rows[host], rows[guest])
     # The frame of a link is a product of rotations, so the residual that checked poses satisfy does not hold for it. A
@@ -275,7 +278,10 @@ def posed(layout: Layout, frames: Frames, bodies: Bodies, n: int) -> PosedPair:
 
 @kernel
 def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: float) -> float:
-    """Return how far the ball of a pair's second slot, grown by a margin, is free of the body; see `free_around`."""
+    """Return a lower bound of the gap between the body of row n and the ball of the other slot, grown by ``margin``.
+
+    The result is at most ``most``. It is 0 or negative if they may touch.
+    """
     host, ball = bodies.pairs[n, 0], frames.balls[bodies.pairs[n, 1]]
     tree, at = tree_at(bodies.store, host), (ball[0], ball[1], ball[2])
     return float(engine.free_around(tree, frames.rows[host], at, ball[3] + margin, most, bodies.scratch))
@@ -283,7 +289,7 @@ def free_of_body(frames: Frames, bodies: Bodies, n: int, margin: float, most: fl
 
 @kernel
 def body_collides(layout: Layout, frames: Frames, bodies: Bodies, n: int, margin: float, by_ball: bool) -> int:
-    """Return whether row n of ``bodies`` is closer than a margin: 0, 1, or 2 if undecided.
+    """Return 1 if the slots of row n of ``bodies`` are closer than a margin, 0 if not, 2 if undecided.
 
     With ``by_ball`` the ball of the second slot is tested first.
     """
@@ -351,7 +357,7 @@ def nearest_in_pair(
     layout: Layout, frames: Frames, solver: Solver, now: int, p: int, best: float, has_best: bool, axes: Array,
     gaps: Array, out: Array,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Write the least distance of a placed pair as a row of `solve`, if it is less than the best distance so far.
+    """Write the signed distance of pair p as a row of `solve` to ``out``, if it is less than the best so far.
 
     Returns the new best distance, the least lower bound, and the sub-pair of the new best: -1 for the pair itself,
     `FAR` if the best is unchanged. Without ``has_best``, ``best`` is only a limit, and a distance equal to the limit
@@ -515,7 +521,7 @@ def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) ->
 
 @entry
 def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, out: Near) -> None:
-    """Write the result of `near_of_one` with its gradients, and with the Jacobians of ``every`` row."""
+    """Copy the rows of `near_of_one` to ``out``, and write their gradients. Jacobians are written if ``every``."""
     layout, frames = task.layout, task.frames
     for n in range(pair.shape[0]):
         row, p = rows[n], pair[n]
@@ -533,7 +539,7 @@ def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, ou
 
 @kernel
 def placed_pair(layout: Layout, frames: Frames, bodies: Bodies, n: int, now: int) -> PosedPair:
-    """Return the two trees of a pair at the configuration ``now``, the body first."""
+    """Place both slots of row n of ``bodies`` at configuration number ``now``, and return the result of `posed`."""
     place(layout, frames, bodies.pairs[n, 0], now)
     place(layout, frames, bodies.pairs[n, 1], now)
     return posed(layout, frames, bodies, n)
@@ -545,8 +551,8 @@ def nearest_or_contact(
 ) -> tuple[int, NearestParts]:
     """Return the verdict for a body and another slot, and their nearest parts as `nearest_parts` does.
 
-    APART is proven. MEET (the surfaces intersect) and HELD (one is inside the other) are certain. DOUBT is left to the
-    functions of two shapes.
+    APART is proven. MEET (the surfaces intersect) and HELD (one is inside the other) are certain. DOUBT means that the
+    functions of two shapes must compute the pair.
     """
     w.last[0] = -1
     gap = nearest_parts(pair, most, margin, share, first, w)
@@ -571,7 +577,7 @@ class Search(NamedTuple):
 
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
-    """Write the distance of a placed pair up to a limit, and the verdict of `nearest_or_contact`."""
+    """Write the distance of placed pair p up to a limit, and its verdict, to entry [k, n] of ``search``."""
     pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
     search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
     if search.answer[k, n] != APART:
@@ -588,7 +594,7 @@ def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, s
 
 @kernel
 def _least_gap(layout: Layout, frames: Frames, bodies: Bodies, selected: Ints, search: Search, k: int) -> None:
-    """Write the distances of placed pairs, least bound first; for pairs beyond the best only the bound is written."""
+    """Write the distances of placed pairs, least bound first. Pairs beyond the best distance get only their bound."""
     count, bounds = selected.shape[0], search.bounds
     for n in range(count):
         bounds[n] = free_of_body(frames, bodies, selected[n], 0.0, min(search.best[k], 1e50))

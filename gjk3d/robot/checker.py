@@ -177,7 +177,7 @@ class Checker(PlanningScene):
     def valid(
         self, q: Rows, *, margin: float | None = None, limits: bool = True, tolerance: float = 0.0, workers: int = 1
     ) -> Validity[Any, Any, Any]:
-        """Return which configurations are valid, and the reason for the others.
+        """Return whether each configuration is valid, and the reason if not.
 
         Limits are checked first, then collisions. This filters candidates, such as solutions of inverse kinematics.
 
@@ -285,7 +285,7 @@ class Checker(PlanningScene):
     def clearance(
         self, q: Rows, *, links: Links = None, max_distance: float = inf, depth: Depth = "tight", workers: int = 1
     ) -> RobotClearance[Any, Any]:
-        """Return the least signed distance of all checked pairs, and the pair that has it.
+        """Return the least signed distance of all checked pairs, and the names of the pair with this distance.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         within : float
-            Pairs that are proven farther apart are left out. All pairs by default.
+            In the robot's unit. Pairs that are proven farther apart are left out. All pairs by default.
         jacobians : bool
             Whether to return the Jacobians of the points too.
         depth : {"fast", "tight"}
@@ -518,7 +518,8 @@ class Checker(PlanningScene):
         q : (dof,) or (k, dof) float
             Configurations when the points were measured: radians, and the robot's unit of length.
         margin : float
-            Points up to this distance count as the robot: the error of the camera plus the radius of a later cloud.
+            Points up to this distance from the robot are not outside. Use the error of the camera plus the radius of
+            the cloud that is made of the points.
         workers : int
             Threads for a stack of configurations.
 
@@ -651,7 +652,7 @@ class Checker(PlanningScene):
         Returns
         -------
         (n,) bool
-            Free at all samples; certified: proven free.
+            True for edges that are free at all samples, or proven free with ``certify``.
 
         Raises
         ------
@@ -700,6 +701,7 @@ class Checker(PlanningScene):
         Parameters
         ----------
         start : (dof,) float
+            The first configuration.
         goals : (dof,) or (g, dof) float
             Radians, and the robot's unit of length. Goals that are not free are left out.
         joints : str or sequence of str, optional
@@ -714,15 +716,14 @@ class Checker(PlanningScene):
         seed : int
             The same seed returns the same path on one machine, unless the time runs out.
         margin : float
-            Distance that is added to the margins of all pairs.
+            Distance in the robot's unit that is added to the margins of all pairs.
         touching : collection of (str, str)
-            Pairs of links and objects that touch at the start or at a goal, such as a cup and its table. On the way
-            they come no nearer than at these ends, up to 1e-6. A link or object in a pair has to be convex, or
-            several convex shapes.
+            Pairs of links and objects that touch at the start or at a goal, such as a cup and its table. Along the path
+            they come no nearer to each other than there, up to 1e-6. Both must consist of convex shapes.
         certify : bool
             False returns the path without a proof, with the status UNPROVEN.
         range : float
-            Length of the longest edge of the search.
+            Greatest length of an edge of the search, as the Euclidean norm of the change of q.
         resolution : float or (dof,) float
             As in `motion_free`.
         progress : callable, optional
@@ -877,6 +878,7 @@ class Checker(PlanningScene):
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         weights : (dof,) float, optional
             Half widths in proportion to each other, above 0. The default is 1 for each number of q. Then each number
             alone grows as far as it can.
@@ -886,7 +888,7 @@ class Checker(PlanningScene):
         Returns
         -------
         (dof,) or (n, dof) float
-            Radians, and the robot's unit of length, in which they are at most 1. They are 0 if q is not free, and
+            Half widths: radians, and lengths of at most 1 in the robot's unit. They are 0 if q is not free, and
             infinite for a joint that moves no checked pair.
 
         Raises
@@ -979,7 +981,7 @@ class Checker(PlanningScene):
         moving : mapping of str to Motion, or to (Motion, (float, float)), or to ((n, 4, 4) poses, (n,) times), optional
             Motions of obstacles by name, which replace their poses. A motion lasts from the first time of the
             trajectory to its last, or between the two given times. Before and after, it continues at the same rate.
-            A route of poses and their times goes from pose to pose by `Motion.between`, and rests before and after.
+            Poses with times are joined by `Motion.between`. The obstacle rests before the first and after the last.
             Unbounded shapes, such as a half-space, cannot move. Obstacles are not checked against each other.
         certify : bool
             False checks samples. True also proves the motion between them, so a result "free" is certain.
@@ -1046,6 +1048,7 @@ class Checker(PlanningScene):
         Returns
         -------
         TrajectoryClearance
+            The least clearance, its bounds, and its time, pair and nearest points.
 
         Raises
         ------

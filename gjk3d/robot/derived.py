@@ -116,7 +116,7 @@ def _prefixed(joint: Joint, part: str) -> Joint:
 
 
 def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the shapes of all parts, sorted by the number of their link."""
+    """Return the bodies and geometries of all parts, sorted by link. ``order`` has the number of each link name."""
     geometries = []
     for part, robot in parts.items():
         for geometry in robot.geometries:
@@ -128,7 +128,7 @@ def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tu
 def _numbered(
     items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return geometries and their bodies, renumbered in this order."""
+    """Return all bodies and all geometries of ``items``, whose indices to each other follow the order of the items."""
     bodies: list[Body] = []
     geometries: list[Geometry] = []
     for geometry, shapes in items:
@@ -139,7 +139,7 @@ def _numbered(
 
 
 def locked(robot: Robot, q: Array, names: Iterable[str]) -> list[Joint]:
-    """Return the joints of a robot, with the named joints, and the joints that mimic them, fixed at q."""
+    """Return the joints of a robot, where the named joints, and the joints that mimic them, are fixed at q."""
     locked_columns = {robot.columns[name].start for name in names}
     chain, number = robot._chain, {joint.name: k for k, joint in enumerate(robot.joints) if joint is not None}
     joints = []
@@ -244,7 +244,7 @@ def scaled(robot: Robot, factors: Mapping[str, Number]) -> Robot:
 
 
 def _scaled(item: Any, factor: float, middle: Array) -> Any:
-    """Return a body or a geometry, scaled about a fixed point."""
+    """Return a body or a geometry, scaled by ``factor`` about ``middle``, a point in its local frame."""
     pose = item.pose.copy()
     pose[:3, 3] += pose[:3, :3] @ middle * (1.0 - factor)
     pose.setflags(write=False)

@@ -95,7 +95,7 @@ def _parsed(data: bytes, file: Path, tags: Sequence[str]) -> Element:
 
 
 class _Arguments(dict[str, str]):
-    """The arguments of a xacro, which record the names that xacro reads, since xacro ignores unknown names silently."""
+    """The arguments of a xacro. ``unasked`` has those that xacro has not read, since xacro ignores unknown names."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__({name: str(value) for name, value in arguments.items()})
@@ -149,7 +149,7 @@ class Place:
         self.where = where
 
     def children(self, tag: str) -> Iterator[Place]:
-        """Yield the children with a tag, named by their attribute "name" if they have it."""
+        """Yield the children with a tag. Their place is named by the attribute "name", or else by the index."""
         for count, child in enumerate(self.element.findall(tag)):
             name = child.get("name")
             yield Place(child, f"{self.where}, {tag} {name!r}" if name else f"{self.where}, {tag} [{count}]")
@@ -162,7 +162,7 @@ class Place:
         return Place(children[0], f"{self.where}, <{tag}>") if children else None
 
     def need(self, tag: str) -> Place:
-        """Return the only child with a tag; `ParseError` if it is missing."""
+        """Return the only child with a tag. A missing child is a `ParseError`."""
         child = self.child(tag)
         if child is None:
             raise ParseError(f"{self.where} lacks its <{tag}>. Add this element, or export the file again")
@@ -178,7 +178,7 @@ class Place:
         return value.strip()
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """Return the finite numbers of an attribute."""
+        """Return the values of an attribute that has to be ``count`` finite numbers."""
         raw = self.element.get(attribute)
         if raw is None and default is not None:
             return default
@@ -196,7 +196,7 @@ class Place:
         return values
 
     def number(self, attribute: str, default: float | None = None) -> float:
-        """Return the one finite number of an attribute."""
+        """Return the value of an attribute that has to be one finite number."""
         return self.numbers(attribute, 1, None if default is None else (default,))[0]
 
 

@@ -28,7 +28,7 @@ _LESS = 1.0 - 2.0**-40  #: more than the rounding of sums of motions
 
 
 def free_region(cell: Cell, rows: Array, weights: Row | None, margin: float) -> Array:
-    """Return the half widths of free boxes around configurations, (n, dof), or zeros if one is not free."""
+    """Return the half widths of free boxes around configurations, (n, dof): 0 for a configuration that is not free."""
     dof = cell.robot.dof
     relative = np.ones(dof) if weights is None else np.array(weights, dtype=np.float64)
     if relative.shape != (dof,) or not ((relative > 0.0) & np.isfinite(relative)).all():
@@ -56,7 +56,6 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
 
 
 def _lengths(cell: Cell) -> Array:
-    """Return the columns of a configuration that are lengths."""
     chain, columns = cell.robot._chain, []
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns += [source + n for n in range(LENGTHS[kind])]
@@ -64,7 +63,7 @@ def _lengths(cell: Cell) -> Array:
 
 
 def _room(cell: Cell, q: Array, margin: float) -> Array:
-    """Return how much nearer each pair may come, (pairs,); negative for a pair within its margin."""
+    """Return each pair's distance at q minus its margin, rounded down, (pairs,); negative within the margin."""
     row, convex = np.ascontiguousarray(q[None]), len(cell.layout.pairs)
     out, which, _ = queries.every(cell, row, np.full(convex, _FAR))
     lower = np.concatenate([np.where(which[0] == FAR, _FAR, out[0, :, 1]), general_pairs.bounds(cell, row)[0][0]])
@@ -79,7 +78,7 @@ def _around(q: Array) -> Array:
 
 
 def _motions(cell: Cell, q: Array) -> Array:
-    """Return bounds of the motion of each pair for a unit of each column, (pairs, dof)."""
+    """Return bounds of the relative motion of each pair if one number of q changes by 1, (pairs, dof)."""
     arms, chain = motion_bounds(cell, _around(q)).arms, cell.robot._chain
     motion, joints = np.zeros((len(cell.slots), len(q))), np.zeros((6, len(chain.parent)))
     for j in range(len(q)):

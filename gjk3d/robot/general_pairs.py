@@ -49,7 +49,7 @@ _AT_ONCE = 1 << 18  #: most configurations times pairs in memory at once
 def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
     """Write for each configuration and pair whether the outlines are proven farther apart than the margin.
 
-    Returns whether all outlines are.
+    Returns True if this holds for all configurations and pairs.
     """
     layout, frames, simplex = task.layout, task.frames, task.solver.workspace.simplex
     frames.stamp[:] = -1
@@ -65,7 +65,7 @@ def _far_many(task: Task, q: Array2, margins: Array1, out: Bools2) -> bool:
 
 @entry
 def _gaps_many(task: Task, q: Array2, most: Array1, out: Array2) -> None:
-    """Write a lower bound of the signed distance for each configuration and pair, `TOUCHING` if its outlines touch.
+    """Write a lower bound of the signed distance for each configuration and pair, or `TOUCHING` if the outlines touch.
 
     Balls, capsules and GJK are tried in turn. The first bound that is greater than the ``most`` of the pair is written.
     """
@@ -99,21 +99,21 @@ def _layout_of(cell: Cell, numbers: Ints) -> Layout:
 
 
 def _near(cell: Cell, rows: Array, numbers: Ints, margins: Array) -> Bools:
-    """Return for each configuration which of some pairs have outlines that may be within the margin, (n, pairs)."""
+    """Return whether the outlines of each pair may be within its margin at each configuration, (n, pairs)."""
     far = np.empty((len(rows), len(numbers)), dtype=bool)
     _far_many(cell.task(_layout_of(cell, numbers)), rows, margins, far)
     return ~far
 
 
 def _gaps(cell: Cell, rows: Array, most: Array, numbers: Ints) -> Array:
-    """Return lower bounds of the distances of some pairs, (n, pairs)."""
+    """Return the lower bounds of `_gaps_many` for the pairs in ``numbers``, (n, pairs)."""
     out = np.empty((len(rows), len(numbers)))
     _gaps_many(cell.task(_layout_of(cell, numbers)), rows, np.minimum(most, 1e50), out)
     return out
 
 
 def hit_of_one(cell: Cell, q: Array) -> int:
-    """Return a fallback pair that collides at one configuration (1, dof), or `FREE`.
+    """Return the number of a fallback pair that collides at one configuration (1, dof), or `FREE`.
 
     The caller holds the lock of the cell's memory.
     """
@@ -137,9 +137,9 @@ def _body_gaps(
     depth: Depth = "tight",
     workers: int = 1,
 ) -> Array:
-    """Return the signed distance of some pairs with bodies up to their ``most``, as rows of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``some`` up to its ``most``, as rows of `solve`, (n, pairs, 12).
 
-    With a ``best`` distance of each configuration, only pairs that lower it are solved exactly.
+    With ``best``, (n,), only pairs nearer than the ``best`` of their configuration are solved exactly.
     """
     verdicts, first = np.empty((len(rows), len(some)), dtype=np.int64), len(cell.layout.pairs)
     out = np.empty((len(rows), len(some), narrow.FLOATS))
@@ -165,7 +165,7 @@ def _spans(pairs: int, count: int) -> Iterator[slice]:
 
 
 def hits(cell: Cell, rows: Array, first: int) -> Ints:
-    """Return a pair from number ``first`` on that is closer than its margin for each configuration, or `FREE`."""
+    """Return for each configuration the number, at least ``first``, of a pair closer than its margin, or `FREE`."""
     answer, numbers = np.full(len(rows), FREE, dtype=np.int64), np.arange(first, len(cell.slots))
     for span in _spans(len(numbers), len(rows)):
         near = _near(cell, rows[span], numbers, cell.margins[first:])
@@ -185,7 +185,7 @@ def _collide(cell: Cell, rows: Array, p: int, margin: float) -> Bools:
 
 
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
-    """Return for each configuration whether the selected pairs touch, without margins."""
+    """Return whether each selected pair touches at each configuration, (n, selected). Margins are ignored."""
     answer = np.zeros((len(rows), len(selected)), dtype=bool)
     for span in _spans(len(selected), len(rows)):
         near = _near(cell, rows[span], selected, np.zeros(len(selected)))
@@ -196,7 +196,7 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Depth = "tight") -> Array:
-    """Return the signed distance of some pairs as rows of `solve`, (n, pairs, 12).
+    """Return the signed distance of each pair in ``numbers`` as a row of `solve`, (n, pairs, 12).
 
     The row of a pair that is proven farther apart than its ``most`` is undefined except for its lower bound.
     """
@@ -215,7 +215,7 @@ def _rows_up_to(cell: Cell, rows: Array, numbers: Ints, most: Array, depth: Dept
 
 
 def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | None = None) -> tuple[Array, Array]:
-    """Return bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
+    """Return the lower and the upper bounds of the signed distance of the selected pairs, or of all, (n, pairs) each.
 
     ``most`` is one number, or one for each pair. A pair that is proven farther apart has a lower bound greater than
     ``most`` and an infinite upper bound.
@@ -230,7 +230,10 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace rows of `gjk3d.robot.cell_kernels.clearance_many` if a general pair is nearer, within ``most``."""
+    """Replace rows of ``out`` and ``which`` for which a pair of this file is nearer, and within ``most``.
+
+    Both arrays are the result of `gjk3d.robot.cell_kernels.clearance_many`.
+    """
     for span in _spans(len(cell.slots) - len(cell.layout.pairs), len(rows)):
         _nearest(cell, rows[span], most, out[span], which[span], depth, workers)
 
@@ -239,7 +242,7 @@ def _nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, dept
     best, least = np.minimum(out[:, 0], most), out[:, 1].copy()
 
     def better(at: Ints, candidates: Array, p: Ints) -> None:
-        """Take rows of `solve` at configurations, with their pairs, if they are nearer than the best so far."""
+        """Store each row of `solve` in ``candidates`` that is nearer than the best so far, and its pair in p."""
         least[at] = np.minimum(least[at], candidates[:, 1])
         some = np.flatnonzero((candidates[:, 0] < best[at]) | ((candidates[:, 0] == best[at]) & np.isinf(out[at, 0])))
         to = at[some]
@@ -279,7 +282,7 @@ def rows_within(cell: Cell, rows: Array, most: Array, depth: Depth = "tight") ->
 def signed_distances(
     cell: Cell, rows: Array, p: int, most: float = inf, depth: Depth = "tight", workers: int = 1
 ) -> Distance:
-    """Return the signed distance of a pair, a row for each configuration, or a single result for one."""
+    """Return the signed distance of pair p: a row for each configuration, or a single result if there is one row."""
     pose_a, pose_b = poses_of(cell, rows, p)
     if len(rows) == 1:  # the prepared single query has the same bits and less overhead
         pose_a, pose_b = pose_a.reshape(4, 4), pose_b.reshape(4, 4)
@@ -289,19 +292,18 @@ def signed_distances(
 
 
 def _rows_of(distance: Distance) -> Array:
-    """Return distances as rows of `solve`."""
     numbers = np.column_stack([distance.distance, distance.lower, distance.upper])
     return np.hstack([numbers, *map(np.atleast_2d, (distance.normal, distance.point_a, distance.point_b))])
 
 
 def shapes_of(cell: Cell, p: int) -> tuple[Any, Any]:
-    """Return the shapes of a pair."""
+    """Return the two shapes of pair p."""
     a, b = cell.slots[p]
     return cell.shapes[a], cell.shapes[b]
 
 
 def poses_of(cell: Cell, rows: Array, p: int) -> tuple[Array, Array]:
-    """Return the poses of the shapes of a pair, (n, 4, 4) each."""
+    """Return the poses in the world of the two shapes of pair p, (n, 4, 4) each."""
     links = cell.robot.link_poses(rows)
     a, b = cell.slots[p].tolist()
     return cell.placed(links, a), cell.placed(links, b)

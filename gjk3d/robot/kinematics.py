@@ -29,7 +29,7 @@ _QUARTER, _QUARTER_REST = 1.57079632673412561417, 6.07710050650619224932e-11  # 
 
 
 class Chain(NamedTuple):
-    """The links and joints of a robot as arrays, as the docstring of this module describes them."""
+    """The links and joints of a robot as arrays, which the docstring of this module describes."""
 
     parent: Ints1
     kind: Ints1
@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 @kernel
 def plane_axes(n: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the axes x and y rotated by the smallest rotation from z to n. For n = -z they are x and -y."""
+    """Return the axes x and y, rotated by the smallest rotation from z to n. The result for n = -z is x and -y."""
     if n[2] <= -1.0 + 1e-12:  # the smallest rotation is not unique at -z: use the half turn about x
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     a = 1.0 / (1.0 + n[2])
@@ -99,7 +99,10 @@ def _turn(m: Array, axis: Vec3, angle: float) -> None:
 
 @kernel
 def move(m: Array, kind: int, axis: Vec3, q: Array, column: int, value: float) -> None:
-    """Write the motion of one joint into m, a (4, 4) matrix. The kind is the number in `NUMBERS`."""
+    """Write the transform of one joint into m, (4, 4). ``kind`` is `FIXED` to `FLOATING`, ``value`` the first number.
+
+    The further numbers of a planar or floating joint begin at q[column + 1].
+    """
     if kind == 1:
         _turn(m, axis, value)
     elif kind == 3:
@@ -167,7 +170,7 @@ def along(q0: Array, q1: Array, t: float, q: Array) -> None:
 
 @kernel
 def rotated(m: Array, a: Vec3) -> Vec3:
-    """Return a vector rotated by a pose."""
+    """Return vector a rotated by the pose m, (4, 4), without its translation."""
     return (
         m[0, 0] * a[0] + m[0, 1] * a[1] + m[0, 2] * a[2],
         m[1, 0] * a[0] + m[1, 1] * a[1] + m[1, 2] * a[2],
@@ -184,7 +187,7 @@ def _add(out: Array, column: int, factor: float, v: Vec3) -> None:
 
 @kernel
 def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> None:
-    """Add the velocity of a point on an arm about an axis, and the angular velocity if ``out`` has six rows."""
+    """Add ``factor`` times axis x arm to a column of ``out``, and the axis to its last three rows if it has six."""
     _add(out, column, factor, cross(axis, arm))
     if out.shape[0] == 6:
         _add(out[3:], column, factor, axis)
@@ -192,7 +195,7 @@ def _add_turn(out: Array, column: int, factor: float, axis: Vec3, arm: Vec3) -> 
 
 @kernel
 def _turning_rate(w: Vec3, k: int) -> Vec3:
-    """Return the angular velocity of the rotation by the vector w when number k of w grows by 1 a second.
+    """Return the derivative of the rotation with rotation vector w by w[k], as an angular velocity.
 
     It is column k of 1 + (1 - cos t) / t^2 [w] + (t - sin t) / t^3 [w]^2, t = |w| (left Jacobian of SO(3), Chirikjian
     2012).
@@ -272,8 +275,8 @@ def gradient_at(
 ) -> None:  # fmt: skip
     """Write the gradient of a distance (dof,), and the Jacobians of the two points, (2, 3, dof).
 
-    ``answer`` is a row of `solve`. The links of its points are negative for a point of the world. ``poses``
-    (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
+    ``answer`` is a row of `solve`. ``link_a`` and ``link_b`` are the links of its two points, negative for the world.
+    ``poses`` (links, 4, 4) are the link poses at ``q``. Scratch is (4, 4).
     """
     # The nearest points move on their shapes too, but to first order that does not change the distance (envelope
     # theorem). They are therefore treated as fixed to their links.

@@ -22,7 +22,10 @@ OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
 
 
 class Rule(NamedTuple):
-    """The margin of two names, or of one name with all others or all `OBSTACLES`; later rules override earlier ones."""
+    """The margin of two names, or of name a with all others (b is None) or with all obstacles (b is `OBSTACLES`).
+
+    Later rules override earlier rules.
+    """
 
     a: str
     b: str | None
@@ -38,7 +41,7 @@ def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
 
 
 def pairs_of(cell: Cell, a: str, b: str | None) -> Bools:
-    """Return which pairs belong to the names a and b, or to a and any other name."""
+    """Return a bool for each pair of the cell: True for pairs of the names a and b, or of a and any name for b None."""
     owner = cell.owner[cell.slots]
     is_a = owner == cell.owners.index(a)
     if b is not None:
@@ -92,17 +95,17 @@ class Margins:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", "in the robot's unit")
+        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", " in metres")
         for name in (a,) if b is None else (a, b):
             self._check_known(name, "set_margin: ")
         if b is not None and not pairs_of(self._cell(), a, b).any():
-            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Check them with forbid first")
+            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Call forbid({a!r}, {b!r}) first")
         self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
 
     def set_padding(self, name: str, padding: float) -> None:
         """Set the margin of a link or an attached object to all obstacles, also to those added later.
 
-        This is the link padding of MoveIt, which does not apply between links. `set_margin` does.
+        This is the link padding of MoveIt. It does not apply between links, for which `set_margin` sets margins.
 
         Parameters
         ----------
@@ -128,7 +131,7 @@ class Margins:
         >>> checker.free([0.0, 0.0])
         False
         """
-        check_margin(padding, f"set_padding({name!r:.80}): padding", "in the robot's unit")
+        check_margin(padding, f"set_padding({name!r:.80}): padding", " in metres")
         names = *self.robot.links, *self.attached
         if not isinstance(name, str) or name not in names:
             raise RobotError(
@@ -139,7 +142,7 @@ class Margins:
 
     @property
     def margin(self) -> float:
-        """The margin of all pairs without a margin from `set_margin` or `set_padding`."""
+        """The margin, in the robot's unit, of all pairs without a margin from `set_margin` or `set_padding`."""
         return self._settings.margin
 
     @margin.setter

@@ -118,7 +118,7 @@ class Mechanism:
         Parameters
         ----------
         values : mapping of float, (3,) float or (6,) float
-            Numbers by the name of the joint, in radians or the robot's unit of length.
+            The numbers of each joint, by its name: radians, and the robot's unit of length.
         start : (dof,) float, optional
             Values of the joints that are not named, 0 by default.
 
@@ -144,13 +144,13 @@ class Mechanism:
                 raise RobotError(f"joint {name!r} is at {value!r:.80}, expected numbers") from None
             columns = self.columns[name]
             if len(numbers) != (width := columns.stop - columns.start):
-                raise RobotError(f"joint {name!r} takes {count(width, 'number')}, but {len(numbers)} are given")
+                raise RobotError(f"joint {name!r} has {count(len(numbers), 'value')}, expected {width}")
             q[columns] = numbers
         checked: Array = self.configurations(q)[0][0]
         return checked
 
     def configurations(self, q: Rows, name: str = "q") -> tuple[Array, bool]:
-        """Return checked configurations as rows.
+        """Return configurations as an array of rows, after a check of their shape and of each number.
 
         Parameters
         ----------
@@ -224,6 +224,7 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         tolerance : float
             How far beyond a limit a value may be, in radians or the robot's unit.
 
@@ -248,6 +249,7 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
 
         Returns
         -------
@@ -270,7 +272,9 @@ class Mechanism:
         Parameters
         ----------
         q : (dof,) or (n, dof) float
+            Configurations: radians, and the robot's unit of length.
         link : str or int
+            Name or number of the link.
         point : (3,) or (n, 3) float
             In the frame of the link. The default is its origin.
         angular : bool
@@ -309,7 +313,7 @@ class Mechanism:
 
 
 def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
-    """Return a number for each link, equal for links that are joined by fixed joints outside ``unwelded`` links."""
+    """Return a number for each link, equal for links joined by fixed joints unless the parent is in ``unwelded``."""
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
         if above >= 0 and kind == FIXED and above not in unwelded:
@@ -318,6 +322,6 @@ def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names as text, and the number of further ones."""
+    """Return a text with the first 12 names, and with the number of further names."""
     more = f" and {len(names) - 12} more" if len(names) > 12 else ""
     return ", ".join(names[:12]) + more

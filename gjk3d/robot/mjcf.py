@@ -72,7 +72,6 @@ class _Reader:
         self.left_out: list[str] = []
 
     def description(self, name: str, visual: bool) -> Description:
-        """Return the description of the model."""
         self._check_numbers()
         mimics = self._mimics()
         links, joints = [], []
@@ -119,7 +118,7 @@ class _Reader:
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return which geoms can collide with another geom."""
+        """Return a bool for each geom: True if it can collide with another geom."""
         # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -158,7 +157,7 @@ class _Reader:
     # joints -----------------------------------------------------------------------------------------------------------
 
     def _joints(self, body: int, mimics: dict[int, Mimic]) -> tuple[list[str], list[Joint]]:
-        """Return the names of the links between a body and its parent, and the joints of the body."""
+        """Return the names of the extra links between a body and its parent, and the joints of the body."""
         model, name = self.model, self.bodies[body]
         parent, pose = self.bodies[model.body_parentid[body]], _pose(model.body_pos[body], model.body_quat[body])
         between: list[str] = []
@@ -198,7 +197,10 @@ class _Reader:
         return Joint(self.joints[k], word, parent, child, pose, axis, lower, upper, mimic)
 
     def _mimics(self) -> dict[int, Mimic]:
-        """Return the joints that follow another joint by a linear equality. Other equalities are reported as unused."""
+        """Return the rule of each joint that follows another one by a linear equality, by the number of the joint.
+
+        Other equalities are not supported, and are reported.
+        """
         model = self.model
         mimics: dict[int, Mimic] = {}
         lost = 0
@@ -224,7 +226,10 @@ class _Reader:
     # pairs and poses --------------------------------------------------------------------------------------------------
 
     def _allowed(self) -> tuple[tuple[str, str, str], ...]:
-        """Return the pairs of bodies that MuJoCo does not check: excluded ones, and those with incompatible masks."""
+        """Return the pairs of bodies that MuJoCo does not check, as (body, body, reason).
+
+        These are the excluded pairs and those with incompatible masks.
+        """
         model, collides = self.model, self._collides()
         pairs = {}
         owners = [np.flatnonzero((model.geom_bodyid == k) & collides) for k in range(model.nbody)]
@@ -247,7 +252,6 @@ class _Reader:
         return tuple((self.bodies[a], self.bodies[b], why) for (a, b), why in pairs.items() if (a, b) not in paired)
 
     def _states(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """Return the keyframes by name."""
         model = self.model
         return {
             model.key(k).name or f"key {k}": {

@@ -56,7 +56,6 @@ class PairedLinks(Mechanism):
         return list(zip(first, second, repeat("adjacent")))
 
     def _adjacent(self) -> Ints:
-        """Return the adjacent pairs as numbers of links, (n, 2)."""
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]
@@ -66,7 +65,7 @@ class PairedLinks(Mechanism):
         return ordered
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield for each rigid body its links with shapes, and those of the next body with shapes towards the root."""
+        """Yield for each rigid body its links with shapes, and those of the next such body towards the root."""
         welded: dict[int, list[int]] = {}
         for link in sorted({geometry.link for geometry in self.geometries}):
             if self.links[link] not in self._worlds:
@@ -78,7 +77,7 @@ class PairedLinks(Mechanism):
             yield np.array(links), np.array(welded.get(above, ()), dtype=np.int64)
 
     def _above(self, body: int) -> int:
-        """Return the parent of a rigid body, -1 for the root. The number of a body is that of its first link."""
+        """Return the parent of a rigid body, or -1 for the root. The number of a body is that of its first link."""
         link = int(self._chain.parent[body])
         return link if link < 0 else int(self._welded[link])
 
@@ -99,7 +98,7 @@ class PairedLinks(Mechanism):
         return self._pairs_with({})
 
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
-        """Return the checked pairs. ``overrides`` states for some pairs whether they may touch."""
+        """Return the checked pairs, (n, 2). A pair in ``overrides`` is checked if its value is False."""
         pairs = self.all_pairs()
         checked = self.allowed._are_checked(pairs)
         for pair, may in overrides.items():
@@ -162,6 +161,7 @@ class Robot(PairedLinks):
     Attributes
     ----------
     name : str
+        The name in the file.
     source : Path
         The URDF.
     links : tuple of str
@@ -565,6 +565,7 @@ class Robot(PairedLinks):
         Parameters
         ----------
         link : str or int
+            Name or number of the link.
         shapes : Shape, Mesh, (shape, (4, 4) pose), list of these, or None
             They replace all shapes of the link, and are in its frame. Bounded convex shapes and meshes are supported. A
             mesh with a unit is scaled to metres.

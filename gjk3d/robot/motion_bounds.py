@@ -42,7 +42,10 @@ SET = 12
 
 @kernel
 def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
-    """Return the support value along a unit direction of a set: the shape itself if ``exact``, or a cylinder."""
+    """Return the support value of a set along a unit direction d.
+
+    If ``exact``, s is the pose of the shape ``core``. Else s is a cylinder: its middle, axis, radius and half height.
+    """
     if exact:
         e = (
             s[0] * d[0] + s[3] * d[1] + s[6] * d[2],
@@ -58,7 +61,10 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 
 @kernel
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
-    """Return the radius and the two ends of the cylinder about an axis through ``at`` that contains the set."""
+    """Return the radius and both ends along ``axis`` of a cylinder about the axis through ``at`` around a set.
+
+    ``exact``, ``s`` and ``core`` are the set, as in `_height`.
+    """
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
@@ -79,7 +85,7 @@ def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[fl
 
 @kernel
 def _middle(exact: bool, s: Array, core: Core) -> Vec3:
-    """Return a point inside the set."""
+    """Return a point inside the set that ``exact``, ``s`` and ``core`` describe as in `_height`."""
     if exact:
         x, y, z = core.floats[_CENTER], core.floats[_CENTER + 1], core.floats[_CENTER + 2]
         return (
@@ -158,7 +164,6 @@ def _sweep(
 
 @kernel
 def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
-    """Move a set by a rigid transform, or by its inverse."""
     count = 4 if exact else 2  # columns of a pose, or the middle and the axis of a cylinder
     for k in range(count):
         if exact:
@@ -254,7 +259,7 @@ class Arms(NamedTuple):
 
 
 class MotionBounds(NamedTuple):
-    """Bounds that hold for all configurations whose translations are within some limits."""
+    """Bounds of the motion of pairs, valid for all configurations whose translations are within the same limits."""
 
     arms: Arms
     slack: float  #: sum of the errors of the poses of two slots
@@ -264,7 +269,7 @@ class MotionBounds(NamedTuple):
 def curve_speeds(
     chain: Chain, curve: Array2, loose: Array1, joints: Array2
 ) -> None:  # fmt: skip
-    """Write the bounds of `speeds`, for calls from Python."""
+    """Call `speeds` from Python."""
     speeds(chain, curve, loose, joints)
 
 
@@ -358,12 +363,12 @@ def pair_motion(arms: Arms, p: int, joints: Array) -> tuple[float, float, float,
 
 
 def motion_bounds(cell: Cell, curves: Array) -> MotionBounds:
-    """Return the bounds for curves (n, points, dof) and all configurations within the limits of the robot."""
+    """Return the motion bounds that hold on curves (n, points, dof) and within the limits of the robot."""
     return bounds_within(cell, _farthest(cell.robot, curves))
 
 
 def bounds_within(cell: Cell, far: tuple[float, float]) -> MotionBounds:
-    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches them."""
+    """Return the motion bounds for translations up to ``far`` (`how_far`). The cell caches the bounds."""
     every: dict[tuple[float, float], MotionBounds] = cell.cache.bounds or {}
     cached = every.get(far)
     if cached is None:
@@ -390,13 +395,13 @@ def how_far(robot: Robot, curves: Array) -> Array:
 def how_far_of_curves(
     kind: Ints1, source: Ints1, curves: Array3, lower: Array1, upper: Array1, far: Array2
 ) -> None:  # fmt: skip
-    """Write the extents of `how_far`, for calls from Python."""
+    """Write the result of `how_far` to ``far`` (n, 2), which holds zeros."""
     extents(kind, source, curves, lower, upper, far)
 
 
 @kernel
 def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array, far: Array) -> None:
-    """Write the extents of `how_far`, rounded up to powers of two, into zeros."""
+    """Write the result of `how_far` to ``far`` (n, 2), which holds zeros; for calls from kernels."""
     for c in range(lower.shape[0]):
         lengths = False
         for k in range(kind.shape[0]):
@@ -415,7 +420,10 @@ def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array,
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return the range of each number of q, (2, dof). Only the ranges of translations are used."""
+    """Return the least and the greatest value of each number of q, (2, dof), for translations up to ``far``.
+
+    Only the ranges of translations are used.
+    """
     free, outside = far
     lower = np.where(robot.lower > -inf, robot.lower, -free)
     upper = np.where(robot.upper < inf, robot.upper, free)
@@ -431,7 +439,7 @@ def _farthest(robot: Robot, curves: Array) -> tuple[float, float]:
 
 @kernel
 def _power_of_two(least: float) -> float:
-    """Return the next power of two, or infinity after the last."""
+    """Return the smallest power of two that is at least ``least``, or infinity if it overflows."""
     power = 1.0
     while power < least:
         power *= 2.0
@@ -441,7 +449,6 @@ def _power_of_two(least: float) -> float:
 
 
 def _translations(cell: Cell, ranges: Array) -> Array:
-    """Return the translations of joints, (links, 6): their middles, then their half widths."""
     chain = cell.robot._chain
     boxes = np.zeros((len(chain.parent), 6))
     for k, kind in enumerate(chain.kind.tolist()):
@@ -455,7 +462,7 @@ def _translations(cell: Cell, ranges: Array) -> Array:
 
 
 def slot_reaches(cell: Cell, curves: Array) -> tuple[Array, float]:
-    """Return the greatest distance of each slot from the axis of each joint on some curves, and the error of poses."""
+    """Return the greatest distance of each slot from each joint's axis on curves, (slots, links), and `_slack`."""
     boxes = _translations(cell, _ranges(cell.robot, _farthest(cell.robot, curves)))
     return _reaches(cell, boxes), _slack(cell, boxes)
 
@@ -469,7 +476,7 @@ def _reaches(cell: Cell, boxes: Array) -> Array:
 
 
 def _arms(cell: Cell, boxes: Array) -> Arms:
-    """Return the arms. The cell caches the last arms, also across moves of obstacles, which do not change them."""
+    """Return the `Arms` of a cell, which the cell caches. A move of an obstacle does not change the arms."""
     key, cached = boxes.tobytes(), cell.cache.arms
     if cached is None or cached[0] != key:
         cached = cell.cache.arms = key, _compute_arms(cell, boxes)
@@ -500,7 +507,7 @@ def _compute_arms(cell: Cell, boxes: Array) -> Arms:
 
 
 def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
-    """Return for each joint the next moving joint above it and its depth, and for each link the moving joint above it.
+    """Return for each joint its moving ancestor and its depth, and for each link the nearest moving joint above it.
 
     Joints have the numbers of their child links. The last entry of each array is that of the world.
     """
@@ -515,7 +522,7 @@ def _moving_joints(chain: Chain) -> tuple[Ints, Ints, Ints]:
 
 @entry
 def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts: Ints1) -> None:
-    """Write the number of joints between the slots of each pair."""
+    """Write the number of moving joints between the slots of each pair. The arrays are those of `_moving_joints`."""
     for p in range(slots.shape[0]):
         a, b, count = joint[slots[p, 0]], joint[slots[p, 1]], 0
         while a != b:
@@ -531,7 +538,7 @@ def count_joints(above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, counts:
 def joints_between(
     above: Ints1, depth: Ints1, joint: Ints1, slots: Ints2, reach: Array2, begins: Ints1, steps: Ints1, arms: Array2
 ) -> None:
-    """Write the joints between the slots of each pair, from the first slot to the second, and both slots' arms."""
+    """Write `Arms.steps` and `Arms.arms`: the joints from the first slot of each pair to the second, and their arms."""
     for p in range(slots.shape[0]):
         slot_a, slot_b = slots[p, 0], slots[p, 1]
         a, b, first, last = joint[slot_a], joint[slot_b], begins[p], begins[p + 1]

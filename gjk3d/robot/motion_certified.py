@@ -146,7 +146,7 @@ def _bound_of(bounds: Array, p: int) -> Bound:
 
 @kernel
 def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> float:
-    """Write the speeds of joints on a curve, and return 1 plus the sum of their turns."""
+    """Write `speeds` and `shares` of a curve to ``joints``, and return 1 plus the sum of the joints' turns."""
     speeds(chain, curve, loose, joints)
     shares(joints, _HALF)
     moved = 1.0
@@ -157,7 +157,7 @@ def _all_joints(chain: Chain, curve: Array, loose: Array, joints: Array) -> floa
 
 @inlined
 def _width(task: Task, p: int) -> float:
-    """Return the bound `width` of the motion of a pair, which is computed once for pairs that are alike."""
+    """Return the bound `width` of the motion of pair p, computed once for all pairs with the same joints and arms."""
     like = task.arms.like[p]
     # pairs are visited in order, so the first of its kind has been computed; a pair with a body may refer to a convex
     # pair
@@ -169,7 +169,7 @@ def _width(task: Task, p: int) -> float:
 
 @kernel
 def _bound(task: Task, slack: float, p: int) -> None:
-    """Write the bounds of the motion of a pair; ``slack`` is the error of the poses of two slots on the edge."""
+    """Write the `Bound` of pair p to ``task.bounds``. ``slack`` is the error of the poses of two slots on the edge."""
     v, first_k, second_k, wrong = pair_motion(task.arms, p, task.joints)
     bounds, margin = task.bounds, task.margins[p]
     v *= _MORE
@@ -198,13 +198,13 @@ def _fill(chain: Chain, lanes: Lanes, curve: Array, scratch: Array3, q: Array) -
 
 @inlined
 def _part(lane: int) -> int:
-    """Return the part of a curve that a lane holds."""
+    """Return the number of the part of a curve whose middle is the configuration of a lane."""
     return 2 * lane if lane < _FEW else 2 * (lane - _FEW) + 1
 
 
 @inlined
 def _open_parts(near: int) -> tuple[int, int]:
-    """Return the first and the last part in which a pair is not proven apart, from the bits of `near_lanes`."""
+    """Return the first and the last part in which a pair is not proven apart. ``near`` has one bit for each lane."""
     first, last = plain(LANES), plain(-1)
     for k in range(LANES):
         if near >> k & 1 != 0:
@@ -215,7 +215,7 @@ def _open_parts(near: int) -> tuple[int, int]:
 
 @inlined
 def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return the lanes, as bits, in whose part of the line a convex pair is not proven apart."""
+    """Return one bit for each lane: 1 if convex pair p is not proven apart in the part of the line of that lane."""
     pairs, wide, margin = task.work.layout.pairs, _width(task, p), task.margins[p]
     a, b, floor = pairs[p, 0], pairs[p, 1], margin + slack + _ROUNDED * (wide + abs(margin))
     # Balls in every second part are tested first and stand for the next parts too: the middle of a part is three half
@@ -227,7 +227,10 @@ def _near_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
-    """Return the bits of `_near_parts` for a pair with a body; 0 for a negative margin, left to `certified_general`."""
+    """Return the bits of `_near_parts` for a pair with a body, or 0 for a negative margin.
+
+    `certified_general` proves pairs with a negative margin.
+    """
     layout, bodies, margin = task.work.layout, task.work.bodies, task.margins[p]
     if margin < 0.0:
         return 0
@@ -241,9 +244,9 @@ def _near_body_parts(task: Task, lanes: Lanes, slack: float, p: int) -> int:
 
 @kernel
 def _sweep(task: Task, lanes: Lanes, slack: float, until: float) -> None:
-    """Write the pairs that capsules, free space and the linear bound do not prove, and the interval left for each.
+    """Write to ``task.pieces`` the pairs without a proof up to ``until``, each with its interval of open parts.
 
-    The lanes hold the whole line. Everything between two open parts counts as open.
+    The lanes are spread over the whole line. All parts between two open parts count as open.
     """
     work, used, pieces = task.work, task.scratch.used, task.pieces
     for k in range(used.shape[0]):
@@ -280,7 +283,7 @@ def _forget(work: Workspace, pieces: Pieces) -> None:
 
 @kernel
 def _place_links(task: Task, curve: Array, c: float) -> None:
-    """Write the link poses and twists at parameter c of a curve."""
+    """Write the link poses and twists at parameter c, 0 to 1, of a curve to the workspace of the task."""
     chain, work, q = task.chain, task.work, task.q
     on_curve(curve, c, q)
     link_poses(chain, q, work.frames.matrix, work.frames.links)
@@ -290,7 +293,10 @@ def _place_links(task: Task, curve: Array, c: float) -> None:
 
 @kernel
 def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, int]:
-    """Drop the proven pairs of a piece; return the number left, the ends of their interval, and the first open pair."""
+    """Remove the proven pairs from piece ``top``, which has n pairs.
+
+    Returns the number of open pairs, the least beginning and the greatest end of their intervals, and the first pair.
+    """
     ids, near = pieces.ids, pieces.near
     m, low, high, first = plain(0), 2.0, -1.0, NOBODY
     for i in range(n):
@@ -308,7 +314,7 @@ def _open_pairs(pieces: Pieces, top: int, n: int) -> tuple[int, float, float, in
 def _contact(
     task: Task, bound: Bound, p: int, curve: Array, low: float, first: float, tolerance: float, now: int
 ) -> tuple[float, float, int]:
-    """Return the bracket of the first contact of a pair that is within its margin at ``first``, and ``now`` advanced.
+    """Return the bracket of the first contact of pair p, which is within its margin at ``first``, and the next ``now``.
 
     The bracket is the parameter up to which the pair is free, and a parameter at which it is within the margin. This is
     Newton's method with a safeguard. Gap and speed give an estimate of the contact. A configuration slightly before the
@@ -345,7 +351,7 @@ def _contact(
 
 @kernel
 def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int) -> tuple[int, float, float, int]:
-    """Return the result for an edge up to a parameter: status, safe, hit or NaN, and the pair.
+    """Return the result for an edge up to parameter ``until``: status, safe, hit or NaN, and the pair, as in `Edges`.
 
     The first piece has the intervals that `_sweep` left open. The middle of a piece is tested first, since it covers
     both sides, then the two ends of the edge if intervals next to them are open. Pieces are halved, the earlier half
@@ -418,9 +424,9 @@ def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int)
 
 @kernel
 def _hit_at_start(task: Task, curve: Array) -> int:
-    """Return an open pair with a body that collides at the start of a curve, or `NOBODY`.
+    """Return the number of an open pair with a body that collides at the start of a curve, or `NOBODY`.
 
-    This boolean costs a fraction of the bounds that `_prove` would compute at the start.
+    This test costs a fraction of the bounds that `_prove` would compute at the start.
     """
     work, margins, pieces, q, placed = task.work, task.margins, task.pieces, task.q, False
     layout, frames, bodies = work.layout, work.frames, work.bodies
@@ -464,7 +470,7 @@ def certified_many(
     """Write the result of each edge: proven free, the bracket of the first contact, or the end of the proof.
 
     Edges are curves, see `trajectories`. Each has an error ``loose``, and is tested up to its parameter ``until``. The
-    output has status, safe, hit or NaN, and the pair.
+    results of edges ``start`` to ``stop`` - 1 are written to ``edges``.
     """
     status, safe, hit, which = edges
     for e in range(start, stop):
@@ -472,7 +478,7 @@ def certified_many(
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
-    """Return the results of motions along curves; the result of a motion does not depend on the others.
+    """Return the result of each motion along a curve. It does not depend on the other motions of the call.
 
     After the deadline, a time of `time.perf_counter`, proofs of pairs without a kernel end as unresolved.
     """
@@ -493,7 +499,7 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadli
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
-    """Return the edges with HIT for each unresolved edge that has an end that is not free.
+    """Return the edges, where an unresolved edge with an end that is not free gets the status HIT.
 
     Two shapes that just touch at an end are proven neither apart nor within their margin, but `Checker.free` is False.
     A proof can stop long before such an end, for example if a link is laid flat on a table.
@@ -511,7 +517,7 @@ def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
 def _certified(
     cell: Cell, curves: Curves, bounds: MotionBounds, tolerance: float, workers: int, deadline: float
 ) -> Edges:
-    """Return the results for curves that share their motion bounds."""
+    """Return the results of `certified` for curves that have the same motion bounds."""
     count = len(curves.controls)
     edges = _new_edges(count)
     if not count:
@@ -550,7 +556,10 @@ class _Single(NamedTuple):
 def certified_line(
     task: Task, q0: Array1, q1: Array1, lower: Array1, upper: Array1, tolerance: float, looks: int, single: _Single
 ) -> bool:
-    """Write the result of `certified_many` for one line; return False if it is not finite or has other extents."""
+    """Write the result of `certified_many` for one line, and return True.
+
+    The result is False for a line that is not finite, or whose extents (`how_far`) differ from those of the task.
+    """
     curve, present, result = single.curve, single.present, single.result
     for j in range(q0.shape[0]):
         curve[0, 0, j], curve[0, 1, j] = q0[j], q1[j]
@@ -564,7 +573,10 @@ def certified_line(
 
 
 def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[int, float, float, int] | None:
-    """Return one straight line's result with little overhead, or None if `certified` has to compute it."""
+    """Return the fields of `Edges` (status, safe, hit, pair) for one line, or None if `certified` has to compute them.
+
+    This has less overhead than `certified`.
+    """
     first, second = queries.plain_row(q0), queries.plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
@@ -588,7 +600,7 @@ def certified_of_one(cell: Cell, q0: Any, q1: Any, tolerance: float) -> tuple[in
 
 
 def _prepared(cell: Cell, first: Array, second: Array) -> tuple[Task, _Single]:
-    """Return the task for lines of the same extents as a line, and its memory."""
+    """Return the task and the memory for lines with the extents (`how_far`) of the line ``first`` to ``second``."""
     curve = np.array([[first, second]])
     far = how_far(cell.robot, curve)
     task = task_for(cell, False, motion_bounds(cell, curve), cell.memory)
@@ -599,7 +611,7 @@ def _walk(
     cell: Cell, of_bodies: bool, bounds: MotionBounds, curves: Curves, until: Array, tolerance: float, workers: int,
     edges: Edges,
 ) -> None:  # fmt: skip
-    """Write the results of edges for the convex pairs, or for the pairs with bodies."""
+    """Write the results of edges for the convex pairs, or with ``of_bodies`` for the pairs with bodies."""
     looks = MOST_BODY_LOOKS if of_bodies else MOST_LOOKS
 
     def run(start: int, stop: int) -> None:
@@ -618,7 +630,7 @@ def _until(edges: Edges) -> Array:
 
 
 def _add(edges: Edges, e: int, state: int, start: float, end: float, pair: int, tolerance: float) -> None:
-    """Merge the result of further pairs, which were tested up to `_until`, into the result of an edge."""
+    """Merge a result for further pairs, tested up to `_until`, into edge e: status, safe, hit or NaN, and the pair."""
     status, safe, hit, which = edges
     if not np.isnan(end):
         hit[e] = end
@@ -639,7 +651,7 @@ def certified_general(
     numbers: Ints,
     deadline: float,
 ) -> tuple[int, float, float, int]:
-    """Return the result of one edge for some pairs up to a parameter: status, safe, hit or NaN, and the pair."""
+    """Return the result of edge e for the pairs in ``numbers`` up to ``until``: status, safe, hit or NaN, and pair."""
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]
@@ -690,7 +702,7 @@ def certified_general(
 
 
 def general_motion(arms: Arms, turn: Array, slide: Array) -> Array:
-    """Return the linear bound of the motion of each pair."""
+    """Return the linear bound of the relative motion of each pair, from the turn and the slide of each joint."""
     steps, counts = arms.steps, np.diff(arms.begins)
     terms = slide[steps] + turn[steps] * arms.arms.min(axis=0)
     owner = np.repeat(np.arange(len(counts)), counts)

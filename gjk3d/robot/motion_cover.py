@@ -1,4 +1,6 @@
-"""Cover of a pair: the interval around a configuration on a line or curve in which the pair is proven apart.
+"""Cover of a pair of slots: the interval around a configuration on a line or curve in which it is proven apart.
+
+A slot is a shape that is fixed to a link or to the world.
 
 The signed distance of two shapes is the maximum of their separations over all directions. So a bound of a separation,
 or of its change, also bounds the distance. Two bounds are used. They start from a pair at a parameter c with a lower
@@ -120,7 +122,7 @@ def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
 
 @kernel
 def _root(x: float, rate: float, k: float) -> float:
-    """Return a lower bound of the root s > 0 of x + rate s - k s^2 / 2, or 0 if x is not positive."""
+    """Return a lower bound of the root s > 0 of x + rate * s - k * s^2 / 2, or 0 if x is not positive."""
     if not (x > 0.0 and rate == rate):
         return 0.0
     r = sqrt(rate * rate + 2.0 * k * x)
@@ -135,7 +137,7 @@ def _root(x: float, rate: float, k: float) -> float:
 
 @inlined
 def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
-    """Return the minimum of d . r over the points of a placed slot, with r measured from the slot's centre."""
+    """Return the minimum of d . r over the points of the placed slot k, with r measured from the slot's centre."""
     core = core_of(layout, k)
     e = (
         -(rows[k, 0] * d[0] + rows[k, 3] * d[1] + rows[k, 6] * d[2]),
@@ -148,7 +150,7 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 @inlined
 def _reach(layout: Layout, k: int) -> float:
-    """Return the greatest distance of a slot's points from its centre; for a half-space, of its reference point."""
+    """Return the radius of the bounding ball of slot k about its centre; for a half-space, of its reference point."""
     core = core_of(layout, k)
     return float(core.floats[_RHO] + core.floats[_RADIUS])
 
@@ -171,7 +173,7 @@ def _relative_motion(work: Workspace, fixed: int, moves: int) -> tuple[Vec3, Vec
 def _curved(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return how far backward, and how far forward, the quadratic bound along GJK's normal proves two slots apart.
+    """Return the parameters backward and forward over which the quadratic bound along GJK's normal proves slots apart.
 
     The third value is an estimate of how far ahead the slots come within the margin at their present velocity. It is
     infinite if they separate.
@@ -229,7 +231,7 @@ def _curved(
 def _by_capsules(
     work: Workspace, bound: Bound, a: int, b: int, backward: float, forward: float
 ) -> tuple[float, float, float]:
-    """Return how far backward, and how far forward, the balls and capsules of two placed slots prove them apart.
+    """Return the parameters backward and forward over which balls and capsules prove the placed slots a and b apart.
 
     The third value is the relative tolerance that GJK may use if these are not enough.
     """
@@ -256,7 +258,7 @@ def _by_capsules(
 
 @inlined
 def _speed_of_guest(work: Workspace, bound: Bound, p: int, now: int) -> tuple[float, float]:
-    """Return the present greatest speed of a point of the second slot relative to the body, and its rounding error.
+    """Return the greatest speed of a point of the second slot of pair p relative to the body, and its rounding error.
 
     The speed is infinite if K belongs to the body as the moving shape.
     """
@@ -302,7 +304,7 @@ def _cover_body(
 
 @kernel
 def _guest_contact(work: Workspace, p: int, gap: float) -> float:
-    """Return how far ahead the second slot closes a gap to its body at its nearest point's velocity, or infinity."""
+    """Return the parameter ahead at which pair p closes ``gap`` at the velocity of its nearest points, or infinity."""
     host, guest = work.bodies.pairs[p, 0], work.bodies.pairs[p, 1]
     balls, near = work.frames.balls, work.bodies.scratch.out[1]
     w, v = _relative_motion(work, host, guest)
@@ -317,11 +319,11 @@ def _guest_contact(work: Workspace, p: int, gap: float) -> float:
 def cover(
     work: Workspace, bound: Bound, now: int, p: int, backward: float, forward: float
 ) -> tuple[float, float, bool, float]:
-    """Return how far backward, and how far forward, a pair is proven apart, whether it is within the margin, a guess.
+    """Return the parameters backward and forward over which pair p is proven apart, a bool, and an estimate.
 
-    The search ends at ``backward`` and ``forward``. The third value is True only if the pair is certainly within the
-    margin. Hulls around several bodies may touch while the bodies do not, so contact of hulls decides nothing. The
-    guess is how far ahead the pair comes within the margin, infinite if it moves apart.
+    The search ends at ``backward`` and ``forward``. The bool is True only if the pair is certainly within the margin.
+    Hulls around several bodies may touch while the bodies do not, so contact of hulls decides nothing. The estimate is
+    the parameter ahead at which the pair comes within the margin, infinite if the shapes move apart.
     """
     if work.of_bodies:
         return _cover_body(work, bound, now, p, backward, forward)

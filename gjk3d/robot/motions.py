@@ -100,12 +100,15 @@ class PathCheck(NamedTuple):
     Attributes
     ----------
     free : bool
+        All samples are free, or with ``certify`` the whole path is proven free.
     status : MotionStatus
+        FREE, HIT or UNRESOLVED.
     edge : int or None
-        The first motion between two waypoints that is not free, counted from 0.
+        The first edge (motion between two waypoints) that is not free, counted from 0. None for a free path.
     safe, hit : float
-        As in `MotionCheck`, parameters of that motion; 1 and NaN for a free path.
+        Parameters of that edge, 0 to 1, as in `MotionCheck`. They are 1 and NaN for a free path.
     pair : (str, str) or None
+        The pair that collides at ``hit``, or is too close to decide. An obstacle is the second name.
     configuration : (dof,) float or None
         The configuration at ``hit``, or at ``safe`` without a known collision.
 
@@ -158,7 +161,7 @@ def motion_free(
 
 
 def ends_of(robot: Robot, q0: Rows, q1: Rows) -> tuple[Array, Array, bool]:
-    """Return the ends of motions as equally many rows, and whether one of them was a stack."""
+    """Return both ends of n motions, (n, dof) each, and whether q0 or q1 was a stack."""
     first, stack0 = robot.configurations(q0, "q0")
     second, stack1 = robot.configurations(q1, "q1")
     if stack0 and stack1 and len(first) != len(second):
@@ -180,7 +183,10 @@ def _result_of(edges: Edges, k: int) -> tuple[int, float, float, int]:
 
 
 def _sampled_result(steps: int, at: int, p: int) -> tuple[int, float, float, int]:
-    """Return the status, safe, hit and the pair of one edge by its samples."""
+    """Return the status, safe, hit and pair of an edge whose sample ``at`` of ``steps`` is the first that collides.
+
+    ``p`` is the colliding pair, or `FREE`.
+    """
     if p == FREE:
         return MotionStatus.FREE, 1.0, nan, FREE
     most = max(steps, 1)
@@ -218,7 +224,7 @@ def path_free(
 
 
 def blocks(count: int, workers: int) -> Iterator[slice]:
-    """Yield slices of edges, few first and then more: edges after the first that is not free need no test."""
+    """Yield slices of ``count`` edges, small slices first: edges after the first that is not free need no test."""
     start, size = 0, 16 if workers == 1 else 64 * workers
     while start < count:
         yield slice(start, start + size)
@@ -237,13 +243,13 @@ def _path_of(
 
 
 def _plain_step(resolution: Any, tolerance: Any, workers: int) -> float | None:
-    """Return the step between samples if all arguments are plain values that need no further check, else None."""
+    """Return ``resolution`` if all arguments are valid values of the expected Python types, else None."""
     plain = type(workers) is int and workers == 1 and type(resolution) is float and resolution > 0.0
     return resolution if plain and type(tolerance) is float and 0.0 < tolerance < 1.0 else None
 
 
 def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
-    """Return the largest step of each number of q between samples."""
+    """Return the largest step of each number of q between samples, (dof,)."""
     dof = robot.dof
     if type(resolution) is float and resolution > 0.0:
         return np.full(dof, resolution)
@@ -263,9 +269,7 @@ def _check_edges(
     cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
 ) -> Edges:
     if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
-        raise RobotError(
-            f"tolerance is {tolerance!r:.80}, expected a number above 0 and below 1: a share of the motion"
-        )
+        raise RobotError(f"tolerance is {tolerance!r:.80}, expected a fraction of the motion, above 0 and below 1")
     if certify:
         return certified(cell, lines(first, second), float(tolerance), workers)
     pair, safe, hit = sampled(cell, first, second, spacing, workers)
@@ -276,7 +280,7 @@ _AT_ONCE = 256  #: configurations of a call about fallback pairs: a collision in
 
 
 def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: int) -> tuple[Ints, Array, Array]:
-    """Return each edge's first pair that collides, or `FREE`, and the samples before and at the first collision.
+    """Return each edge's first colliding pair, or `FREE`, and the parameters before and at the collision, 0 to 1.
 
     No number of q changes by more than ``spacing`` (dof,) from one sample to the next.
     """
@@ -302,7 +306,7 @@ def sampled(cell: Cell, first: Array, second: Array, spacing: Array, workers: in
 
 
 def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints, at: Ints, which: Ints) -> None:
-    """Replace results of edges on which a fallback pair collides earlier."""
+    """Change ``at`` and ``which`` for edges on which a fallback pair collides earlier than the pair in ``which``."""
     for e in range(len(first)):
         count = int(steps[e] if which[e] == FREE else at[e] - 1) + 1
         for start in range(0, count, _AT_ONCE):
@@ -395,7 +399,7 @@ def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionC
 
 
 def _sampled_clearance(cell: Cell, path: Array) -> float:
-    """Return the least distance beyond the margins at samples of a path, or 0 if it is negative."""
+    """Return the least distance minus the greatest margin at samples of a path, or 0 if that is negative."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))
@@ -414,6 +418,6 @@ def wider(cell: Cell, more: float | Array) -> Cell:
 
 
 def runs(bad: Bools) -> list[tuple[int, int]]:
-    """Return the runs of consecutive bad edges as (first, last + 1)."""
+    """Return the runs of True in ``bad`` as index pairs (first, last + 1)."""
     ends = np.flatnonzero(np.diff(np.concatenate([[False], bad, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in ends.reshape(-1, 2)]

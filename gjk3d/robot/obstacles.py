@@ -34,7 +34,7 @@ class CollisionObject(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """The shape that replaces a shape in the kernels: the shape itself, a convex shape around it, or a half-space."""
+    """The shape that kernels use for an object: the object itself, a convex shape around it, or a half-space."""
 
     shape: Shape
     exact: bool  #: whether the outline is the shape itself
@@ -65,7 +65,7 @@ def _box_round(shape: Any) -> ConvexHull:
 
 
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:
-    """Return a checked object. The caller checks that its name is unused."""
+    """Return an object, after a check of its name, shape and pose. The caller checks that its name is unused."""
     if type(name) is not str or not name:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     shape = as_mesh(shape)
@@ -113,7 +113,7 @@ def one_pose(pose: OnePose, name: str) -> Array:
 
 
 def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
-    """Return the names, shapes and poses of the items of a mapping, or of the objects of a `gjk3d.Scene`."""
+    """Return (name, shape, pose) of each item of a mapping, or of each object of a `gjk3d.Scene`."""
     if surroundings is None:
         return []
     if isinstance(surroundings, Mapping):
@@ -128,8 +128,8 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
         for name, shape, _ in objects:
             if (unit := getattr(shape, "unit", None)) and (cure := rescaling(unit, "meters")):
                 raise RobotError(
-                    f"the Scene has {name!r} in {unit}, with all poses, and robots are in metres. Convert its meshes, "
-                    f"{cure}, and its poses, or give a mapping with poses in metres"
+                    f"the Scene is in {unit} ({name!r}), and robots are in metres. Convert its meshes, "
+                    f"{cure}, and its poses, or pass a mapping with poses in metres"
                 )
         return objects
     raise RobotError(

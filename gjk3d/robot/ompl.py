@@ -77,6 +77,7 @@ class Planning:
     Attributes
     ----------
     space : ompl.base.RealVectorStateSpace
+        The state space: one number for each number of q that moves.
     setup : ompl.geometric.SimpleSetup
         It has the state checker and the motion validator. Planner, objective and so on can be set.
     proof : PathProof or None
@@ -148,7 +149,7 @@ class Planning:
 
     @property
     def motions(self) -> int:
-        """The number of motions tested so far."""
+        """The number of motions that OMPL has tested since the start."""
         return self._queries.motions
 
     def configuration(self, state: Any) -> Array:
@@ -171,6 +172,7 @@ class Planning:
         Parameters
         ----------
         q : (dof,) float
+            Radians, and the robot's unit of length.
 
         Returns
         -------
@@ -260,10 +262,11 @@ class Planning:
         Parameters
         ----------
         start, goal : (dof,) float
+            Configurations of the whole robot: radians, and the robot's unit of length.
         planner : str
             See `planner`. A planner that optimises uses the whole time.
         seconds : float
-            Time limit of planning, without the proof.
+            Time limit of the planner, without the proof.
         simplify : bool
             Whether OMPL shortens the path for up to a second.
 
@@ -295,7 +298,7 @@ class Planning:
             util.setLogLevel(level)
 
     def _solve(self, ends: Sequence[Array], planner: str, seconds: float, simplify: bool) -> list[Array]:
-        """Return the path that OMPL finds as the last item, after its shortened form if there is one."""
+        """Return the path that OMPL found as the last item, and before it the path that OMPL shortened, if any."""
         self.setup.clear()
         self.setup.setStartAndGoalStates(*map(self.state, ends))
         self.setup.setPlanner(self.planner(planner))
@@ -359,6 +362,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
     Parameters
     ----------
     planning : Planning
+        The setup with the checker that computes clearances.
     enough : float
         More than 0, in the robot's unit of length.
     weight : float
@@ -377,11 +381,11 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
         self._queries, self._enough, self._weight = planning._queries, float(enough), float(weight)
 
     def stateCost(self, state: Any) -> Any:
-        """Return the weight of length at a state."""
+        """Return the weight at a state, by which the objective multiplies lengths, as an OMPL cost."""
         return ob.Cost(float(self._factors(self._queries.configuration(state)[None])[0]))
 
     def motionCost(self, first: Any, second: Any) -> Any:
-        """Return the weighted length of a motion."""
+        """Return the weighted length of a motion between two states as an OMPL cost."""
         a, b = self._queries.configuration(first), self._queries.configuration(second)
         length = float(np.linalg.norm(b - a))
         count = max(int(np.ceil((np.abs(b - a) / self._queries.each).max())), 1)
@@ -454,6 +458,6 @@ class StateQueries:
         return self.motions_free(self.configuration(first), self.configuration(second))
 
     def motions_free(self, first: Array, second: Array) -> bool:
-        """Return whether all of some motions between configurations are free."""
+        """Return whether the motion from ``first`` to ``second`` is free, or for stacks whether all motions are."""
         self.motions += len(first) if first.ndim == 2 else 1
         return bool(np.all(self.checker.motion_free(first, second, **self.how).free))

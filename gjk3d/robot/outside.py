@@ -27,7 +27,7 @@ OUT, IN, UNDECIDED = range(3)
 
 @inlined
 def _near_axis(frames: Frames, f: Array, o: int, k: int, p: tuple[float, float, float], within: float) -> bool:
-    """Return whether a point may be within a distance of the capsule of slot k."""
+    """Return whether the point p may be closer than ``within`` to the capsule of slot k, which is packed at f[o]."""
     a, b = end_of(frames.rows, k, f, o), end_of(frames.rows, k, f, o + 3)
     ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     x, y, z = p[0] - a[0], p[1] - a[1], p[2] - a[2]
@@ -45,7 +45,10 @@ def _of_slot(
     layout: Layout, frames: Frames, k: int, exact: bool, points: Array, dot: Core, row: Array, margin: float,
     solver: Solver, answer: Ints,
 ) -> None:  # fmt: skip
-    """Write whether points are within a margin of slot k, for the points that are outside all earlier slots."""
+    """Write `IN` for points within a margin of slot k, and `UNDECIDED` for points that may be.
+
+    Points that are `IN` already are skipped.
+    """
     f, o, balls = layout.floats, layout.starts[k, 2], frames.balls
     cx, cy, cz, core = balls[k, 0], balls[k, 1], balls[k, 2], core_of(layout, k)
     reach = (balls[k, 3] + max(margin, 0.0)) * (1.0 + 1e-9) + 1e-9 * (abs(cx) + abs(cy) + abs(cz))
@@ -74,7 +77,9 @@ def points_of_robot(
     task: Task, q: Array2, slots: Ints2, points: Array2, dot: Core, row: Array1, margin: float, start: int, stop: int,
     answer: Ints2,
 ) -> None:  # fmt: skip
-    """Write for configurations start to stop whether each point is within a margin of any of the slots.
+    """Write `OUT`, `IN` or `UNDECIDED` for each point at configurations ``start`` to ``stop`` - 1.
+
+    `IN` means within a margin of one of the slots.
 
     A row of ``slots`` (n, 2) is the number of a slot, and 1 if its outline is the shape itself.
     """

@@ -123,7 +123,7 @@ class JointSpace(NamedTuple):
 
 
 def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | None, upper: Row | None) -> JointSpace:
-    """Return the space of some joints of a robot, or of all; a string names a group of the SRDF, or a joint."""
+    """Return the space of the named joints, or of all. A string is the name of a group of the SRDF, or of a joint."""
     names = _names_of(robot, joints)
     columns = np.concatenate([np.arange(robot.dof)[robot.columns[name]] for name in names]).astype(np.int64)
     wraps, rows = _full_turns(robot)[columns], []
@@ -172,7 +172,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
                 + nearest(name, known)
             )
     if not names or len(set(names)) < len(names):
-        raise RobotError(f"joints is {joints!r:.80}, which are {names!r:.80}, expected at least one, each once")
+        raise RobotError(f"joints is {joints!r:.80}, expected at least one joint, and each joint only once")
     return names
 
 
@@ -180,7 +180,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges in the box around some configurations; the caller holds the lock of the memory."""
+    """Return the test of edges between configurations in ``box`` (n, dof). The caller holds the lock of the memory."""
     dof, ints = cell.robot.dof, np.zeros((4, 1), dtype=np.int64)
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(
@@ -300,7 +300,7 @@ class Planner:
         return repaired, PathProof(True, 0.0, len(stretches), False, None, time.process_time() - begin)
 
     def _proofs(self, path: Array) -> Ints:
-        """Return for each edge of a path `FREE` if it is proven in the time, else `UNSURE`."""
+        """Return for each edge of a path `FREE` if a proof succeeds before the time limit, else `UNSURE`."""
         # samples are not tested: they are free, or the proof fails there
         test, which = self._test._replace(sample=False, certify=True), np.full(len(path) - 1, UNSURE)
         for start in range(0, len(which), _TOGETHER):
@@ -310,13 +310,13 @@ class Planner:
         return which
 
     def sampled(self, first: Array, second: Array) -> Ints:
-        """Return for each edge `FREE` if it is free at its samples, a pair that collides, or `UNSURE`."""
+        """Return for each edge `FREE` (free at all samples), the number of a colliding pair, or `UNSURE`."""
         which = np.empty(len(first), dtype=np.int64)
         kernels.test_edges(self._test, first, second, 0, len(first), which)
         return which
 
     def is_over(self) -> bool:
-        """Return whether the time is over."""
+        """Return whether the time limit has passed."""
         return time.perf_counter() > self.until
 
     def _bridge(self, first: Array, last: Array) -> Array | None:
@@ -342,7 +342,7 @@ class Planner:
         return None
 
     def _failed(self, edge: Array, begin: float) -> PathProof:
-        """Return the proof that fails at an edge."""
+        """Return the failed proof of a path, with the pair that prevents it at ``edge`` (2, dof)."""
         pair = FREE
         if not self.is_over():
             pair = int(certified(self.cell, lines(edge[:1], edge[1:]), _TOLERANCE, 1, self.until)[3][0])
@@ -371,13 +371,12 @@ def _new_search(start: Array, goals: Array) -> Search:
 
 
 def _enlarged(search: Search) -> Search:
-    """Return a search with memory for twice as many nodes."""
     nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
     return search._replace(nodes=nodes, parents=parents, domains=domains)
 
 
 def _branch(search: Search, tree: int) -> list[int]:
-    """Return the nodes from the connected node of a tree to the root."""
+    """Return the indices of the nodes of tree 0 or 1 from its connected node to its root."""
     nodes = [int(search.ends[tree])]
     while (parent := int(search.parents[tree, nodes[-1]])) >= 0:
         nodes.append(parent)
@@ -429,7 +428,7 @@ def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: Firs
 def _plan(
     planner: Planner, found: tuple[Array, int] | None, start: Array, goals: Array, numbers: Ints, certify: bool
 ) -> Plan:
-    """Return the plan for the path that was found; ``numbers`` are the indices of the goals."""
+    """Return the plan for a path and the row of its goal; ``numbers`` has the index in the query of each goal row."""
     path, goal, proof, replanned = None, None, None, False
     while found is not None:
         path, goal = planner.smoothed(found[0], replanned), int(numbers[found[1]])
@@ -494,7 +493,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
 
 
 def _has_more_pairs(cell: Cell, certify: bool) -> bool:
-    """Return whether the kernels leave some pairs of a cell to other functions."""
+    """Return whether a cell has pairs that the kernels cannot test, or with ``certify`` cannot prove."""
     if not certify:
         return cell.walked < len(cell.slots)
     convex = len(cell.layout.pairs)
@@ -508,7 +507,7 @@ def _positive(value: Any, name: str) -> float:
 
 
 def check_draws(request: Request) -> float:
-    """Return the range of a search; raise unless it and the seed are valid."""
+    """Return the range of a search, after a check of the range and the seed."""
     if isinstance(request.seed, bool) or not isinstance(request.seed, Integral) or request.seed < 0:
         raise RobotError(f"seed is {request.seed!r:.80}, expected an integer of at least 0")
     return _positive(request.range, "range")
@@ -517,13 +516,16 @@ def check_draws(request: Request) -> float:
 def _one(robot: Robot, q: Row, name: str) -> Array:
     rows, stacked = robot.configurations(q, name)
     if stacked:
-        raise RobotError(f"{name} is a stack, expected one configuration")
+        raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
     row: Array = rows[0]
     return row
 
 
 def _containing(robot: Robot, request: Request, rows: Array) -> JointSpace:
-    """Return the joints that move, with bounds that contain ``rows``. Only default bounds are extended to them."""
+    """Return the joints that move, with bounds that contain the configurations ``rows``.
+
+    Only default bounds are extended. A configuration outside of bounds that were given is a `RobotError`.
+    """
     space = joint_space(robot, request.joints, request.lower, request.upper)
     moved = rows[:, space.columns]
     least, most = moved.min(axis=0), moved.max(axis=0)
@@ -555,7 +557,7 @@ def _check_others(robot: Robot, joints: JointSpace, start: Array, goals: Array) 
 
 
 def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> Cell:
-    """Return the cell with larger margins, and with smaller margins for pairs that may touch at the ends."""
+    """Return the cell with margins plus ``request.margin``, and smaller margins for pairs in ``request.touching``."""
     check_margin(request.margin)
     margins = cell.margins + request.margin
     for pair in request.touching:

@@ -32,7 +32,7 @@ _PARTS = 64  #: most edges of the other tree toward a new node
 
 
 class Space(NamedTuple):
-    """The joints that move, and their values."""
+    """The joints that a search moves, and the range of their values."""
 
     columns: Ints1  #: of a configuration
     low: Array1
@@ -42,7 +42,7 @@ class Space(NamedTuple):
 
 
 class EdgeTest(NamedTuple):
-    """The cell, and memory for one edge."""
+    """The test of an edge by samples and by a proof: the pairs of the cell, and memory for one edge."""
 
     task: Task
     bodies: Bodies
@@ -84,7 +84,7 @@ def _set(out: Array, q: Array) -> None:
 
 @inlined
 def _difference(space: Space, k: int, a: Array, b: Array) -> float:
-    """Return how far joint k moves from a to b, the shorter way around for a joint that wraps."""
+    """Return the signed change of moving joint k from a to b, by the shorter turn for a joint that wraps."""
     j, period = space.columns[k], space.period[k]
     d = b[j] - a[j]
     return float(d - period * round(d / period) if period > 0.0 else d)
@@ -109,7 +109,7 @@ def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
 
 @kernel
 def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
-    """Return whether an edge is free at its samples, and proven free, as far as ``test`` requires it.
+    """Return whether the edge from a to b is free at its samples and proven free, if ``test`` requires these.
 
     Samples that the kernels cannot decide are not free.
     """
@@ -135,7 +135,6 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 
 @kernel
 def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, float]:
-    """Return the node of a tree that is nearest to q, and its distance."""
     best, least = plain(0), inf
     for n in range(search.counts[tree]):
         total = 0.0
@@ -151,7 +150,10 @@ def _nearest(space: Space, search: Search, tree: int, q: Array) -> tuple[int, fl
 
 @kernel
 def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to: Array, t: float) -> int:
-    """Add the node at parameter t of the line from a node to a configuration; return it, or -1 if the edge collides."""
+    """Add the node at parameter t of the line from node ``near`` to configuration ``to``.
+
+    Returns the index of the new node, or -1 if the edge collides.
+    """
     n, change = search.counts[tree], 1.0 + _CHANGE
     node, domain = search.nodes[tree, n], search.domains[tree, near]
     _between(space, search.nodes[tree, near], to, t, node)
@@ -167,7 +169,10 @@ def _add(test: EdgeTest, space: Space, search: Search, tree: int, near: int, to:
 
 @kernel
 def _connect(test: EdgeTest, space: Space, search: Search, tree: int, node: Array) -> int:
-    """Extend a tree by equal edges to a node of the other tree; return the last new node, -1 if it is not reached."""
+    """Extend a tree by edges of equal length to ``node`` of the other tree.
+
+    Returns the index of the last new node, or -1 if an edge collides.
+    """
     near, distance = _nearest(space, search, tree, node)
     parts = max(min(ceil(distance / space.range), _PARTS), 1)
     for part in range(parts):
@@ -223,7 +228,6 @@ def grow_trees(test: EdgeTest, space: Space, search: Search, draws: Array2) -> i
 
 @kernel
 def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
-    """Copy points to another path; return the next free row."""
     for i in range(start, stop):
         _set(out[at], points[i])
         at += 1
@@ -232,7 +236,7 @@ def _copy(points: Array, start: int, stop: int, out: Array, at: int) -> int:
 
 @kernel
 def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
-    """Replace the points after i and before j by the first ``new`` spare points; return the number of points."""
+    """Replace the points between i and j by the first ``new`` spare points, and return the new number of points."""
     points, spare = route.points, route.spare
     if new > j - i - 1:
         for n in range(count - 1, j - 1, -1):
@@ -245,7 +249,7 @@ def _replace(route: Route, count: int, i: int, j: int, new: int) -> int:
 
 @kernel
 def _place_on(space: Space, points: Array, count: int, length: float, out: Array) -> int:
-    """Write the point of a path at a length from its start; return its edge."""
+    """Write to ``out`` the point of a path at an arc length from its start, and return the index of its edge."""
     for i in range(count - 1):
         step = _distance(space, points[i], points[i + 1])
         if length <= step or i == count - 2:
@@ -257,7 +261,7 @@ def _place_on(space: Space, points: Array, count: int, length: float, out: Array
 
 @entry
 def remove_points(test: EdgeTest, route: Route, count: int) -> int:
-    """Remove points whose neighbours can be joined by a free edge, long edges first; return the number of points."""
+    """Remove points between two points that a free edge can join, long edges first; return the number of points."""
     i = 0
     while i < count - 2:
         for j in range(count - 1, i + 1, -1):
@@ -293,7 +297,7 @@ def shorten(test: EdgeTest, space: Space, route: Route, count: int, draws: Array
 
 @entry
 def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float) -> int:
-    """Cut the corners of a path once, where that is free; return the number of points.
+    """Cut each corner of a path once if the new edges are free, and return the number of points.
 
     The midpoints of edges are inserted, and a corner b between a and c is moved to (a + 6 b + c) / 8. That is a step of
     Lane and Riesenfeld (1980) toward the cubic B-spline. Corners that would move by less than ``least`` stay.
@@ -329,7 +333,7 @@ def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float)
 
 @entry
 def test_edges(test: EdgeTest, first: Array2, second: Array2, start: int, stop: int, which: Ints1) -> None:
-    """Write for each edge `FREE`, a pair that collides, or `UNSURE` for an edge that is not decided or not proven."""
+    """Write for each edge `FREE`, the number of a colliding pair, or `UNSURE` without a decision or a proof."""
     for e in range(start, stop):
         is_free = _is_free(test, first[e], second[e])
         hit = test.edge.which[0]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Settings(NamedTuple):
-    """The settings of a user. They are immutable and replaced by a change, so each query uses one state."""
+    """The settings of a user. A change makes a new object, so each query uses one state."""
 
     objects: dict[str, CollisionObject]
     margin: float
@@ -90,7 +90,7 @@ class PlanningScene(Margins):
         pose : (4, 4) float, RigidTransform or None
             World from local. None is the identity.
         touching : iterable of str
-            Names of links and attached objects that may touch it.
+            Names of links and attached objects that may touch the obstacle.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class PlanningScene(Margins):
         self._made = self._settings, cell
 
     def remove(self, name: str) -> None:
-        """Remove an object, attached or not, with its margins and the names that may touch it.
+        """Remove an obstacle or an attached object, with its margins and its allowed contacts.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class PlanningScene(Margins):
     def allow(self, a: str, b: str) -> None:
         """Allow two links or objects to touch from now on, in this checker only.
 
-        `Robot.allowed` does so for all checkers. This is an entry of MoveIt's AllowedCollisionMatrix.
+        `Robot.allowed` allows pairs of links in all checkers. This is an entry of MoveIt's AllowedCollisionMatrix.
 
         Parameters
         ----------
@@ -505,7 +505,7 @@ class PlanningScene(Margins):
         return self._state()[1]
 
     def _with_links(self, cell: Cell, links: Iterable[str] | None) -> Cell:
-        """Return the cell with the pairs of some links and objects only."""
+        """Return the cell with only the pairs that have a link or object in ``links``, or with all pairs for None."""
         if links is None:
             return cell
         names = names_in(links, "links")

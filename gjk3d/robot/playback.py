@@ -19,11 +19,11 @@ Pair = tuple[str, str]
 
 
 class State(NamedTuple):
-    """The result of a checker at one configuration."""
+    """The colliding pairs at one configuration, and the deepest pair, or the closest if none collides."""
 
     pairs: tuple[Pair, ...]  #: pairs that collide, the deepest first
     distance: float  #: distance of the closest or deepest pair; infinite if no pair is checked
-    lower: float  #: bounds of it
+    lower: float  #: bounds of the distance
     upper: float
     closest: Pair | None
     points: tuple[Array, Array]
@@ -128,7 +128,10 @@ def check_frames(frames: Any) -> None:
 
 
 def along(points: Array, count: int) -> tuple[Array, Ints]:
-    """Return configurations along waypoints, evenly spaced by the joint that moves most, and the edge of each."""
+    """Return ``count`` configurations along waypoints, and the edge of each, counted from 0.
+
+    The greatest change of a number of q from one configuration to the next is the same everywhere.
+    """
     lengths = np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     at = np.linspace(0.0, ends[-1], count)

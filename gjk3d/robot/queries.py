@@ -45,7 +45,7 @@ _FEW = 16  #: edges of a path that are tested first: edges after one that collid
 
 
 def quick(cell: Cell, q: Any) -> int:
-    """Return a pair that collides at one configuration, or `FREE`; any other value means that `hits` has to decide.
+    """Return the number of a pair that collides at q, or `FREE`. Any other value means that `hits` has to decide.
 
     This function has little overhead. It leaves the decision to `hits` if another thread uses the cell's memory.
     """
@@ -63,7 +63,7 @@ def quick(cell: Cell, q: Any) -> int:
 
 
 def plain_row(q: Any) -> Array | None:
-    """Return one configuration as an array that kernels accept, or None if it needs checks or a conversion."""
+    """Return one configuration as an array that kernels accept, or None if q needs further checks or a conversion."""
     if type(q) is list:
         try:
             q = np.array(q)
@@ -74,7 +74,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cell's cache, with a kernel and its arguments prepared; the caller holds the lock of the memory."""
+    """Return the cell's cache after its field ``free`` has been set. The caller holds the lock of the memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -89,9 +89,10 @@ def prepared(cell: Cell) -> Cache:
 
 
 def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, int] | None:
-    """Return an edge's number of steps, the first step that collides, and its pair; None if `walk_edges` has to decide.
+    """Return an edge's number of steps, the first colliding sample, and its pair, or None.
 
-    No number of q changes by more than ``step`` from one sample to the next.
+    None means that `walk_edges` has to decide. From one sample to the next each number of q changes by at most
+    ``step``.
     """
     first, second = plain_row(q0), plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
@@ -126,16 +127,16 @@ def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int
 
 
 def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
-    """Return a pair that collides on an edge (2, dof), or `FREE`; for any other value `walk_edges` has to decide.
+    """Return the number of a pair that collides on an edge (2, dof), or `FREE`.
 
-    Samples are no farther apart than ``spacing`` (dof,).
+    Any other value means that `walk_edges` has to decide. Samples are no farther apart than ``spacing`` (dof,).
     """
     hit = _quick_edges(cell, ends[:1], ends[1:], spacing, any_hit=True)
     return REFUSED if hit is None else hit.item(2)
 
 
 def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
-    """Return the steps, colliding samples and pairs of edges from `first_hits_of_many`, or None if it cannot decide."""
+    """Return the steps, colliding samples and pairs of n edges, (3, n), or None if `walk_edges` has to decide."""
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
     try:
@@ -150,7 +151,7 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hi
 
 
 def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
-    """Write the first hit of each edge with the entry for the cell."""
+    """Write the first hits of edges ``start`` to ``stop`` - 1, with or without bodies, see `first_hits_of_many`."""
     if len(cell.body_pairs):
         first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, any_hit)
     else:
@@ -158,7 +159,7 @@ def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int,
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
-    """Return the pairs with bodies; cached under the lock of the memory."""
+    """Return the pairs with bodies of a cell. They are cached if ``memory`` is the cell's, whose lock is then held."""
     if memory is not cell.memory:
         return cell.bodies(memory)
     if cell.cache.bodies is None:
@@ -168,7 +169,7 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the task of `first_hits_of_many`; cached under the lock of the memory."""
+    """Return the task of `first_hits_of_many`. It is cached if ``memory`` is the cell's, whose lock is then held."""
     persistent, dof = memory is cell.memory, cell.robot.dof
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
@@ -199,7 +200,7 @@ def walk_edges(
 
 
 def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
-    """Return a pair that is closer than its margin for each configuration, or `FREE`."""
+    """Return for each configuration the number of a pair that is closer than its margin, or `FREE`."""
     check_workers(workers)
     convex = len(cell.layout.pairs)
     if on_card := check_device(device):
@@ -224,18 +225,18 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
 
 
 def close(out: Array, which: Ints, most: Array) -> Bools:
-    """Return which pairs of the output of `every` are not proven farther apart than ``most``."""
+    """Return True for each pair in the output of `every` that is not proven farther apart than ``most``."""
     near: Bools = (which != FAR) & ~(out[..., 1] > most)
     return near
 
 
 def _not_apart(cell: Cell, rows: Array, margins: Array) -> Bools:
-    """Return which pairs of `gjk3d.robot.cell_kernels` are not proven farther apart than their margin."""
+    """Return True for each convex pair that is not proven farther apart than its margin, (n, pairs)."""
     return close(*every(cell, rows, margins)[:2], margins)
 
 
 def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
-    """Return for each configuration whether the selected pairs touch, without margins."""
+    """Return whether each selected pair touches at each configuration, (n, selected). Margins are ignored."""
     compiled, margins = selected < len(cell.layout.pairs), np.zeros(len(cell.layout.pairs))
     verdicts = np.empty((len(rows), int(compiled.sum())), dtype=np.int64)
     collide_many(cell.task(axes=cell.memory.fresh().axes), rows, selected[compiled], margins, verdicts)
@@ -248,10 +249,10 @@ def collide(cell: Cell, rows: Array, selected: Ints) -> Bools:
 
 
 def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
-    """Return the signed distance of every pair, the sub-pair that has it, and the number of pairs that are `close`.
+    """Return the signed distance of every pair as a row of `solve`, its sub-pair, and the number of `close` pairs.
 
-    The sub-pair is -1 for the pair itself, and `FAR` if the pair is farther apart than its ``most``. The row of such a
-    pair is undefined.
+    The sub-pair is -1 for the pair itself, and `FAR` if the pair is farther apart than its ``most``. In the latter case
+    the row is undefined.
     """
     shape = len(rows), len(cell.layout.pairs)
     out, which = np.empty((*shape, narrow.FLOATS)), np.empty(shape, dtype=np.int64)
@@ -267,7 +268,10 @@ def every(cell: Cell, rows: Array, most: Array) -> tuple[Array, Ints, int]:
 def nearest(
     cell: Cell, rows: Array, most: float, workers: int = 1, depth: general_pairs.Depth = "tight"
 ) -> tuple[Array, Ints]:
-    """Return the nearest pair of each configuration: rows of `solve`, and the pairs (n, 2) of `clearance_many`."""
+    """Return for each configuration a row of `solve` for its nearest pair, and the numbers (n, 2) of that pair.
+
+    `clearance_many` defines these numbers.
+    """
     out, which = np.full((len(rows), narrow.FLOATS), np.nan), np.empty((len(rows), 2), dtype=np.int64)
     out[:, :3] = inf
 
@@ -283,7 +287,7 @@ def nearest(
 
 
 def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] | None:
-    """Return the row of `solve` and the pair for one configuration, or None if `nearest` has to compute them."""
+    """Return the row of `solve` of the nearest pair and its number, or None if `nearest` has to compute the result."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(most) is not float or not most >= 0.0:
         return None
@@ -303,7 +307,10 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints, Near] | None:
-    """Return the pairs of one configuration within a distance, or None if `gjk3d.robot.results.near` has to decide."""
+    """Return the pairs within a distance at one configuration and their `Near`, or None.
+
+    None means that `gjk3d.robot.results.near` has to compute the result.
+    """
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
         return None
@@ -351,7 +358,7 @@ def gradient(cell: Cell, rows: Array, depth: general_pairs.Depth) -> Array:
 
 
 def gradient_of_one(cell: Cell, q: Any) -> Array | None:
-    """Return the gradient of the clearance at one configuration, or None if `gradient` has to compute it."""
+    """Return the gradient of the clearance at q, (dof,), or None if `gradient` has to compute the result."""
     row = plain_row(q)
     result = None if row is None else nearest_of_one(cell, row)
     if result is None or row is None:

@@ -33,9 +33,10 @@ class RobotClearance(NamedTuple, Generic[N, P]):
     Attributes
     ----------
     distance : float or (n,) float
-        The least signed distance of all pairs, negative in overlap, infinite if no pair is within the limit.
+        The least signed distance of all pairs, in the robot's unit. It is negative in overlap, and infinite if no pair
+        is within the limit.
     lower, upper : float or (n,) float
-        Bounds of the distance for the poses as computed.
+        Bounds of the distance at the computed poses of the links.
     normal : (3,) or (n, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (3,) or (n, 3) float
@@ -85,8 +86,8 @@ class RobotCollision(NamedTuple):
     a, b : str
         Names of links, or of a link and an obstacle, which is second.
     distance, lower, upper : float
-        Signed distance, negative in overlap, and its bounds. If links have several shapes, these are the values of the
-        deepest pair of shapes.
+        Signed distance in the robot's unit, negative in overlap, and its bounds. If links have several shapes, these
+        are the values of the deepest pair of shapes.
     normal : (3,) float
         Unit vector from a to b, in world axes.
     point_a, point_b : (3,) float
@@ -114,7 +115,7 @@ class RobotCollision(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Both names."""
+        """The names of both links or objects."""
         return self.a, self.b
 
     @property
@@ -140,7 +141,7 @@ class RobotContact(NamedTuple):
     points_a, points_b : (count, 3) float
         Points on the two surfaces, in world axes, with ``points_b - points_a == gaps * normal``.
     gaps : (count,) float
-        Gap at each point, negative in overlap.
+        Gap at each point in the robot's unit, negative in overlap.
     distance, lower, upper : float
         Signed distance of the two shapes, and its bounds.
 
@@ -166,7 +167,7 @@ class RobotContact(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Both names."""
+        """The names of both links or objects."""
         return self.a, self.b
 
     @property
@@ -183,7 +184,7 @@ _AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 
 def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
-    """Return the pairs of each configuration that are closer than their margin, the deepest first."""
+    """Return for each configuration the pairs that are closer than their margin, the deepest first."""
     # Two links have one pair per two geometries. The result for the links is that of the deepest pair, with the least
     # lower bound of all.
     per_row: list[dict[tuple[str, str], RobotCollision]] = [{} for _ in rows]
@@ -201,7 +202,7 @@ def collisions(cell: Cell, rows: Array) -> list[list[RobotCollision]]:
 
 
 def contacts(cell: Cell, rows: Array, within: float, max_points: int | None) -> list[list[RobotContact]]:
-    """Return for each configuration the contacts of all pairs of shapes within a distance."""
+    """Return for each configuration the contacts of all pairs of shapes that are at most ``within`` apart."""
     check_patches(within, max_points)
     per_row: list[list[RobotContact]] = [[] for _ in rows]
     at, links = -1, rows
@@ -246,7 +247,7 @@ def near(
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield the items of the blocks of `near` one by one."""
+    """Yield configuration, pair and row of `solve` for each pair of `near`."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 
@@ -269,15 +270,15 @@ class RobotDistances(NamedTuple):
         Names of all checked pairs, an obstacle second. The order changes only if objects are added or removed. A pair
         consists of two collision geometries, so the same two links may occur several times.
     distance : (m,) float
-        Signed distance, negative in overlap.
+        Signed distance in the robot's unit, negative in overlap.
     lower, upper : (m,) float
-        Bounds of the distance for the poses as computed.
+        Bounds of the distance at the computed poses of the links.
     normal : (m, 3) float
         Unit vector from the first of the pair to the second, in world axes.
     point_a, point_b : (m, 3) float
         The nearest points, in world axes.
     gradient : (m, dof) float
-        Gradient of the distance.
+        Derivative of the distance by each number of q.
     jacobian_a, jacobian_b : (m, 3, dof) float or None
         Jacobians of the points in world axes, if requested. ``gradient`` is ``normal @ (jacobian_b - jacobian_a)``.
     within : float
@@ -426,6 +427,7 @@ class Validity(NamedTuple, Generic[B, S, P]):
     Attributes
     ----------
     valid : bool or (n,) bool
+        Within the limits, and no pair closer than its margin.
     reason : Reason or (n,) int
         The first reason that applies, in the order of `Reason`.
     joint : str or list of str, or None
@@ -499,7 +501,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
 
 
 def _quick_validity(cell: Cell, row: Array | None, limits: bool) -> Validity[Any, Any, Any] | None:
-    """Return the result for one configuration within the limits, or None if `valid` has to compute it."""
+    """Return the result of `valid` for one configuration, or None if `valid` itself has to compute it."""
     robot = cell.robot
     if row is None or len(row) != robot.dof:
         return None

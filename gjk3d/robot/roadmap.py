@@ -35,7 +35,7 @@ _JOINED = 10  #: near free nodes that the start and each goal are joined with
 class Roadmap:
     """A graph of configurations and edges, made by `Checker.roadmap`, for many plans in one cell.
 
-    Changes of the checker are seen: the next `plan` or `update` tests all edges again. Only one thread at a time may
+    After a change of the checker the next `plan` or `update` tests all edges again. Only one thread at a time may
     use a roadmap.
 
     Attributes
@@ -97,7 +97,7 @@ class Roadmap:
         self.update()
 
     def _neighbours(self) -> Ints:
-        """Return the edges of each node to as many near nodes as PRM* needs (Karaman and Frazzoli, 2011)."""
+        """Return the edges (m, 2) of each node to its nearest nodes, as many as PRM* needs (Karaman, Frazzoli 2011)."""
         places = _places(self._joints, self.nodes)
         near = cKDTree(places, boxsize=_periods(self._joints)).query(places, _most(self._joints, len(places)) + 1)[1]
         ends = np.stack([np.broadcast_to(np.arange(len(near))[:, None], near.shape), near], axis=-1).reshape(-1, 2)
@@ -110,7 +110,7 @@ class Roadmap:
         Returns
         -------
         bool
-            Whether they were tested again.
+            True if the checker has changed, so that the edges were tested.
 
         Examples
         --------
@@ -147,12 +147,13 @@ class Roadmap:
     ) -> Plan:
         """Return a short path from a configuration to one of some goals, proven free also between samples.
 
-        The goal with the shortest way in the graph is used. The path is smoothed, proven and repaired as by
-        `Checker.plan`. If the graph has no way, or its path has no proof, a path is searched as by `Checker.plan`.
+        The goal with the shortest path in the graph is used. The path is smoothed, proven and repaired as by
+        `Checker.plan`. If the graph has no path, or the path has no proof, a path is searched as by `Checker.plan`.
 
         Parameters
         ----------
         start : (dof,) float
+            The first configuration: radians, and the robot's unit of length.
         goals : (dof,) or (g, dof) float
             Joints that the roadmap does not move have its ``rest`` values.
         seconds : float
@@ -184,7 +185,7 @@ class Roadmap:
         return plan(self._cell, start, goals, request, self._path)
 
     def _path(self, planner: Planner, start: Array, goals: Array) -> tuple[Array, int] | None:
-        """Return the shortest way in the graph to a goal, and the goal's index, or None."""
+        """Return the shortest path in the graph to a goal, and the goal's index, or None without a path."""
         nodes, robot, joints = len(self.nodes), planner.cell.robot, self._joints
         others = np.delete(np.arange(robot.dof), joints.columns)
         if (start[others] != self.nodes[0, others]).any():
@@ -238,7 +239,7 @@ def _periods(joints: JointSpace) -> Array:
 
 
 def _places(joints: JointSpace, rows: Array) -> Array:
-    """Return the moving numbers of configurations; those that wrap are at least 0 and less than a turn."""
+    """Return the numbers of q that move, (n, moved). Those that wrap are from 0 to less than a full turn."""
     places = rows[:, joints.columns]
     places[:, joints.wraps] %= 2.0 * pi
     places[:, joints.wraps] *= 1.0 - np.finfo(float).eps  # the remainder of a tiny negative number is a whole turn

@@ -49,6 +49,7 @@ class SafetyPlace:
     Attributes
     ----------
     configuration : tuple of float
+        The numbers of q: radians, and the robot's unit of length.
     point_a, point_b : tuple of float
         The nearest or deepest points, in world axes. NaN if no pair is checked.
     moved : tuple of (str, tuple)
@@ -75,12 +76,13 @@ class SafetyRow:
     Attributes
     ----------
     motion : str
+        The name of the motion in the programme.
     a, b : str
         Names, an obstacle second.
     margin : float
-        The margin of the pair.
+        The margin of the pair, in the robot's unit.
     distance, lower, upper : float
-        The least signed distance that was found in the motion, and its proven bounds.
+        The least signed distance that was found in the motion, in the robot's unit, and its proven bounds.
     time : float
         The time of this distance.
     since : float
@@ -120,12 +122,13 @@ class SafetyMotion:
     Attributes
     ----------
     name : str
+        The name in the programme.
     start, end : float
-        Times.
+        The first and the last time of the trajectory.
     verdict : {"kept", "collision", "too close", "open"}
         The worst verdict of its pairs. "kept" is proven for all pairs, between samples too.
     distance, lower, upper : float
-        The least signed distance of all pairs, and its proven bounds.
+        The least signed distance of all pairs, in the robot's unit, and its proven bounds.
     time : float
         The time of this distance.
     pair : (str, str) or None
@@ -160,8 +163,9 @@ class SafetyReport:
     Attributes
     ----------
     robot : str
+        The name of the robot.
     margin : float
-        The margin of all pairs without a margin from `Checker.set_margin`.
+        The margin, in the robot's unit, of all pairs without a margin from `Checker.set_margin`.
     motions : tuple of SafetyMotion
         In the order of the programme.
     rows : tuple of SafetyRow
@@ -240,6 +244,7 @@ class SafetyReport:
         Parameters
         ----------
         path : path
+            The .html file to write.
 
         Returns
         -------
@@ -273,13 +278,13 @@ def _pair(names: tuple[str, str] | None) -> str:
 
 
 def motion_cells(motion: SafetyMotion) -> tuple[str, ...]:
-    """Return the cells of a table's row for a motion."""
+    """Return the texts of `MOTION_HEAD` for a motion."""
     least = format_gap(motion.lower, motion.upper, 4)
     return motion.name, motion.verdict, least, number(motion.time, 4), _pair(motion.pair)
 
 
 def row_cells(row: SafetyRow) -> tuple[str, ...]:
-    """Return the cells of a table's row for a pair."""
+    """Return the texts of `ROW_HEAD` for a pair."""
     since = "-" if row.since != row.since else number(row.since, 4)
     least = format_gap(row.lower, row.upper, 4)
     return row.verdict, row.motion, _pair((row.a, row.b)), number(row.margin, 4), least, number(row.time, 4), since
@@ -301,7 +306,9 @@ def safety(
 ) -> SafetyReport:
     """Return the result of `Checker.safety`."""
     if not isinstance(programme, Mapping) or not programme:
-        raise RobotError(f"safety: programme is {programme!r:.60}, expected a mapping of names to motions, not empty")
+        raise RobotError(
+            f"safety: programme is {programme!r:.60}, expected a mapping of names to motions that is not empty"
+        )
     motions, rows = [], []
     for name, entry in programme.items():
         with_moving = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
@@ -325,7 +332,7 @@ def safety(
 
 
 def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | None) -> SafetyPlace:
-    """Return the configuration, points and moving obstacles at the least distance."""
+    """Return the configuration, the points and the poses of moving obstacles at the time of the least distance."""
     moved = tuple((name, poses[0].tolist()) for name, poses in query.moved(moving, np.array([nearest.time])).items())
     configuration, point_a, point_b = (
         tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
@@ -352,7 +359,7 @@ def _undercut(
     tolerance: float,
     workers: int,
 ) -> list[SafetyRow]:
-    """Return the pairs that are not proven to keep their margins."""
+    """Return a row for each pair that is not proven to keep its margin in the motion ``name``."""
     # Each round proves the remaining pairs, or removes one that stops the proof, so the loop ends.
     rows: list[SafetyRow] = []
     left = around
@@ -387,7 +394,7 @@ def _undercut(
 
 
 def _is_of(base: Base, pair: Pair) -> Bools:
-    """Return which pairs of units belong to a pair of links."""
+    """Return True for each pair of collision geometries in ``base.pairs`` whose links are those in ``pair``."""
     names = np.array([base.robot.links[unit.link] for unit in base.units], dtype=object)
     owners: Bools = np.array([set(item) == set(pair) for item in names[base.pairs].tolist()], dtype=bool)
     return owners
@@ -408,7 +415,7 @@ def _only(around: Surroundings, pair: Pair) -> Surroundings:
 
 
 def _rebuilt(around: Surroundings, chosen: Bools, objects: dict[str, CollisionObject]) -> Surroundings:
-    """Return the surroundings with the chosen pairs of units, and other objects."""
+    """Return surroundings with ``objects``, and with only the pairs of link geometries where ``chosen`` is True."""
     base = around.base.with_pairs(around.base.pairs[chosen])
     names = {*base.robot.links, *objects}
     rules = tuple(rule for rule in around.rules if rule.a in names and (not rule.b or rule.b in names))

@@ -64,7 +64,7 @@ _TRIES = 3  #: lanes whose free space is measured, see `not_free`
 
 
 class Lanes(NamedTuple):
-    """Poses of the links and slots of `LANES` configurations, all in rows."""
+    """Poses of the links and slots at `LANES` configurations. A row has one number of each configuration."""
 
     q: Array1  #: a row for each number of a configuration
     turns: Array1  #: three rows: the value of a joint, its sine, its cosine
@@ -80,7 +80,7 @@ class Lanes(NamedTuple):
 
 @kernel
 def _sines(turns: Array, count: int) -> None:
-    """Write the sines and the cosines of a row of angles."""
+    """Write to ``turns`` the sines and the cosines of its first ``count`` numbers, which are angles."""
     large = 0
     # no branch in this loop, or the compiler does not vectorise it; the rare large angles are redone below
     for k in range(count):
@@ -110,7 +110,7 @@ def _fixed(parent: Array, origin: Array, pose: Array, count: int) -> None:
 
 @kernel
 def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) -> None:
-    """Rotate poses about one of their axes; the two other columns are mixed."""
+    """Rotate the pose of a link in all lanes about one of its axes, which combines its columns a and b."""
     for i in range(3):
         u, v = (4 * i + a) * LANES, (4 * i + b) * LANES
         first, second = pose[u : u + LANES], pose[v : v + LANES]
@@ -121,7 +121,7 @@ def _rotate(pose: Array, turns: Array, a: int, b: int, sign: float, count: int) 
 
 @kernel
 def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) -> None:
-    """Translate poses along an axis in their frame."""
+    """Translate the pose of a link in all lanes by ``turns`` times the local axis (x, y, z)."""
     for i in range(3):
         r = 4 * LANES * i
         for k in range(count):
@@ -134,7 +134,7 @@ def _slide(pose: Array, turns: Array, x: float, y: float, z: float, count: int) 
 def _moved_alone(
     chain: Chain, lanes: Lanes, i: int, pose: Array, matrix: Array, m: Array, q: Array, count: int
 ) -> None:
-    """Write the pose of link i in each lane, one lane at a time, with the function for one configuration."""
+    """Write the pose of link i in each lane, one lane at a time, with `gjk3d.robot.kinematics.move`."""
     axis, column = (chain.axis[i, 0], chain.axis[i, 1], chain.axis[i, 2]), chain.source[i]
     for k in range(count):
         for j in range(q.shape[0]):
@@ -246,7 +246,10 @@ def spot(layout: Layout, k: int, out: Array) -> None:
 
 @kernel
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
-    """Write the capsule of slot k in the world, and the error of its position; a negative link is the world."""
+    """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
+
+    A negative ``link`` is the world.
+    """
     s = lanes.spots[k]
     point = s[_PLACES:]
     if link < 0:
@@ -267,7 +270,7 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
 
 @kernel
 def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` for a half-space or a plane as the second slot."""
+    """Return the result of `near_lanes` for a slot b that is a half-space or a plane."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, near = s[_PLACES:], plain(0)
     x, y, z, offset, two_sided = t[0], t[1], t[2], t[3], t[4] > 1.0
@@ -285,7 +288,7 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the result of `near_lanes` from balls alone."""
+    """Return the result of `near_lanes` from the bounding balls alone, which may set more bits."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
@@ -298,7 +301,7 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 @inlined
 def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return the lanes in which two slots may be within a margin, as bits; in all others they are farther apart.
+    """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
 
     The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
     gap between the projections is a lower bound of the distance, as it is for any direction.
@@ -330,7 +333,7 @@ _NUMBERS = 2 * LANES + 5  #: of `LaneScratch.ints`
 
 
 class Edges(NamedTuple):
-    """Straight lines, and the results for them."""
+    """Edges, which are straight lines in joint space from q0 to q1, and the result of each edge."""
 
     q0: Array2
     q1: Array2
@@ -380,7 +383,7 @@ class Task(NamedTuple):
 
 
 def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> LaneScratch:
-    """Return scratch memory for a robot with this number of dof and links; static slots are already placed."""
+    """Return scratch memory for a robot with ``dof`` numbers in q and ``links`` links. Static slots are placed."""
     slots = len(layout.link)
     scratch = LaneScratch(
         np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)), np.zeros((LANES, links, 4, 4)),
@@ -410,7 +413,7 @@ def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, used: Ints1) -
 
 @inlined
 def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
-    """Return the scratch memory as `Lanes`."""
+    """Return `Lanes` whose arrays are consecutive parts of the scratch memory ``numbers``, and ``spots``."""
     a = dof * LANES
     b = a + 3 * LANES
     c = b + links * POSE
@@ -473,7 +476,7 @@ def _next_sample(samples: Samples, any_hit: bool) -> None:
 
 @kernel
 def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) -> int:
-    """Fill the lanes with the next samples, and return their number."""
+    """Fill up to ``most`` lanes with the configurations of the next samples, and return the number of filled lanes."""
     next, n = samples.next, plain(0)
     while n < most and next[0] < next[2]:
         e, s = next[0], next[1]
@@ -491,7 +494,7 @@ def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) ->
 
 @kernel
 def _without(samples: Samples, first: int, k: int, n: int, alive: int) -> int:
-    """Return the lanes that remain after lane k collides: lanes of the same edge are dropped from ``first`` on."""
+    """Return the bits ``alive`` of active lanes, without lanes ``first`` to n - 1 that have the same edge as lane k."""
     for j in range(first, n):
         if samples.edge[j] == samples.edge[k]:
             alive &= ~(1 << j)
@@ -517,7 +520,7 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the lanes of ``near`` in which a ball is not proven farther than a margin from a static body.
+    """Return the bits of ``near`` without lanes whose ball is proven farther than a margin from a static body.
 
     The free space around the ball in one lane often contains the balls in the next lanes too, so a few tries prove
     most lanes.
@@ -559,7 +562,7 @@ def not_free(
 
 @inlined
 def _mostly_one_edge(samples: Samples, n: int) -> bool:
-    """Return whether most lanes are samples of one edge, so that free space around one ball contains others."""
+    """Return whether most lanes are samples of one edge, so that the free space around a ball contains other balls."""
     same = plain(0)
     for k in range(1, n):
         same += 1 if samples.edge[k] == samples.edge[k - 1] else 0
@@ -568,7 +571,7 @@ def _mostly_one_edge(samples: Samples, n: int) -> bool:
 
 @inlined
 def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int, any_hit: bool) -> int:
-    """Write a pair that collides, or may collide, in lane k; return the lanes that remain."""
+    """Write pair p, which collides or may collide in lane k, to the edge of this lane; return the active lanes."""
     e = samples.edge[k]
     samples.edges.at[e], samples.edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
     # in order, samples before this one may still collide, and must still be tested
@@ -577,7 +580,7 @@ def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: in
 
 @inlined
 def _begin(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> tuple[Lanes, Samples]:
-    """Return the scratch memory of lanes and samples; write the steps of every edge, and which edges are refused."""
+    """Return scratch memory for lanes and samples. Write the steps of every edge, and `REFUSED` for invalid edges."""
     scratch, ints = task.scratch, task.scratch.ints
     lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
     samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
@@ -598,7 +601,10 @@ def _first_lanes(any_hit: bool) -> int:
 
 @kernel
 def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: bool) -> tuple[int, int]:
-    """Fill the lanes with samples and place all slots; return the sample count, and this count rounded up for loops."""
+    """Fill the lanes with samples, and place all slots.
+
+    Returns the number of samples, and this number rounded up to a multiple of the vector width.
+    """
     layout, used = task.layout, task.scratch.used
     n = _fill(samples, lanes, most, any_hit, task.q)
     if n == 0:
@@ -646,14 +652,14 @@ def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, a
 def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
     """Write the result of `first_hits_of_many` for a cell with bodies.
 
-    It is an entry of its own, so that cells without bodies are compiled without trees where numba compiles.
+    This is a separate entry, so that numba compiles the kernels of trees only for cells with bodies.
     """
     walk_cell(task, bodies, edges, start, stop, any_hit)
 
 
 @kernel
 def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int, any_hit: bool) -> int:
-    """Test the convex pairs in n lanes; write the hits, and return the lanes that remain."""
+    """Test the convex pairs in n lanes, write the hits, and return the bits of the lanes without a hit."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
     alive, now = (1 << n) - 1, scratch.ints[_NUMBERS - 1]
     # pairs outside, lanes inside: a lane that collides saves all its later pairs

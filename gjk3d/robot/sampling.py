@@ -55,10 +55,12 @@ def allow_by_sampling(
     Parameters
     ----------
     robot : Robot
+        The robot, with collision shapes.
     samples : int
         Number of configurations, drawn uniformly within the limits. Turns without limits are drawn from -pi to pi, and
         turns of floating joints from all rotations.
     seed : int
+        The same seed gives the same samples.
     prove : int
         Greatest number of configurations for the proof of one pair. 0 makes no proofs. Distant pairs with few joints
         between them can be proven.
@@ -148,9 +150,10 @@ def allow_by_sampling(
 
 
 def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> tuple[Array, Array]:
-    """Return finite limits (low, high): the arguments, or else the robot's limits, or -pi and pi for unlimited turns.
+    """Return finite limits (low, high) of each number of q, (dof,) each.
 
-    Unused limits are 0.
+    They are the arguments, or else the robot's limits, or -pi and pi for turns without limits. Other infinite limits,
+    whose joints move no pair, become 0.
     """
     low, high = (
         (limit if bound is None else robot.configurations(bound, name)[0][0]).copy()
@@ -181,7 +184,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
 
 
 def limit_turns(robot: Robot, low: Array, high: Array) -> None:
-    """Limit turns without limits to -pi and pi, and those with one limit to a full turn."""
+    """Write to ``low`` and ``high`` -pi and pi for turns without limits, and a full turn for those with one limit."""
     for kind, column in zip(robot._chain.kind.tolist(), robot._chain.source.tolist(), strict=True):
         for c in range(column + LENGTHS[kind], column + NUMBERS[kind]):
             if low[c] == -inf and high[c] == inf:
@@ -193,7 +196,7 @@ def limit_turns(robot: Robot, low: Array, high: Array) -> None:
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:
-    """Return whether a link is a descendant of a joint, or its child link."""
+    """Return whether a link is the child link of a joint, or one of its descendants. A joint has its child's number."""
     while link >= 0:
         if link == joint:
             return True
@@ -202,7 +205,7 @@ def _below(robot: Robot, link: int, joint: int) -> bool:
 
 
 def draw(robot: Robot, rng: np.random.Generator, count: int, low: Array, high: Array) -> Array:
-    """Return configurations drawn uniformly within limits, with floating rotations drawn from all rotations."""
+    """Return ``count`` configurations drawn uniformly within limits. Rotations of floating joints are uniform."""
     # rotation vectors drawn uniformly in a cube would not be uniform rotations, so these columns are drawn again
     q = rng.uniform(low, high, (count, robot.dof))
     for k in np.flatnonzero(robot._chain.kind == FLOATING).tolist():
@@ -226,7 +229,7 @@ class LinkPairs:
         self._links = np.array([number[tuple(pair)] for pair in of.tolist()], dtype=np.int64)
 
     def touch(self, q: Array, selected: Ints | slice = slice(None)) -> Bools:
-        """Return for each configuration which of the selected pairs touch, (configurations, pairs)."""
+        """Return whether each selected pair touches at each configuration, (configurations, pairs)."""
         links = self._links
         answer, wanted = np.zeros((len(q), self._count), dtype=bool), np.zeros(self._count, dtype=bool)
         wanted[selected] = True
@@ -289,7 +292,7 @@ class Proofs:
 
 
 def change_of_distances(cell: Cell, low: Array, high: Array) -> tuple[Array, float]:
-    """Return bounds of the change of each pair's distance with each number of q, per unit, and the error of poses.
+    """Return bounds of the change of each pair's distance per unit of each number of q, (pairs, dof), and pose errors.
 
     The bounds of a pair are NaN if a joint between its links is planar or floating.
     """

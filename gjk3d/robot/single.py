@@ -27,7 +27,10 @@ SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAI
 
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
-    """Return the builtin's record, words and references, for a cell that `gjk3d.robot.queries.quick` has used."""
+    """Return the builtin's record of addresses, or None if the Python method has to compute the result.
+
+    `gjk3d.robot.queries.quick` has to be called for the cell before.
+    """
     if cell.cache.free is None or cell.walked < len(cell.slots):
         return None
     if cell.cache.single is None:
@@ -45,7 +48,7 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
 
 @inlined
 def released(quick: int, answer: int) -> int:
-    """Release the lock and return ``answer``, or -1 for an error."""
+    """Release the lock of the record ``quick``, and return ``answer``, or -1 for an error."""
     result = py.call(py.word(quick + 8 * RELEASE), quick, plain(0), plain(0))
     if result == 0:
         return -1
@@ -55,7 +58,10 @@ def released(quick: int, answer: int) -> int:
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return the address of True or False for a configuration, 0 if the method has to compute it, -1 for an error."""
+    """Return the address of True or False for the configuration at address ``numbers``, 0, or -1 for an error.
+
+    0 means that the Python method has to compute the result. ``quick`` is the address of the record of `prepared`.
+    """
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:
         return -1
@@ -78,7 +84,7 @@ def free_at(quick: int, numbers: int) -> int:
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the result of `Checker.free`."""
+    """Return the address of the result of `Checker.free`, by the calling convention of `builtin`."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
         quick = py.word(py.word(py.items_of(record)) + py.DATA)
@@ -96,5 +102,5 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `gjk3d.robot.Checker` by name, each with its words."""
+    """Return the builtins of `gjk3d.robot.Checker` by name, each with the offsets of the attributes that it reads."""
     return {"free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")])}

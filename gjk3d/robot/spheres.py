@@ -48,6 +48,7 @@ class LinkSpheres(NamedTuple):
     centers : (n, 3) float
         In the frame of the link.
     radii : (n,) float
+        In the robot's unit of length.
     excess : float
         Proven upper bound of the distance of the points of the spheres from the shapes of the link.
 
@@ -71,10 +72,11 @@ class RobotSpheres(NamedTuple):
     Attributes
     ----------
     robot : Robot
+        The robot that the spheres cover.
     links : dict
         The spheres of each link with shapes, by its name.
     excess : float
-        The greatest excess of all links.
+        The greatest excess of all links, in the robot's unit.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def _distances(bodies: list[Body], points: Array) -> tuple[Array, Array]:
 
 @kernel
 def _reached(points: Array, j: int, reach: float, open_: Ints, count: int) -> int:
-    """Return how many of the first ``count`` open points a point reaches."""
+    """Return how many of the first ``count`` points in ``open_`` are within ``reach`` of point j."""
     x, y, z, most, total = points[j, 0], points[j, 1], points[j, 2], reach * reach, 0
     for n in range(count):
         i = open_[n]
@@ -226,10 +228,11 @@ def _reached(points: Array, j: int, reach: float, open_: Ints, count: int) -> in
 def choose_greedily(
     points: Array2, reach: Array1, choice: Ints1, gains: Ints1, open_: Ints1, owner: Ints1, chosen: Ints1
 ) -> int:
-    """Write points that together reach all points, and for each point the number of the chosen one that it belongs to.
+    """Write to ``chosen`` points that together reach all points, and to ``owner`` the chosen point of each point.
 
-    ``choice`` are candidates, ``gains`` upper bounds of how many points each reaches, ``open_`` the indices of all
-    points. Points that no candidate reaches are candidates in the order of their reach. Returns how many are chosen.
+    A point reaches all points within its ``reach``. ``choice`` has the indices of candidates, ``gains`` upper bounds of
+    the number of points that each reaches, ``open_`` the indices of all points. Points that no candidate reaches become
+    candidates in the order of their reach. Returns the number of chosen points.
     """
     count, made = open_.shape[0], plain(0)
     while count > 0:
@@ -264,7 +267,7 @@ def choose_greedily(
 
 
 def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
-    """Return the indices of chosen points that together reach all points, and for each point the number of its own."""
+    """Return the indices of chosen points that reach all points, and for each point which chosen point reaches it."""
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))

@@ -70,6 +70,7 @@ class AllowedPairs:
     Attributes
     ----------
     evidence : str
+        As in the parameter.
     proven : list of (str, str)
         Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
@@ -237,12 +238,12 @@ class AllowedPairs:
         self._codes[partners, links] = number
 
     def _are_checked(self, pairs: Ints) -> Bools:
-        """Return which of some pairs of links, (n, 2), are checked."""
+        """Return True for each pair of link numbers, (n, 2), that is checked."""
         checked: Bools = self._codes[pairs[:, 0], pairs[:, 1]] == 0
         return checked
 
     def _keys(self) -> Ints:
-        """Return each allowed pair as one number, sorted: the lower link times the count of links, plus the higher."""
+        """Return the allowed pairs (a, b) of link numbers, a < b, as the sorted numbers a * links + b."""
         return np.flatnonzero(np.triu(self._codes))
 
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
@@ -355,14 +356,14 @@ def _unused(file: Path, root: Element) -> str:
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text with fixed indentation, so that writing and reading it again changes nothing."""
+    """Return an element as text with fixed indentation, so that a second reading and writing changes nothing."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")
 
 
 def _states(top: Place) -> dict[str, State]:
-    """Return the poses by name, or by group/name if several groups have a pose of that name."""
+    """Return the named poses of an SRDF. The key is the name, or group/name if several groups have that name."""
     places = list(top.children("group_state"))
     names = [place.text("name") for place in places]
     counts = Counter(names)
@@ -379,7 +380,7 @@ def _states(top: Place) -> dict[str, State]:
 
 
 def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) -> str:
-    """Return the text of an SRDF."""
+    """Return the text of an SRDF with the allowed pairs, and with further ``elements`` that are given as XML."""
     root = Element("robot", {"name": name})
     for element in elements:
         root.append(ElementTree.fromstring(element))
@@ -489,7 +490,6 @@ class _Tree:
                 yield from self._up(base) ^ self._up(tip)
 
     def _up(self, link: str) -> set[str]:
-        """Return the joints between a link and the root."""
         joints = set()
         while above := self.above[link]:
             joints.add(above[0])

@@ -48,6 +48,7 @@ class SweptPiece(NamedTuple):
     link : str
         Name of the link or attached object.
     shape : Shape
+        The convex shape in world coordinates.
     begin, end : float
         Times of the trajectory.
 
@@ -76,8 +77,8 @@ class SweptVolume(NamedTuple):
     pieces : tuple of SweptPiece
         Pieces link by link, in order of time. They are proven to contain the swept volumes.
     excess : float
-        Proven bound of how far the pieces reach beyond the swept volumes. Non-convex meshes and clouds are replaced by
-        their hulls, and the excess of these hulls is included.
+        Proven upper bound of the distance of a point in the pieces from the swept volumes, in the robot's unit.
+        Non-convex meshes and clouds are replaced by their hulls, and the excess of these hulls is included.
 
     Examples
     --------
@@ -119,12 +120,12 @@ class SweptVolume(NamedTuple):
         return self._replace(pieces=tuple(p for p in self.pieces if p.end >= begin and p.begin <= end))
 
     def compounds(self) -> dict[str, Compound]:
-        """Return the swept volume of each link as one compound in the world, for obstacles, zones and pictures."""
+        """Return by the name of each link its swept volume as a compound in the world, for zones and pictures."""
         names = dict.fromkeys(piece.link for piece in self.pieces)
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return for each link the axis-aligned box of its swept volume: the least and the greatest corner, (2, 3)."""
+        """Return the box of each link's swept volume in world axes: the least and the greatest corner, (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds
@@ -154,7 +155,7 @@ class SweptVolume(NamedTuple):
 
 
 class _Holder(NamedTuple):
-    """Points in a body's frame whose hull, grown by a radius, contains the body, and the excess over the body."""
+    """A convex shape around a body, in the body's frame: the hull of points, grown by a radius, and its excess."""
 
     points: Array
     radius: float
@@ -197,7 +198,7 @@ def swept(cell: Cell, parts: Parts, excess: Any, links: Collection[str] | None) 
 
 
 def _speeds(cell: Cell, joints: Array, reach: Array, link: int) -> tuple[_Speeds, float]:
-    """Return the bounds of a body's speeds from its reach about each joint, and the error of the numbers of q."""
+    """Return the bounds of a body's speeds from its ``reach`` about each joint, and the error of its position."""
     chain, above = cell.robot._chain, []
     k = link
     while k >= 0:
@@ -252,12 +253,15 @@ def _pieces(
 
 
 def _stray(speed: float, bend: float, h: float) -> float:
-    """Return a bound of the deviation of a point from the line between its ends on a piece of a curve."""
+    """Return a bound of the distance of a moving point from the line between its ends, on a curve's piece of length h.
+
+    ``speed`` and ``bend`` are bounds of the speed and the acceleration of the point.
+    """
     return min(0.5 * speed * h, 0.125 * bend * h * h)
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return the number of pieces of a curve for which each piece stays within the excess."""
+    """Return the number of equal pieces of a curve whose convex shapes reach at most ``excess`` beyond the motion."""
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)
@@ -265,7 +269,6 @@ def _count(speed: float, bend: float, turn: float, rho: float, excess: float) ->
 
 
 def _reach(points: Array, center: Array) -> float:
-    """Return the distance of the farthest of some points."""
     return float(np.linalg.norm(points - center, axis=1).max(initial=0.0))
 
 

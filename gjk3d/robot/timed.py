@@ -47,7 +47,7 @@ Moving = Mapping[str, Motion | tuple[Motion, tuple[float, float]] | tuple[Any, V
 
 
 class _Mover(NamedTuple):
-    """The motion of an obstacle: two joints, and the pose of its shape after them."""
+    """The motion of an obstacle by a prismatic and a revolute joint, and the pose of its shape relative to these."""
 
     velocity: Array  #: velocity of the centre
     turn: Array  #: angular velocity
@@ -83,7 +83,7 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Return the checked motion of an obstacle."""
+    """Return the motion of an obstacle, after a check of its entry in ``moving``."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = [item.name for item in objects.values() if item.link == WORLD]
@@ -154,6 +154,7 @@ class TrajectoryCheck(NamedTuple):
     free : bool
         All samples are free. Certified: all configurations are proven free.
     status : MotionStatus
+        FREE, HIT or UNRESOLVED.
     safe : float
         The time of the last free sample before the first collision. Certified: the motion is proven free up to this
         time, which is rounded down.
@@ -192,11 +193,12 @@ class TrajectoryClearance(NamedTuple):
     Attributes
     ----------
     distance : float
-        The least signed distance that was found, at ``time``. Infinite if no pair is checked.
+        The least signed distance that was found, at ``time``, in the robot's unit. Infinite if no pair is checked.
     lower, upper : float
         Proven bounds of the least distance of the whole motion. ``lower`` is minus infinity if the proof fails, as for
         non-convex bodies in overlap.
     time : float
+        The time of ``distance``, in the unit of the trajectory.
     pair : (str, str) or None
         The pair that has ``distance``.
     normal, point_a, point_b : (3,) float
@@ -237,7 +239,7 @@ class Stretch(NamedTuple):
     speed: float  #: greatest speed or rate of turn of any obstacle
 
     def samples(self, resolution: Number | VectorLike) -> Iterator[tuple[Array, Array]]:
-        """Yield blocks of sampled configurations and their times; samples are no farther apart than the resolution."""
+        """Yield blocks of sampled configurations and their times. The step of each number is at most ``resolution``."""
         spacing = steps_of(self.robot, resolution)
         if len(spacing) < self.cell.robot.dof:  # the last number is the time, and obstacles that move count like joints
             least = float(np.min(np.asarray(resolution, dtype=np.float64)))
@@ -256,7 +258,7 @@ class Stretch(NamedTuple):
             first = last
 
     def at(self, times: Array) -> Array:
-        """Return configurations of the cell at some times."""
+        """Return the configurations of the cell at some times, (n, dof of the cell)."""
         knots, controls = self.parts.times, self.parts.curves.controls
         k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(controls) - 1)
         t = np.clip((times - knots[k]) / (knots[k + 1] - knots[k]), 0.0, 1.0)
@@ -280,7 +282,7 @@ class TimedQuery(NamedTuple):
         return self.trajectory.at(time)
 
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
-        """Return the poses of moving obstacles at some times, by their names, (n, 4, 4) each."""
+        """Return the poses of each moving obstacle at n times, (n, 4, 4), by the name of the obstacle."""
         poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
         begins = np.array([stretch.parts.times[0] for stretch in self.stretches])
         which = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
@@ -293,7 +295,7 @@ class TimedQuery(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The state of a checker, as `timed_query` needs it."""
+    """The slots, objects, margins and cell of a checker, as `timed_query` needs them."""
 
     base: Base
     objects: dict[str, CollisionObject]
@@ -309,7 +311,7 @@ class _Route(NamedTuple):
     times: Array
 
     def during(self, begin: float, end: float) -> Any:
-        """Return the motion and its times, as in `Moving`, in an interval that has no time of the route inside it."""
+        """Return the motion and its times, as in `Moving`, between two times with no time of the route between them."""
         k = int(np.searchsorted(self.times, begin, side="right")) - 1
         if k < 0 or k == len(self.times) - 1:  # it rests before the first and after the last time
             return Motion(self.poses[max(k, 0)]), (begin, end)
@@ -317,7 +319,7 @@ class _Route(NamedTuple):
 
 
 def _route(name: str, entry: Any) -> _Route | None:
-    """Return the checked route of an obstacle, or None for a motion."""
+    """Return the route of an obstacle, after a check, or None if the entry in ``moving`` is a motion."""
     if not isinstance(entry, tuple) or len(entry) != 2 or isinstance(entry[0], Motion):
         return None
     poses, stacked = pose_rows(entry[0], f"moving: {name!r}")
@@ -413,7 +415,7 @@ def _above_zero(tolerance: Any, what: str) -> float:
 
 
 class _Nearest(NamedTuple):
-    """The row of `solve`, the time and the pair of the nearest configuration so far."""
+    """The nearest configuration so far: its row of `solve` (12 numbers of a distance), its time and its pair."""
 
     row: Array
     time: float
@@ -452,7 +454,7 @@ def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, 
 
 
 def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, workers: int = 1) -> _Nearest:
-    """Return the nearer of the nearest row and ``best``, the nearest configuration so far."""
+    """Return the nearest of all ``rows`` and of ``best``, which is the nearest configuration so far."""
     out, which = queries.nearest(stretch.cell, rows, inf if best is None else max(float(best.row[2]), 0.0), workers)
     k = int(out[:, 2].argmin())
     if best is None or out[k, 2] < best.row[2]:
@@ -461,7 +463,7 @@ def _better(stretch: Stretch, best: _Nearest | None, rows: Array, times: Array, 
 
 
 def _zoomed(stretch: Stretch, best: _Nearest, gap: float) -> _Nearest:
-    """Return the nearest configuration of rounds of samples around ``best``, each round denser."""
+    """Return the nearest configuration of several rounds of samples around ``best``, each round with smaller steps."""
     # within a step of the resolution a distance mostly has a single minimum, so each round may narrow the interval
     for _ in range(_ZOOMS if best.pair >= 0 else 0):
         low, high = np.clip((best.time - gap, best.time + gap), stretch.parts.times[0], stretch.parts.times[-1])

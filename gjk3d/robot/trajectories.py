@@ -29,13 +29,13 @@ from gjk3d.wording import count
 
 
 class Curves(NamedTuple):
-    """Curves of the same degree."""
+    """Curves of configurations with the same degree, see the docstring of this module."""
 
     controls: Array  #: (n, points, dof)
     loose: Array  #: (n, dof), the error of their numbers
 
     def some(self, which: slice | Ints) -> Curves:
-        """Return some of the curves."""
+        """Return the curves that ``which`` selects, a slice or indices."""
         return Curves(self.controls[which], self.loose[which])
 
 
@@ -46,9 +46,9 @@ def lines(first: Array, second: Array) -> Curves:
 
 @kernel
 def on_curve(controls: Array, t: float, q: Array) -> None:
-    """Write the configuration at t. Both ends are exact, and a line is (1 - t) q0 + t q1.
+    """Write the configuration at parameter t of a curve to q. Both ends are exact, and a line is (1 - t) q0 + t q1.
 
-    The error of each number is less than (4 n + 3) u max |c|, for a line less than 3 u (|q0| + |q1|).
+    The error of each number is less than (4 n + 3) u max |c| for degree n, and 3 u (|q0| + |q1|) for a line.
     """
     # Horner's scheme in Bernstein form, which multiplies by 1 - t n times
     n = controls.shape[0] - 1
@@ -90,7 +90,7 @@ def rates_on_curve(controls: Array, t: float, rates: Array) -> None:
 
 @kernel
 def bounds_on_curve(controls: Array, j: int) -> tuple[float, float, float]:
-    """Return bounds of the first and second derivative of number j of q, and the sum of its absolute control values."""
+    """Return bounds of the first and second derivative of number j of q, and the sum of its control points' sizes."""
     n = controls.shape[0] - 1
     rate, bend, size = 0.0, 0.0, abs(controls[0, j])
     for i in range(n):
@@ -190,6 +190,7 @@ class Trajectory(Frozen):
         Parameters
         ----------
         time : float or (n,) float
+            Times of the trajectory.
 
         Returns
         -------
@@ -270,9 +271,10 @@ def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
 
 
 def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
-    """Return control points and errors between other knots, among them all its knots in their range.
+    """Return the control points and errors of a trajectory for other knots.
 
-    The trajectory rests before its start and after its end.
+    ``knots`` contain all knots of the trajectory in their range. The trajectory rests before its start and after its
+    end.
     """
     own, least = trajectory.times, trajectory._controls.shape[1] - 1
     k = np.clip(np.searchsorted(own, knots[:-1], side="right") - 1, 0, len(own) - 2)
@@ -315,7 +317,7 @@ class Parts:
         self.times = knots
 
     def when(self, e: int, t: float) -> tuple[float, float]:
-        """Return the time at a parameter of a curve, rounded down and rounded up."""
+        """Return the time at parameter t of curve e, rounded down and rounded up."""
         # exact rational arithmetic, since a time that is reported as safe must not be rounded past the proof
         first, last = Fraction(float(self.times[e])), Fraction(float(self.times[e + 1]))
         exact = first + Fraction(t) * (last - first)
@@ -356,7 +358,6 @@ class Parts:
 
 
 def _turning(robot: Robot) -> Ints:
-    """Return the columns of q that are angles."""
     chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns |= set(range(source + LENGTHS[kind], source + NUMBERS[kind]))
@@ -435,7 +436,7 @@ def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
 
 
 def _of_basis(t: Array, c: Array, degree: int) -> tuple[Array, Array, Array]:
-    """Return knots, control points and errors of a B-spline, by its blossoms at the two knots of each piece."""
+    """Return knots, control points and errors of a B-spline with knots t and coefficients c, by its blossoms."""
     first, last = degree, len(c)
     at = np.array([r for r in range(first, last) if t[r] < t[r + 1]], dtype=np.int64)
     if not len(at):

@@ -64,6 +64,7 @@ class Joint(NamedTuple):
     Attributes
     ----------
     name : str
+        Unique in the robot.
     type : str
         "fixed", "revolute", "continuous", "prismatic", "planar" or "floating".
     parent, child : str
@@ -156,7 +157,7 @@ def checked_collision(collision: str) -> str:
 
 
 def described(file: Path, root: Element, collision: str) -> Description:
-    """Return the description of the root element of a URDF."""
+    """Return the content of a URDF from its root element. ``collision`` is one of `COLLISION`."""
     checked_collision(collision)
     top = Place(root, str(file))
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))
@@ -197,7 +198,7 @@ def _geometry(place: Place) -> Geometry:
         sizes += shape.numbers(attribute, 3 if attribute == "size" else 1)
     least = sizes[:-1] if kind in ("cylinder", "capsule") and sizes[-1] == 0.0 else sizes  # a disc, or a ball
     if not min(least) > 0.0:
-        raise ParseError(f"{shape.where}: sizes {sizes}, expected more than 0")
+        raise ParseError(f"{shape.where}: the sizes are {sizes}, expected numbers above 0")
     return Geometry(place.where, kind, sizes, "", (), origin)
 
 
@@ -354,7 +355,7 @@ _LONGEST_MIMIC = 100  #: length of the longest chain of joints that mimic each o
 
 
 def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, float, float]:
-    """Return the joint that a chain of mimics follows in the end, and the total multiplier and offset."""
+    """Return the name of the joint at the end of a chain of mimics, and the total multiplier and offset."""
     multiplier, offset = 1.0, 0.0
     chain = [joint.name]
     while joint.mimic is not None:
@@ -366,7 +367,7 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
                 "gets its own number"
             )
         if follows.name in chain:
-            raise ParseError(f"{where}, which also mimics it. Remove one <mimic>")
+            raise ParseError(f"{where}, which mimics {joint.name!r} too. Remove one <mimic>")
         if len(chain) > _LONGEST_MIMIC:
             raise ParseError(
                 f"{file}, joint {chain[0]!r} follows a chain of more than {_LONGEST_MIMIC} joints that mimic each "
@@ -375,7 +376,8 @@ def _leader(joint: Joint, joints: dict[str, Joint], file: str) -> tuple[str, flo
         for member in (joint, follows):
             if NUMBERS[KINDS[member.type]] != 1:
                 raise ParseError(
-                    f"{where}, but {member.name!r} is {member.type}, expected joints of one number. Remove the <mimic>"
+                    f"{where}, but {member.name!r} is {member.type}, expected a joint with one coordinate. Remove the "
+                    "<mimic>"
                 )
         offset += multiplier * joint.mimic.offset
         multiplier *= joint.mimic.multiplier
@@ -429,7 +431,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes of the URDF format whose union is the given shape; an ellipsoid becomes a hull around it."""
+    """Return shapes of the URDF format with their poses. Their union is the shape, or a hull around an ellipsoid."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]
@@ -459,7 +461,6 @@ def _round_a_ball(rings: int = 12) -> Array:
 
 
 def _obj(shape: Any) -> str:
-    """Return the text of an OBJ file with a hull or mesh; all digits of the coordinates are written."""
     vertices, faces = np.asarray(shape.vertices), np.asarray(shape.faces)
     lines = [f"v {_words(row)}" for row in vertices]
     lines += ["f " + " ".join(str(k + 1) for k in face) for face in faces.tolist()]

@@ -65,8 +65,8 @@ def rows(value: Any, what: str, columns: int = 3, *, lengths: bool = True, cure:
         bad = ~np.isfinite(out).all(axis=1)
         i = int(np.argmax(bad))
         raise ShapeError(
-            f"{what}[{i}] is {out[i].tolist()}, expected finite numbers ({int(bad.sum())} of {len(out)} rows have "
-            f"others){cure}"
+            f"{what}[{i}] is {out[i].tolist()}, expected finite numbers ({int(bad.sum())} of {len(out)} rows "
+            f"are not finite){cure}"
         )
     if lengths and not (LEAST <= largest <= GREATEST):
         in_range(out, what)
@@ -133,7 +133,8 @@ def factors3(value: Any) -> Array:
     out = vector(value, "scaled: factors", lengths=False)
     if not out.all():
         raise ShapeError(
-            f"scaled: factors are {out.tolist()}, expected none of 0. For a flat shape use a ConvexHull of its points."
+            f"scaled: factors are {out.tolist()}, expected numbers other than 0. For a flat shape use a ConvexHull of "
+            "its points."
         )
     return out
 

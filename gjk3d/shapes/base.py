@@ -28,7 +28,7 @@ Sign = Literal["auto", "winding", "none"]  #: rules for points inside a mesh
 class Kind:
     """The kinds of shapes and bodies, one bit each, and their groups; see `gjk3d.engine.dispatch`."""
 
-    CONVEX = 1  #: a bounded convex shape that is given by numbers
+    CONVEX = 1  #: a bounded convex shape that is not a Support
     MAPPED = 2  #: a convex shape with a support mapping of the user
     HALFSPACE = 4
     PLANE = 8

@@ -44,6 +44,7 @@ class Core(NamedTuple):
 
 #: range of lengths whose squares and cubes neither overflow nor vanish in the kernels
 LEAST, GREATEST = 1e-50, 1e50
+_SIGN = np.int64(-(2**63))
 
 
 def in_range(values: Array, what: str) -> None:
@@ -57,7 +58,6 @@ def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
     """Return the sort key of a shape: bytes that compare like its numbers, so that scaling by 2 keeps the order."""
     if ints[KIND] == HULL:  # the vertices define the table
         ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
-    bits = (floats + 0.0).view(np.uint64)
-    negative = bits >> np.uint64(63) == 1
-    bits = bits ^ np.where(negative, np.uint64(2**64 - 1), np.uint64(2**63))
-    return ints.tobytes(), bits.astype(">u8").tobytes()
+    bits = (floats + 0.0).view(np.int64)
+    bits ^= (bits >> 63) | _SIGN  # all bits of a negative number, and the sign of others
+    return ints.tobytes(), bits.astype(">i8").tobytes()

@@ -164,14 +164,19 @@ def _middle(vertices: Array) -> Array:
 def symmetry(part: Part) -> tuple[int, Array]:
     """Return the symmetry of a part about a line through its centre, and the direction of this line."""
     none = layout.NONE, np.zeros(3)
+    if part.kind == layout.POINT:
+        return layout.BALL, np.zeros(3)
     m, n = part.matrix, part.numbers
-    if part.kind in (layout.POINT, layout.SEGMENT) or (part.kind == layout.HULL and part.vertices <= 2):
-        ends = m @ (n.reshape(3, -1) if part.kind == layout.HULL else n.reshape(3, 1) if len(n) else np.zeros((3, 1)))
-        far = ends[:, np.linalg.norm(ends, axis=0).argmax()]
+    if part.kind == layout.SEGMENT or (part.kind == layout.HULL and part.vertices <= 2):
+        ends = m @ n.reshape(3, -1)
+        is_single = ends.shape[1] == 1  # half of a segment, on the line by itself
+        far = ends[:, 0 if is_single else np.linalg.norm(ends, axis=0).argmax()]
         long = float(np.linalg.norm(far))
         if long == 0.0:
             return layout.BALL, np.zeros(3)
         axis = far / long
+        if is_single:
+            return layout.REVOLVED, axis
         off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
         return (layout.REVOLVED, axis) if off <= _ALIKE * long else none
     if part.kind in (layout.CYLINDER, layout.CONE, layout.ELLIPSOID):

@@ -34,7 +34,7 @@ class Style:
     palette: tuple[str, ...] = PALETTE  #: colours of bodies in turn, first those that the plotter does not contain yet
 
     def color(self, k: int, default: Sequence[str] = ()) -> str:
-        """Return the colour of the k-th body: the caller's, the default of the body's kind, or one of the palette."""
+        """Return the colour of the k-th body from ``colors``, or else from ``default``, or else from the palette."""
         colors = self.colors or (default if default != COLORS else ()) or self.palette
         return colors[k % len(colors)]
 
@@ -68,7 +68,7 @@ class Item:
     slab: float | None = None  #: thickness of a half-space, which is given by points on it and above it
 
     def moved(self, pose: Array, **more: Any) -> Item:
-        """Return the item at a pose, (4, 4) float, with some fields changed."""
+        """Return the item at a pose, (4, 4) float, with the fields in ``more`` changed."""
         return replace(self, vertices=self.vertices @ pose[:3, :3].T + pose[:3, 3], **more)
 
 
@@ -179,7 +179,7 @@ class Drawing:
         self.labels.append(Label(point, text, color, free))
 
     def key(self, text: str, color: str) -> None:
-        """Add a legend entry unless it is present."""
+        """Add a text and its colour to the legend, unless the legend has this entry."""
         if (text, color) not in self.keys:
             self.keys.append((text, color))
 
@@ -193,7 +193,7 @@ class Drawing:
             self.key(text, color)
 
     def join(self, drawing: Drawing) -> None:
-        """Add a drawing to those in the same panel: the camera shows all, and the letters of pairs continue."""
+        """Add another drawing of the same panel. The camera then shows both, and its pairs get the next letters."""
         if self.items:
             for each in (self, drawing):
                 if not each.keys and each.words and each.items:
@@ -232,7 +232,7 @@ _PAIR = re.compile("^[A-Z](?=  )")  #: the letter of a body in the legend of a p
 
 
 def _name_pairs(drawn: Drawing, drawing: Drawing) -> None:
-    """Continue the letters of pairs: the second pair in a panel is C and D."""
+    """Rename A and B in ``drawing`` to the next letters, so that the second pair in a panel is C and D."""
     letters = [text[0] for text, _ in drawn.keys if _PAIR.match(text)]
     if not drawing.headline or len(letters) < 2 or len(letters) > 24:
         return
@@ -252,7 +252,7 @@ def _name_pairs(drawn: Drawing, drawing: Drawing) -> None:
 
 
 def ball_of(points: Array) -> tuple[Array, float]:
-    """Return a ball around points: the middle of their box, and the distance of the farthest point, always above 0."""
+    """Return the centre and radius of a ball around points, with the centre of their box. The radius is above 0."""
     if not len(points):
         return np.zeros(3), 1.0
     low, high = points.min(axis=0), points.max(axis=0)

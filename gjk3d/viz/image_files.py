@@ -132,7 +132,7 @@ PAGES = (".html", ".htm")
 
 
 def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
-    """Return the present picture of a plotter, with or without its background."""
+    """Return the present picture of a plotter, without its background if ``transparent`` is True."""
     from PIL import Image
 
     plotter.render()  # without it, screenshot() may return the frame before a move of the camera
@@ -141,7 +141,7 @@ def shot(plotter: pyvista.Plotter, *, transparent: bool = False) -> Image.Image:
 
 
 def check_alpha(target: Path | None, option: str) -> None:
-    """Raise unless a file can be transparent."""
+    """Raise a ValueError if the format of a file lacks transparency, which the argument ``option`` needs."""
     if target is not None and target.suffix.lower() not in (*_ALPHA, *PAGES):
         cure = f"Use {' or '.join(_ALPHA)}, or leave {option}= out"
         raise ValueError(f"{target}: {option}= needs a format with transparency. {cure}")
@@ -173,7 +173,7 @@ def free_name(suffix: str = ".png") -> Path:
 
 
 def target_file(path: str | os.PathLike[str], endings: tuple[str, ...] = (*IMAGES, *PAGES)) -> Path:
-    """Return the path of a file to write, checked for an existing folder and a known extension."""
+    """Return the path of a file to write, after a check that its folder exists and its extension is in ``endings``."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileError(f"{target}: the folder {target.parent} does not exist. Make it first")
@@ -216,7 +216,7 @@ class Words(NamedTuple):
 
 @contextmanager
 def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
-    """Yield the plain texts of a plotter, which are hidden until the context ends."""
+    """Hide the plain texts (`_is_plain`) of a plotter until the context ends, and yield them."""
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
@@ -360,7 +360,7 @@ _SILENT, _BETWEEN = 2.0, (0.2, 5.0)  #: seconds before the first message, and be
 
 
 def telling(what: str, rows: Iterable[T], total: int) -> Iterator[T]:
-    """Yield rows, and print progress on stderr if they take more than two seconds."""
+    """Yield the items of ``rows``, and print progress on stderr if the loop takes more than two seconds."""
     terminal = sys.stderr.isatty()
     begin, end = ("\r", "") if terminal else ("", "\n")
     is_reported, due = False, monotonic() + _SILENT

@@ -60,7 +60,7 @@ def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float,
 
 
 def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
-    """Return the middle and radius of the ball to look at: both bodies, or the surroundings of a far smaller body."""
+    """Return the centre and radius of the ball to look at: around both bodies, or near a body that is far smaller."""
     witness = np.array([result.point_a, result.point_b])
     ball = ball_of(np.concatenate([*bodies, witness]))
     sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
@@ -103,7 +103,7 @@ def side_view(n: Array) -> Array:
 
 
 def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
-    """Return the target and the position of the nearest camera that shows all points of the ball in a 4:3 picture."""
+    """Return the target and the position of the nearest camera that shows all points in the ball in a 4:3 picture."""
     right = np.cross(up, view)
     right /= np.linalg.norm(right)
     axes = np.array([right, np.cross(view, right), view])
@@ -157,7 +157,7 @@ def camera_of(drawing: Drawing) -> Camera:
 
 
 def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
-    """Return the models of the hulls of a result in world axes. A convex or missing model is None."""
+    """Return the two models whose hulls were compared, in world axes. A convex or missing model is None."""
     poses = (result.pose_a, result.pose_b)
     return [
         None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)

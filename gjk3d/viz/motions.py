@@ -216,14 +216,14 @@ def movers_of(checker: Checker, poses: Array, moved: Mapping[str, Array]) -> lis
 
 
 def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: str) -> list[tuple[str, str]]:
-    """Return the legend of `movers_of`. Of the moving obstacles it names those with a unique colour."""
+    """Return the legend, (text, colour), of `movers_of`. Moving obstacles are named while the palette has colours."""
     moving = [(mover.name, mover.color) for mover in movers if mover.name in [*moved][: len(PALETTE)]]
     around = [("obstacles", THINGS)] if any(mover.poses is None for mover in movers) else []
     return [(robot, LINKS[0]), *moving, *around, (hit, HIT)]
 
 
 def play_of_travel(travelled: Travel, title: str | None) -> Play:
-    """Return the play of a robot along a path. The title is next to the robot's name."""
+    """Return the play of a robot along a path. The robot's name follows the title."""
     checker = travelled.checker
     name = checker.robot.name or "robot"
     scene = robots.draw_robot(checker, Style(), q=travelled.way.q, labels=False)
@@ -382,7 +382,7 @@ def write_page(
 
 
 def _scene(play: Play, fps: float) -> dict[str, Any]:
-    """Return the data of all items, relative to the picture's middle and size, so that float32 is sufficient."""
+    """Return the data of all items. Lengths are relative to the picture's middle and size, because they are float32."""
     center, size = play.whole.ball
     items = []
     for mover in play.movers:

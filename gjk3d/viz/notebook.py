@@ -100,7 +100,7 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
 
 
 def _packed(page: str) -> Packed:
-    """Return a compressed page, and the sizes of its text and of the extracted blobs."""
+    """Return a compressed page, and the sizes in bytes of its text and of its base64 strings, which are stored once."""
     blobs: dict[bytes, int] = {}
 
     def out(match: re.Match[str]) -> str:
@@ -126,7 +126,7 @@ def _png(image: Any) -> str:
 
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
-    """Return a still with the frame over it, a frame without a still, or a still with a note instead of a page."""
+    """Return the HTML of a figure: the still with the page's frame over it, the frame, or the still with a note."""
     picture, height = "", "height:600px;"
     if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"

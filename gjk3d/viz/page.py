@@ -141,8 +141,8 @@ def write_viewer(
 def _moved(result: Distance, share: float) -> Distance:
     """Return the result after B moved along the normal by a share of the translation to touch or to separate.
 
-    The distance then grows by the length of this translation. The bounds grow by it too, since no translation changes a
-    distance by more than its length, and the witness points move with the bodies.
+    The distance and its bounds grow by the length of this translation, since no translation changes a distance by more
+    than its length. The witness points move with the bodies.
     """
     by = -share * float(result.distance)
     moved = copy(result)
@@ -265,7 +265,7 @@ def write_drawing(drawing: Drawing, path: Path, facts: Mapping[str, str] | None 
 
 
 def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
-    """Return the data of all items, relative to the picture's middle and size, so that float32 is sufficient."""
+    """Return the data of all items. Lengths are relative to the picture's middle and size, because they are float32."""
     center, size = drawing.ball
     items, left, out = [], MAX_DRAWN, 0
     for item in ready(drawing.items, center, size):
@@ -288,7 +288,7 @@ def _scene_of(drawing: Drawing, words: list[str]) -> dict[str, Any]:
 
 
 def item_data(item: Item, center: Array, size: float) -> dict[str, Any]:
-    """Return an item in the format of the viewer of pages, in units of the picture."""
+    """Return an item in the format of the viewer of pages, with lengths relative to ``center`` and ``size``."""
     points = (item.vertices - center) / size
     entry = {name: getattr(item, name) for name in ("look", "name", "color", "opacity", "width", "framed")}
     entry["middle"] = points.mean(axis=0).tolist()

@@ -112,7 +112,7 @@ def panel_of(plotter: pyvista.Plotter) -> tuple[int, int]:
 
 
 def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
-    """Make the keys n and p show the next and the previous drawing if there are several."""
+    """Make the keys n and p of the window show the next and the previous drawing, if the drawing has `Steps`."""
     steps = drawing.steps
     if steps is None or steps.total < 2:
         return
@@ -164,7 +164,7 @@ def make_room(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> None
 
 
 def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
-    """Return points in front of the camera in the panel, whose corners are at -1 and 1."""
+    """Return the points in front of the camera in coordinates of the panel, (n, 2), which are -1 and 1 at its edges."""
     import pyvista
 
     wide, tall = panel_size(plotter)
@@ -175,7 +175,7 @@ def _projected(plotter: pyvista.Plotter, points: Array) -> Array:
 
 
 def _free_edges(plotter: pyvista.Plotter, points: Array, edges: list[Box]) -> list[bool]:
-    """Return whether points (n, 3) leave the captions and the legend free."""
+    """Return for the captions and for the legend whether no point of ``points`` (n, 3) is behind them."""
     projected = _projected(plotter, points)
     return [not len(projected) or _parted(projected, (2.0 * low - 1.0, 2.0 * high - 1.0)) for low, high in edges]
 
@@ -324,7 +324,7 @@ class Posed:
         aim(plotter, camera)
 
     def signs(self, *words: str) -> Drawing:
-        """Return an empty drawing with the size of all bodies, for the markers of a moment."""
+        """Return a drawing without items for the markers of a moment. Its ball to look at contains all bodies."""
         return Drawing(words=list(words), focus=self._ball)
 
     def set(

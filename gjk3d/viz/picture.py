@@ -248,6 +248,7 @@ def to_pyvista(
     Parameters
     ----------
     x : shape, Mesh, Compound, VoxelGrid, PointCloud, HeightField, Surface, PolyData, or a result
+        The object to convert.
     pose : (4, 4) float, optional
         Pose of ``x``.
     resolution : int
@@ -373,7 +374,7 @@ def in_window(
     size: tuple[int, int] = _SIZE,
     begin: Callable[[T], None] = lambda drawn: None,
 ) -> tuple[T, Path | None]:
-    """Return an object that is made in the given plotter or in a new window, and the path of a written file.
+    """Return the result of ``make``, called with the given plotter or a new window, and the path of a written file.
 
     Without a window, the first picture is saved, and stderr names the file if ``path`` is None. A notebook shows the
     picture instead.
@@ -444,7 +445,7 @@ def drawing_as_asked(
     plotter: pyvista.Plotter | None = None,
     **options: Any,
 ) -> Drawing:
-    """Return the drawing for the arguments of `show`. The plotter is the one that it will be added to."""
+    """Return the drawing for the arguments of `show`. Default colours are those that ``plotter`` does not use yet."""
     for name in options:
         if name in COMMON:
             raise TypeError(f"the option {name!r} does not exist. Use {COMMON[name]}")
@@ -465,7 +466,7 @@ def drawing_as_asked(
 
 
 def aim_at(drawing: Drawing, look: Look) -> None:
-    """Set the wished camera of a drawing."""
+    """Set the camera and the background of a drawing from the options of `show`."""
     view, up = look.view, look.up
     if isinstance(view, str):
         if view not in _VIEWS:
@@ -500,7 +501,7 @@ def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> note
 
 
 def bundle(x: Any) -> notebook.Bundle:
-    """Return the figure of an object for a notebook, or only text if it cannot be drawn.
+    """Return the figure of an object for a notebook, or only text for an object that cannot be drawn.
 
     Every class with a picture calls this function through `gjk3d.shown`.
     """

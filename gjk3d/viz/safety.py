@@ -81,7 +81,7 @@ def _play(report: SafetyReport) -> Play:
 
 
 def _clear_view(movers: Sequence[Mover], k: int, moment: Moment) -> tuple[Array, float, Array] | None:
-    """Return the centre and radius of a ball around a moment's pair, and the direction from which least hides it."""
+    """Return centre and radius of a ball around a moment's pair, and the view direction in which least is in front."""
     if moment.ends is None or not moment.hit:
         return None
     bodies = {

@@ -114,13 +114,13 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
 
 
 def box_lines(corners: Array) -> Array:
-    """Return the twelve edges of each box as segments, (12 n, 2, 3). The last axis of its corners is the fastest."""
+    """Return the edges of boxes as segments, (12 n, 2, 3). In the order of a box's corners, z changes first, then y."""
     pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
     return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
 
 
 def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
-    """Return the union of the triangles of several solids."""
+    """Return the triangles of several solids as one solid."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
     faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
     points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])

@@ -215,6 +215,7 @@ class Slid:
     state : State or None
         The colliding pairs and the closest pair, or None for a Robot without a Checker.
     sliders : dict of str to vtkSliderWidget
+        The sliders by their labels.
     """
 
     def __init__(
@@ -253,7 +254,7 @@ class Slid:
         return np.concatenate([np.zeros((0, 3)), *ends])
 
     def move(self, q: Row) -> State | None:
-        """Set the configuration of the robot and the sliders, and return the state."""
+        """Set the configuration of the robot and the sliders, and return the collisions or the closest pair."""
         self.q = np.array(self._robot.configurations(q)[0][0])
         for label, widget in self.sliders.items():
             widget.GetRepresentation().SetValue(self.q[self._numbers[label]])

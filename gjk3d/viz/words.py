@@ -69,7 +69,7 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
 
 
 def unveil(plotter: pyvista.Plotter, free: list[bool]) -> None:
-    """Remove the light background of captions and legend where no body is behind the text."""
+    """Remove the light background of the captions, or the legend, if its entry in ``free`` is True."""
     for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True):
         for name, actor in plotter.renderer.actors.items():
             if is_free and name.startswith(prefix):
@@ -118,7 +118,7 @@ def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
 
 
 def _next_to(spot: Array, out: Array, free: Array, size: Array, room: Box, occupied: list[Box], inside: bool) -> Array:
-    """Return the lower left corner of a label next to its point, away from the middle, other labels and free points."""
+    """Return the lower left corner, in pixels, of a label at ``spot`` that hides no label and no point of ``free``."""
     angle = float(np.arctan2(out[1], out[0]))
     best, least = spot, np.inf
     for turn in _TURNS:

@@ -169,7 +169,11 @@ def test_nothing_asked_nothing_answered():
         ({"index_pairs": [(2, 2)]}, gk.errors.UnsupportedPair, ("Halfspace", "large Box")),
         ({"poses": np.eye(4)}, gk.errors.ShapeError, ("poses", "(4, 4)", "(n, 4, 4)")),
         ({"poses": np.tile(np.eye(4), (2, 1, 1))}, gk.errors.ShapeError, ("poses", "2 rows", "3 shapes")),
-        ({"poses": np.tile(np.eye(4), (3, 2, 1, 1))}, gk.errors.ShapeError, ("poses", "3 rows", "1 index_pairs")),
+        (
+            {"poses": np.tile(np.eye(4), (3, 2, 1, 1))},
+            gk.errors.ShapeError,
+            ("poses", "3 rows", "1, one for each row of index_pairs"),
+        ),
         ({"poses": np.full((3, 4, 4), np.nan)}, gk.errors.PoseError, ("poses[0]", "[0, 0]", "nan")),
         (
             {"poses": [[np.eye(4), np.diag([2, 2, 2, 1])]]},

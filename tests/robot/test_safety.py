@@ -110,7 +110,7 @@ def test_a_report_as_text_json_and_page(tmp_path):
     empty = checker.safety({"stay": [[0.0, 0.0], [0.0, 0.0]]})
     assert empty
     assert "1 of 1" in empty.to_text()
-    with pytest.raises(Gjk3dError, match=r"safety.*\{\}.*mapping.*not empty"):
+    with pytest.raises(Gjk3dError, match=r"safety.*\{\}.*mapping.*that is not empty"):
         checker.safety({})
 
 

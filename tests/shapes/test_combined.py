@@ -152,7 +152,7 @@ def test_a_sweep_of_more_pieces_is_tighter():
         (lambda: gk.ConvexUnion(gk.Sphere(1), [gk.Sphere(2)]), ShapeError, ("shapes[1]", "list", "gjk3d.Box")),
         (lambda: gk.Swept(gk.Sphere(1), (1, 2)), ShapeError, ("motion", "(1, 2)")),
         (lambda: gk.Swept(gk.Sphere(1), (1, 2, np.nan)), ShapeError, ("motion", "nan")),
-        (lambda: gk.Swept(gk.Sphere(1), gk.Motion([np.eye(4)] * 3)), ShapeError, ("3 motions", "motion[0]")),
+        (lambda: gk.Swept(gk.Sphere(1), gk.Motion([np.eye(4)] * 3)), ShapeError, ("3 rows", "motion[0]")),
         (lambda: gk.Swept(gk.Sphere(1), gk.Motion(angular=(0, 0, 1)), 0), ShapeError, ("pieces", "0")),
         (lambda: gk.ConvexUnion(*[gk.Sphere(1)] * 5000), ShapeError, ("5000 parts", "4096", "gjk3d.ConvexHull")),
     ],

@@ -198,7 +198,7 @@ def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[s
 
 
 def check_assembly(assembly: object, of: str) -> None:
-    """Raise a TypeError for a value that is not an assembly."""
+    """Raise a TypeError unless a value is an assembly. ``of`` is the name of the function that got the value."""
     if not isinstance(assembly, Assembly):
         raise TypeError(
             f"{of} needs an Assembly, not {kind_of(assembly)}. Use Assembly.load(paths) or Assembly.of(meshes)."
@@ -375,7 +375,7 @@ class _Spacing:
         self._points: dict[int, tuple[float, float]] = {}
 
     def of(self, key: str, pieces: list[tuple[Any, Any]]) -> float:
-        """Return the spacing of a part in the frame of the assembly."""
+        """Return the spacing of the vertices of the part at node ``key`` in the frame of the assembly."""
         spacing, reach = self._of_points(pieces[0][0])
         for geometry, _ in pieces[1:]:
             spacing, reach = map(max, (spacing, reach), self._of_points(geometry))

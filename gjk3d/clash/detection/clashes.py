@@ -29,7 +29,7 @@ class LazyRows(Sequence[T]):
 
     @abstractmethod
     def _some(self, rows: slice) -> Iterable[T]:
-        """Return some of the items."""
+        """Return the items of a slice of rows."""
 
     def __iter__(self) -> Iterator[T]:
         for start in range(0, len(self), _BLOCK):
@@ -63,7 +63,7 @@ class LazyRows(Sequence[T]):
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:
-    """Return rows as nested tuples, or as numbers. A row that contains only nan is None."""
+    """Return the rows of an array as nested tuples, or as numbers if it has one axis. A row of only nan is None."""
     rows = values.tolist()
     for _ in range(values.ndim - 2):
         rows = [tuple(map(tuple, row)) for row in rows]
@@ -109,12 +109,12 @@ class Clash:
     distance : float or None
         The signed distance. It is negative for an overlap.
     depth : float or None
-        The length of the separating translation `mtv` of B, or 0 without an overlap. `distance_kind` states whether
-        this length is exact or a bound.
+        The length of the separating translation `mtv` of part B, or 0 without an overlap. `distance_kind` states
+        whether this length is exact or a bound.
     mtv : (3,) float or None
-        The shortest known translation of B that separates the parts.
+        The shortest known translation of part B that separates the parts.
     normal : (3,) float or None
-        The unit vector from A to B.
+        The unit vector from part A to part B.
     point_a, point_b : (3,) float or None
         The witness points, which are the nearest points of both parts, or the deepest points in the other part.
     point : (3,) float or None
@@ -298,7 +298,7 @@ def objects(values: Sequence[Any]) -> Objects:
 
 
 def column(name: str, values: Sequence[Any]) -> NDArray[Any]:
-    """Return a field of findings as a column."""
+    """Return the values of a field of findings as an array of numbers, of codes, or of objects."""
     if name in _CODES:
         return np.array([_CODES[name].index(value) for value in values], dtype=np.int8)
     if name in _NUMBERS:
@@ -366,7 +366,7 @@ class Clashes(LazyRows[Clash]):
         return vectors(values) if name in _NUMBERS else items
 
     def subset(self, rows: slice | Ints | Bools) -> Clashes:
-        """Return the findings of some rows."""
+        """Return the findings of the selected rows."""
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
@@ -395,7 +395,7 @@ class Clashes(LazyRows[Clash]):
         return cls(parts, {name: np.concatenate([part.columns[name] for part in many]) for name in fields_set})
 
     def ids(self, rows: slice | Ints | Bools = slice(None)) -> list[str]:
-        """Return the ids of the findings of some rows, or of all findings."""
+        """Return the ids of the findings of the selected rows, by default of all findings."""
         ids: list[str] = self.columns["id"][rows].tolist()
         if None in ids:
             kinds, idents = self.columns["kind"][rows].tolist(), self.parts.idents
@@ -405,7 +405,7 @@ class Clashes(LazyRows[Clash]):
         return ids
 
     def note(self, rows: Ints, words: str) -> None:
-        """Add a text to the notes of the findings of some rows."""
+        """Add the text ``words`` to the note of each finding of the selected rows."""
         notes = self.columns["note"]
         notes[rows] = [f"{note}; {words}".removeprefix("; ") for note in notes[rows]]
 

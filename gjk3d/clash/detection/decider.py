@@ -55,7 +55,7 @@ def _planes(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _room(points: Array, outer: Mesh) -> float:
-    """Return the smallest depth of points below the faces of a convex solid; negative if a point is outside."""
+    """Return the least depth of points below the face planes of a convex solid; negative if a point is outside."""
     normals, offsets = _planes(outer)
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
@@ -131,7 +131,7 @@ class Decider:
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
-        """Return the finding of a pair in the frame of A, or None if it is free. m is the pose row of B."""
+        """Return the finding of a pair in the frame of A, or None for a free pair. m is the pose row of B."""
         self.corners = None
         # the bodies of a part are united, because inner walls are not surface and overlaps must not count twice
         a, b = union_of(a).mesh, union_of(b).mesh
@@ -315,7 +315,6 @@ def _of_hulls(kind: str, hulls: Distance) -> Clash:
 
 
 def _hollow(a: Mesh, b: Mesh) -> str:
-    """Return the note on parts that are not closed."""
     opened = [name for name, mesh in (("A", a), ("B", b)) if not mesh.is_watertight]
     if not opened:
         return ""
@@ -381,7 +380,7 @@ class Decisions:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return the distance of the hulls of each query, or None if it exceeds the reach of the query."""
+        """Return for each query the signed distance of the hulls, or None if the distance exceeds the query's reach."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
@@ -403,7 +402,7 @@ class Decisions:
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Return the decision of each pair of a batch, or None if its hulls are farther apart than the reach."""
+        """Return the decision of each query, or None if its hulls are farther apart than the reach of the query."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
@@ -412,7 +411,7 @@ class Decisions:
     def run_here(
         self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
     ) -> Iterator[Decision | None]:
-        """Yield the decisions in order.
+        """Yield the decision of each query in order, or None, computed by threads of this process.
 
         Pairs are decided in batches, so the memory does not grow with their number.
         """
@@ -430,7 +429,7 @@ class Decisions:
 
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
-        """Yield the decisions of a cluster in order."""
+        """Yield the decision of each query in order, or None, computed by a cluster."""
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided

@@ -123,7 +123,7 @@ class Findings:
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
-        """Store or count findings, and call the callback with each. ``pairs`` states which pairs have a finding.
+        """Store or count findings, and call the callback with each. ``pairs`` has a bool per pair: it has a finding.
 
         ``step`` is called after each pair. If it raises an error, the findings so far are stored.
         """
@@ -202,8 +202,8 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     The part with most of the remaining findings is selected repeatedly. Parts that moved are selected first. This is a
     greedy vertex cover of a graph whose edges are the findings (Chvatal 1979).
 
-    Only open findings of kinds that must be repaired are used. ``moved`` are the parts that moved since the baseline,
-    and their translations. Each cause explains at least three findings.
+    Only open findings of kinds that must be repaired are used. ``moved`` has the translation of each part that moved
+    since the baseline, by the name of the part. Each cause explains at least three findings.
 
     Examples
     --------

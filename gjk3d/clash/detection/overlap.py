@@ -23,15 +23,15 @@ class BodyPair(NamedTuple):
     m: Array = SAME_FRAME
 
     def to_a(self, points: Array) -> Array:
-        """Return points of the frame of B in the frame of A."""
+        """Transform points from the frame of B to the frame of A."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved(self.m, points))
 
     def to_b(self, points: Array) -> Array:
-        """Return points of the frame of A in the frame of B."""
+        """Transform points from the frame of A to the frame of B."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved_back(self.m, points))
 
     def rotated(self, directions: Array) -> Array:
-        """Return directions of the frame of B in the frame of A."""
+        """Rotate directions from the frame of B to the frame of A."""
         return directions if self.m is SAME_FRAME else directions @ parts(self.m)[0].T
 
     @property
@@ -60,7 +60,7 @@ LOOKED_AT = 65536  #: the largest number of pairs of intersecting faces that are
 
 
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
-    """Return a lower bound of the depth of the overlap of two parts, and the point of the bound.
+    """Return a lower bound of the depth of the overlap of two parts, and the sample point that gives the bound.
 
     A point inside both parts is the centre of a ball in each part. The radius is the distance to the surface. A
     separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
@@ -110,7 +110,6 @@ def area(vertices: Array, faces: Ints) -> float:
 
 
 def _within(shared: Overlap) -> Array:
-    """Return points inside an intersection, which are the midpoints of chords that start at its largest faces."""
     first, edge_1, edge_2 = np.moveaxis(shared.vertices[shared.faces], 1, 0)
     edge_1, edge_2 = edge_1 - first, edge_2 - first
     cross = np.cross(edge_1, edge_2)
@@ -134,7 +133,7 @@ def _within(shared: Overlap) -> Array:
 
 
 def _spread(vertices: Array, faces: Ints) -> Array:
-    """Return corners and the centers of edges and faces. If there are too many, an even sample of them is returned."""
+    """Return the corners of faces, and the centers of edges and faces: at most `_MOST` points at even intervals."""
     corners = vertices[faces]
     middles = corners.mean(axis=1)
     edges = 0.5 * (corners + np.roll(corners, 1, axis=1))
@@ -145,7 +144,10 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 
 def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
-    """Return a central common point of two surfaces, and the direction from A to B at this point."""
+    """Return a common point of two surfaces, the most central one, and the unit vector from A to B at this point.
+
+    Both are None if no faces intersect, and the vector is None if the normals of the faces do not define it.
+    """
     trees = pair.trees
     faces = trees.meeting_faces(LOOKED_AT)
     if not len(faces):

@@ -146,7 +146,10 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return an upper bound of the distance between the positions of a point of a shape at two poses."""
+    """Return for each row an upper bound of the distance between the positions of a shape's point at poses a and b.
+
+    ``reach`` is the greatest coordinate of a point of the shape.
+    """
     turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
     # the distance of a corner from the origin is at most sqrt(3) times the largest coordinate
     away: Array = np.sqrt(3.0 * (turned * turned).sum(axis=1)) * reach + np.sqrt((shifted * shifted).sum(axis=1))
@@ -154,7 +157,7 @@ def _away(a: Array, b: Array, reach: Array) -> Array:
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the index of the earlier pose that replaces it, or its own index. Most are not replaced."""
+    """Return for each pose the index of the earlier pose that replaces this pose, or the pose's own index."""
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # powers of two
     _, pair = _distinct(shapes.astype(np.float64))
@@ -229,7 +232,10 @@ class Twins:
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
-        """Return which pairs of a range are not free, the distinct decisions, and each such pair's decision by number.
+        """Return the result of the pairs ``start`` to ``stop`` - 1, as three values.
+
+        These are a bool for each pair (True unless it is free), the distinct decisions of the pairs that are not free,
+        and for each of these pairs the index of its decision.
 
         Each pair can be queried only once.
         """
@@ -279,7 +285,7 @@ def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
 
 
 def _moved(rows: Array, vectors: Array, shift: float) -> Array:
-    """Return points at pose rows, (n, 3). With a ``shift`` of 0 they are directions."""
+    """Return points transformed by pose rows, (n, 3). With ``shift`` 0 the vectors are only rotated."""
     x, y, z = vectors.T[:, :, None]
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0

@@ -206,7 +206,6 @@ class Shapes:
 
 
 def _rotation(linear: Array) -> Array | None:
-    """Return the rotation nearest to a matrix, or None for a singular matrix or one that is not finite."""
     if not np.isfinite(linear).all():
         return None
     scale = float(np.abs(linear).max())

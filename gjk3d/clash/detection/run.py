@@ -242,7 +242,7 @@ class Run:
         self.unfollowed = 0  #: the number of pairs that move relative to each other, until these are checked
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Return whether pairs belong to the selection."""
+        """Return whether the pairs of parts i and j are selected: one part is in ``in_a``, the other is in ``in_b``."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
@@ -316,7 +316,7 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs at rest relative to each other, in batches of ``together`` pairs."""
+        """Decide the pairs of parts that do not move relative to each other, in batches of ``together`` pairs."""
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
@@ -385,7 +385,7 @@ class Run:
         return self._clashes(a, b, decisions, which, rows[i], twins.tolerances[numbers], slacks), reported.tolist()
 
     def _follow(self, moving: Moving, threads: Aside, step: _Wait) -> None:
-        """Decide the pairs that move relative to each other, over the whole motion."""
+        """Decide the pairs of parts that move relative to each other, over the whole motion."""
         wanted = [
             pair
             for pair in moving.close(self.clearance, self.tolerances)
@@ -552,7 +552,7 @@ def _flaws(mesh: Mesh) -> list[str]:
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:
-    """Return the parts of the report. Values that need a hull are None for shapes that were not examined."""
+    """Return the rows of parts for the report. Values that need a hull are None for shapes not in ``examined``."""
     facts: list[tuple[int, bool | None, bool | None]] = [
         (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)
@@ -568,7 +568,7 @@ def _rows(run: Run, examined: Collection[int]) -> PartRows:
 
 
 def _checked(run: Run) -> Callable[[str, str], bool]:
-    """Return a function of two names: whether the run checked the pair, or one of its parts is missing."""
+    """Return a function of two names that returns True if the run checked the pair, or lacks one of its parts."""
     number = {part.name: k for k, part in enumerate(run.parts)}
 
     def checked(a: str, b: str) -> bool:

@@ -40,5 +40,5 @@ class Tolerances(NamedTuple):
     facets: Array
 
     def of(self, i: Any, j: Any) -> Any:
-        """Return the tolerances of pairs."""
+        """Return the tolerance of each pair of parts with the numbers i and j."""
         return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])

@@ -151,7 +151,7 @@ def to_bcf(
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     now = (created or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(kinds, str) or not set(kinds) <= set(KINDS):
-        raise ShapeError(f"kinds is {kinds!r:.80}, expected names of {', '.join(KINDS)}")
+        raise ShapeError(f"kinds is {kinds!r:.80}, expected a list of some of {', '.join(KINDS)}")
     content = io.BytesIO()  # an error must not damage an existing file
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         stated = Element("Version", VersionId="2.1")
@@ -477,7 +477,6 @@ class _Entries:
         self.names = set(names)
 
     def tree(self, name: str) -> Element:
-        """Return the root element of an entry."""
         with self._archive.open(name) as entry:
             data = entry.read(MAX_ENTRY + 1)
         self._left -= len(data)
@@ -630,7 +629,7 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
 
 
 def _mark(value: str, at: str, by: str, earlier: Mark | None) -> Mark:
-    """Return a mark with the date in the file, or with the current time if this date is missing or not later."""
+    """Return a mark with the date ``at``, or with the current time if ``at`` is empty or not later than ``earlier``."""
     return Mark(at if at and (earlier is None or at > earlier.at) else now(), by, value)
 
 

@@ -196,7 +196,7 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
 
 
 def _share_of_turn(row: Array) -> float:
-    """Return the share of a motion that contains all its poses. It is less than 1 for a rotation of several turns."""
+    """Return the share of a motion, 0 to 1, in which a rotation makes its first full turn, so that all poses occur."""
     turn = float(np.linalg.norm(row[TURN:REFERENCE]))
     return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 

@@ -150,7 +150,7 @@ def _numbers(value: Any) -> bool:
 
 
 def _number(x: Any) -> bool:
-    """Return whether a value is a number in the range of floats. It may be infinite or nan."""
+    """Return whether a value is a float, which may be infinite or nan, or an integer in the range of floats."""
     return isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 1e300)
 
 
@@ -330,7 +330,9 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     Returns
     -------
     times : (n,) float
+        The ascending times.
     poses : (n, 4, 4) float
+        The displacements from the drawn pose, with lengths times ``scale``.
 
     Raises
     ------

@@ -187,7 +187,6 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
 
 
 def _turns(along: Array, angles: Array) -> Array:
-    """Return the rotations by angles about a unit vector, (n, 3, 3), by the formula of Rodrigues."""
     x, y, z = along.tolist()
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     half = np.sin(0.5 * angles)[:, None, None]
@@ -220,7 +219,7 @@ def _bent(turns: Array) -> Array:
 
 
 class Linkage:
-    """Joints and couplings, which give the displacement of every body at any time.
+    """Joints and couplings, which determine the displacement of every body at any time.
 
     ``times`` are the times of the first and the last row of every drive, ``size`` is the size of the assembly, and
     ``units`` are the units of time and length for messages.
@@ -263,7 +262,7 @@ class Linkage:
         self._solved: dict[float, Array] = {}
 
     def _ordered(self) -> list[str]:
-        """Return the bodies, with each parent before its children."""
+        """Return the names of the bodies that joints place, with each parent before its children."""
         order: list[str] = []
         for body in self.tree:
             chain: list[str] = []
@@ -345,7 +344,10 @@ class Linkage:
         return poses
 
     def _open(self, times: Array, unknown: Array) -> Array:
-        """Return the residuals of the loops at each time. Rotations are multiplied by the size of the assembly."""
+        """Return the residuals of the closing joints at each time as lengths, (n, k).
+
+        Residual rotations are multiplied by the size of the assembly.
+        """
         values = self._values(times, unknown)
         poses, out = self._poses(values), []
         for joint in self.closing:
@@ -359,7 +361,7 @@ class Linkage:
 
     @property
     def _scale(self) -> Array:
-        """The change of each unknown that is comparable to a radian."""
+        """The unit of each unknown: 1 radian for a rotation, the size of the assembly for a translation."""
         return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
 
     def begin(self, grid: Array) -> None:

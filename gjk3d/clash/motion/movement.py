@@ -104,8 +104,8 @@ class Movement:
         if self.couplings and not self.joints:
             coupling = self.couplings[0]
             raise ShapeError(
-                f"Movement: {coupling.joint!r} is coupled to {coupling.to!r}, but couplings need joints. Move a body"
-                " with a track by a joint with a drive instead."
+                f"Movement: a coupling names {coupling.joint!r} and {coupling.to!r}, but there are no joints. Move both"
+                " bodies by joints, one of them with a drive, in place of tracks."
             )
 
     @property
@@ -157,7 +157,7 @@ class Movement:
         return {name: tracks[body] for name, body in owner.items()}
 
     def _parent(self, joint: Joint, names: Sequence[str], owner: Mapping[str, str]) -> str:
-        """Return the body of the parent of a joint, or an empty text for the ground and for static parts."""
+        """Return the name of the moving body that is a joint's parent, or an empty text for ground and static parts."""
         if not joint.parent:
             return ""
         what = f"joint {joint.name!r}: its parent"
@@ -175,7 +175,9 @@ class Movement:
         (body,) = bodies
         if body in self.given:
             raise ParseError(
-                f"{what} {joint.parent!r} has a track, and joints follow only joints. Move it by a joint with a drive."
+                f"{what} {joint.parent!r} has a track, expected a body that a joint moves. Give it a joint with a "
+                "drive in place"
+                " of its track."
             )
         return body
 
@@ -211,7 +213,7 @@ def _times(times: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
-        raise ShapeError(f"Movement: times are {times!r}, expected a begin and a later end")
+        raise ShapeError(f"Movement: times are {times!r}, expected (begin, end) with begin < end")
     if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
             f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."
@@ -278,7 +280,10 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
-    """Return the track through poses. Intervals are halved until the errors of the corners are within the accuracy."""
+    """Return the track of screw motions through the poses that the function ``poses`` returns at times.
+
+    The intervals of ``grid`` are halved until the errors of the positions of ``corners`` are within the accuracy.
+    """
     begin, end, accepted, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
     while len(begin):
         middle, screw = 0.5 * (begin + end), Motion.between(poses(begin), poses(end), kind="screw")

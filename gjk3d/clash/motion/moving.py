@@ -46,11 +46,11 @@ class Course:
         second to the third time of an interval was computed only at many times; or parts that slide on each other may
         clash between the computed times.
     least : (float, float)
-        Bounds of the smallest clearance, both 0 if the parts touch or clash.
+        Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float
-        The time of the upper bound, or of the deepest clash.
+        The time of the upper bound of the clearance, or of the deepest clash.
     inside : float
-        A lower bound of the penetration at this time.
+        A lower bound of the penetration at the time ``when``, in the unit of the report.
     series : tuple of (float, float, float, float)
         Rows for a chart: a time, the bounds of the gap, and a lower bound of the penetration.
     """
@@ -97,7 +97,7 @@ class MotionRecord:
 
     @cached_property
     def courses(self) -> dict[tuple[str, str], Course]:
-        """The pairs by their names."""
+        """The record of each pair in ``pairs``, by the names of its two parts."""
         return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:
@@ -172,7 +172,10 @@ class Moving:
         return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
-        """Return the pairs, i < j, that move relative to each other and whose swept boxes are close enough."""
+        """Return the pairs, i < j, that move relative to each other and whose swept boxes are within a limit.
+
+        The limit is the clearance or the tolerance of the pair, whichever is larger.
+        """
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
             [
@@ -185,7 +188,7 @@ class Moving:
         return [(i, j) for i, j in pairs if not self.together(i, j)]
 
     def follow(self, i: int, j: int, tolerance: float) -> Passage:
-        """Return the passage of a pair."""
+        """Return the clashes and the smallest clearance of the parts i and j over the whole motion."""
         begin, end = self.movement.times
         width, slack = TIMES * (end - begin), float(self.slacks[i] + self.slacks[j])
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()

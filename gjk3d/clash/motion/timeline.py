@@ -102,7 +102,7 @@ class Timeline:
     # --- at one time -----------------------------------------------------------------------------------------------
 
     def sample(self, time: float) -> Sample:
-        """Return the sample at a time."""
+        """Return the bounds of the gap and the depth of the pair at a time. They are cached."""
         if time not in self._samples:
             self._samples[time] = self._compute(time)
         return self._samples[time]
@@ -146,7 +146,7 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return a time until which the gap is certified to exceed the clearance, and a time at which it is smaller.
+        """Return a time until which the gap provably exceeds the clearance, and a time at which the gap is smaller.
 
         Both times are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
         """
@@ -163,7 +163,7 @@ class Timeline:
     # --- all of it -------------------------------------------------------------------------------------------------
 
     def follow(self) -> Passage:
-        """Return the passage over the whole motion."""
+        """Return the clashes and the smallest clearance over the whole motion."""
         samples = [self.sample(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
         if all(sample.free for sample in samples):
             nearest = self._least(min(samples, key=lambda sample: sample.value))
@@ -192,7 +192,7 @@ class Timeline:
         return None
 
     def _contacts(self) -> Passage:
-        """Return the passage of a pair that is in contact at some time, or is not certified to be disjoint."""
+        """Return the result of `follow` for a pair that is in contact at some time, or not certified to be disjoint."""
         free: list[tuple[float, float]] = []
         clash: list[tuple[float, float]] = []
         todo: list[tuple[float, float, float]] = []
@@ -301,7 +301,7 @@ class Timeline:
 
 
 def moved(mesh: Mesh, pose: Array) -> Mesh:
-    """Return a mesh at a pose."""
+    """Return a mesh whose vertices are transformed by a (4, 4) pose."""
     return mesh._mapped(pose[:3, :3], pose[:3, 3])
 
 

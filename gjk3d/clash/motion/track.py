@@ -50,11 +50,11 @@ class Track(NamedTuple):
         return {"times": self.times.tolist(), "rows": self.rows.tolist(), "slack": self.slack}
 
     def which(self, time: float) -> int:
-        """Return the index of the motion at a time."""
+        """Return the index in ``rows`` of the motion at a time."""
         return int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.rows) - 1))
 
     def share(self, k: int, time: float) -> float:
-        """Return the elapsed share of a motion at a time."""
+        """Return the share, 0 to 1, of motion k that has elapsed at a time."""
         begin, end = self.times[k], self.times[k + 1]
         return float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
 
@@ -74,7 +74,7 @@ class Track(NamedTuple):
         return cut
 
     def speeds(self, bounds: Array) -> Array:
-        """Return an upper bound of the speed of any point of a body in a box (2, 3), for each motion, (n,)."""
+        """Return for each motion an upper bound of the speed of any point of a body that is in a box (2, 3), (n,)."""
         arms = np.abs(bounds[None] - self.rows[:, None, REFERENCE:]).max(axis=1)
         turns, shifts = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
         speeds: Array = (shifts + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)

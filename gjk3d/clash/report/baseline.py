@@ -20,6 +20,7 @@ from gjk3d.clash.motion.track import Track
 from gjk3d.clash.report.report import BY_DEFAULT, SCHEMA_VERSION, Input, PartRow, Report
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion
+from gjk3d.wording import count
 
 
 class _CourseFile(msgspec.Struct):
@@ -35,7 +36,6 @@ class _CourseFile(msgspec.Struct):
     series: tuple[tuple[Number, Number | None, Number | None, Number | None], ...] = ()
 
     def course(self) -> Course:
-        """Return the record of the pair."""
         values = msgspec.structs.asdict(self)
         values["series"] = tuple(tuple(inf if x is None else x for x in row) for row in self.series)
         return Course(**values)
@@ -54,8 +54,8 @@ class _TrackFile(msgspec.Struct):
         times, rows = np.array(self.times), np.array(self.rows).reshape(-1, 21)
         if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
             raise ParseError(
-                f"{where} has {times.size} times for {len(rows)} motions, expected one more than motions, in ascending"
-                " order. Write the file again, because it is damaged."
+                f"{where} has {count(times.size, 'time')} and {count(len(rows), 'motion')}, expected one time more than"
+                " motions, in ascending order. Write the file again, because it is damaged."
             )
         turns = rows[:, :9].reshape(-1, 3, 3)
         if np.abs(turns).max() > 2.0 or np.abs(turns @ turns.swapaxes(1, 2) - np.eye(3)).max() > 1e-6:
@@ -166,7 +166,7 @@ def _in(unit: str | None) -> str:
 
 
 def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
-    """Return a finding with all lengths multiplied. The old unit is appended to a note that contains numbers."""
+    """Return a finding with all lengths times ``factor``. The old ``unit`` is appended to a note that has numbers."""
     if factor == 1.0:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
@@ -214,8 +214,8 @@ def kinds_of(before: Report | None) -> dict[str, str]:
 def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return the open findings of an earlier report that a later run did not report.
 
-    ``present`` contains the ids of the earlier findings that the run reported. ``checked`` returns for two names
-    whether the run checked the pair, or one of its parts is missing. A pair that was not checked is not resolved.
+    ``present`` contains the ids of the earlier findings that the run reported. ``checked`` returns True for two names
+    if the run checked the pair, or lacks one of its parts. A pair that was not checked is not resolved.
     """
     return [
         replace(clash, status="resolved", group="")
@@ -230,7 +230,7 @@ _LONGER = 0.1  #: times within this share of the duration of a clash count as eq
 
 
 def within(clash: Clash, spans: tuple[Interval, ...]) -> bool:
-    """Return whether two parts clash only within these times, which have the form of `Clash.intervals`.
+    """Return whether two parts clash only within the times ``spans``, which have the form of `Clash.intervals`.
 
     Parts at rest clash at all times. The certified clash of each interval must be within a time
     at which ``spans`` do not exclude a clash.

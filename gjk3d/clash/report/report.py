@@ -265,7 +265,7 @@ class Report:
 
     @property
     def reading(self) -> tuple[str | None, float]:
-        """The unit of lengths in tables, pages and pictures, and the factor from `unit` to it."""
+        """The unit of lengths in tables, pages and pictures, and the factor that converts lengths from `unit` to it."""
         boxes = PartRows.of(self.parts).columns["bounds"]
         low, high = np.fmin.reduce(boxes[:, 0], initial=inf), np.fmax.reduce(boxes[:, 1], initial=-inf)
         return reading(self.unit, max(0.0, float((high - low).max())))

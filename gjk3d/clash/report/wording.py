@@ -74,7 +74,7 @@ def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0
 
 
 def inside(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the penetration, the depth of the deepest known point, as a lower bound. An unknown one is empty text."""
+    """Return a lower bound of the penetration, "≥ ..", as text. Without a known penetration the text is empty."""
     if clash.penetration is None:
         return ""
     if clash.penetration == 0.0:
@@ -88,7 +88,7 @@ def shared_volume(clash: Clash) -> str:
 
 
 def moment(time: float, report: Report, digits: int = 6) -> str:
-    """Return a time of the motion with its unit."""
+    """Return a time of the motion as text with its unit."""
     return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
 
 

@@ -101,7 +101,7 @@ def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) ->
 
 
 def _typed(name: str, value: Any, default: Any) -> list[str]:
-    """Return the words of an option on the command line, an empty list for the default value."""
+    """Return an option and its value as words of a command line, or an empty list if the value is the default."""
     if is_dataclass(value):
         return [word for x in fields(default) for word in _typed(x.name, getattr(value, x.name), x.default)]
     option = f"--{name.replace('_', '-')}"

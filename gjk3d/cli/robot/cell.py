@@ -63,7 +63,7 @@ class Model:
         )
 
     def files(self, *more: Path | str | None) -> tuple[Path, ...]:
-        """Return the input files, including others."""
+        """Return the SRDF and ``more`` files, without those that are None."""
         return tuple(Path(file) for file in (self.srdf, *more) if file is not None)
 
 
@@ -147,7 +147,7 @@ class Run(Output):
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1
 
     def check(self) -> None:
-        """Raise an error for two forms of output."""
+        """Raise an error if --json and --csv are both set."""
         if self.csv and self.json:
             raise UsageError("--json and --csv cannot be combined. Use one of them.")
 

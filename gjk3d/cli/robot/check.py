@@ -121,7 +121,7 @@ class Nearest(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The result of a configuration."""
+    """The collisions, the closest pair and the exceeded limits of a configuration."""
 
     number: int  #: the row, from 0
     q: NDArray[np.float64]

@@ -178,7 +178,7 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
 
 
 def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
-    """Return a note on the rows outside of the limits, with the number of these rows and the first row."""
+    """Return a note with the number of rows outside of the limits and the first of them, or an empty list."""
     import numpy as np
 
     q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)

@@ -182,7 +182,7 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
     end = "" if math.isnan(result.hit) else f", in collision at {above(result.hit)}"
     print_line(f"free up to {below(result.safe)} of this edge{end}")
     if result.q is not None:
-        print_line(f"q = {', '.join(number(value, 4) for value in result.q)}")
+        print_line(f"q = {', '.join(number(value, 4) for value in result.q)} (rad or m)")
 
 
 def _draw(

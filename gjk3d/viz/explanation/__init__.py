@@ -141,6 +141,7 @@ class Explanation:
     Attributes
     ----------
     result : Distance
+        The explained result.
     steps : list of Step
         The steps. A step has a ``sentence``, a simplex or polytope, a direction, a point and bounds.
     """

@@ -137,7 +137,7 @@ class Narrator:
         return self.steps
 
     def _fold(self) -> None:
-        """Replace the last steps with the same text of bounds by one step, since curved shapes take many such steps."""
+        """Replace the last steps whose bounds have the same text by one step. Curved shapes take many such steps."""
         read = [(step.phase, self._short(step.lower), self._short(step.upper)) for step in self.steps]
         alike, last = len(list(takewhile(read[-1].__eq__, reversed(read)))), self.steps[-1]
         if last.phase == "start" or alike < 3:
@@ -196,7 +196,7 @@ class Narrator:
         return self._format(x, x, 4)
 
     def _only(self, ahead: float) -> str:
-        """Return a text on how little farther a support point is, as the reason why it is not added."""
+        """Return the text "only .. farther" for a support point that is not added, ``ahead`` beyond the simplex."""
         if ahead <= self.rounding:
             return "no farther (up to rounding)"
         return f"only {with_unit(above(ahead, 2), self.unit)} farther"

@@ -212,7 +212,7 @@ class Window:
         self.go(0)
 
     def go(self, step: int) -> None:
-        """Show the step with the nearest number."""
+        """Show the step with the index ``step``, or the first or last step for an index out of range."""
         to = min(max(step, 0), self._last)
         if to == self.at:
             return
@@ -360,7 +360,10 @@ def _source(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def given_to(result: Distance, difference: Difference) -> list[dict[str, Any]] | None:
-    """Return both shapes, about the centre of A, for GJK in a page; None if pages lack the support mapping of one."""
+    """Return the data of both shapes about the centre of A, for GJK in a page.
+
+    The result is None if the page's scripts lack the support mapping of a shape.
+    """
     sides = []
     for k, shape in enumerate((result.shape_a, result.shape_b)):
         ints, floats = shape._packed

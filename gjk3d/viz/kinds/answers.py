@@ -115,7 +115,7 @@ def add_witness(drawing: Drawing, x: Distance, size: float, colors: Sequence[str
 
 
 def add_common(drawing: Drawing, surfaces: list[tuple[Array, Any]], convex: bool, size: float) -> bool:
-    """Add the overlap volume and intersection curve of two closed surfaces; return whether they have such a volume."""
+    """Add the overlap volume and intersection curve of two closed surfaces, and return whether a volume was added."""
     try:
         meshes = [Mesh(*surface) for surface in surfaces]
         if sum(len(mesh.faces) for mesh in meshes) > _MOST_TRIANGLES:
@@ -213,7 +213,7 @@ def draw_axis(x: Axis, style: Style, *, of: Any = None) -> Drawing:
 def _pair(
     x: Any, row: Array, style: Style, of: Any, opacity: float, title_text: str, also: str
 ) -> tuple[Drawing, tuple[Any, Any], list[Array]]:
-    """Draw the pair ``of`` of a result that does not contain it, and return the drawing, the pair and its poses."""
+    """Return the drawing of the pair ``of``, its two shapes, and their poses, for a result x without its shapes."""
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
             f"{title_text} does not contain its shapes. Pass the pair of the query, as in "
@@ -265,7 +265,7 @@ def draw_gradient(x: Gradient, style: Style, *, of: Any = None) -> Drawing:
 
 
 def _add_turn(drawing: Drawing, center: Array, axis: Array, radius: float, color: str) -> None:
-    """Add three quarters of a circle with an arrow head, anticlockwise about the axis."""
+    """Add an arrow along three quarters of a circle, anticlockwise about the axis through ``center``."""
     first, second = across(axis)
     angles = np.linspace(0.0, 1.5 * np.pi, 28)
     ring = center + radius * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second)
@@ -321,7 +321,7 @@ def contact_signs(x: Impact, size: float) -> Drawing:
 
 
 def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: str, size: float) -> None:
-    """Add the path of the middle of a body; dashes continue it by a third of the time up to the contact."""
+    """Add the path of a body's middle up to the time ``until``, and dashes for a third of that time more."""
     points = track(shape, motion, np.linspace(0.0, until, 49))
     drawing.rods(points[:-1], points[1:], 0.005 * size, color, 12)
     drawing.balls(points[-1], 0.012 * size, color, 24)
@@ -331,13 +331,13 @@ def _track(drawing: Drawing, shape: Any, motion: Motion, until: float, color: st
 
 
 def track(shape: Any, motion: Motion, times: Array) -> Array:
-    """Return the middle of a body at some times."""
+    """Return the position of the middle of a body at some times, (n, 3)."""
     points: Array = (motion.at(times) @ np.append(ball_of(solid_surface(shape)[0])[0], 1.0))[:, :3]
     return points
 
 
 def moves(motion: Motion) -> bool:
-    """Return whether a motion is not static."""
+    """Return whether a motion changes the pose."""
     poses = motion.at(np.array([0.0, 0.31, 1.0]))
     return bool(np.ptp(poses, axis=0).max() > 0.0)
 

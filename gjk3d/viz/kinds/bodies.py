@@ -167,7 +167,7 @@ def add(
 
 
 def matrices(pose: Any, name: str = "pose") -> Array:
-    """Return checked poses as (n, 4, 4). For None it is one identity matrix."""
+    """Return a pose or a stack of poses as (n, 4, 4), after a check. None becomes one identity matrix."""
     return poses.matrices(pose_rows(pose, name)[0])
 
 
@@ -177,7 +177,7 @@ def evenly(count: int, most: int) -> NDArray[np.int64]:
 
 
 def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> None:
-    """Add the axes of poses."""
+    """Add arrows along the axes of poses (n, 4, 4). The default length follows from their spread."""
     if length is None:
         spread = ball_of(stack[:, :3, 3])[1] if len(stack) > 1 else 1.0
         length = 0.35 * spread if len(stack) < 8 else 1.4 * spread / len(stack) ** 0.5
@@ -186,7 +186,7 @@ def add_axes(drawing: Drawing, stack: Array, length: float | None = None) -> Non
 
 
 def words_for(x: Any) -> str:
-    """Return the name of a solid, or else its kind, with the numbers that define it if they are few."""
+    """Return the name of a solid, or else its repr, or its kind if the repr is too long."""
     name = getattr(x, "name", None)
     if isinstance(name, str) and name:
         return name

@@ -32,7 +32,7 @@ _PLANES = {"xy": ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), "xz": ((0.0, -1.0, 0.0), (1
 
 
 def colored(values: Array, low: float, high: float, scale: Any) -> Array:
-    """Return the colours (n, 3) uint8 of values on a scale from the least to the greatest."""
+    """Return the colours, (n, 3) uint8, of values: ``low`` has the first colour of ``scale``, ``high`` the last."""
     share = np.clip((values - low) / ((high - low) or 1.0), 0.0, 1.0)
     places = np.linspace(0.0, 1.0, len(scale))
     return np.column_stack([np.interp(share, places, [color[k] for color in scale]) for k in range(3)]).astype(np.uint8)
@@ -110,7 +110,7 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
 
 
 def _axes(plane: Any, center: Array) -> tuple[Array, Array, Array]:
-    """Return a point, the normal and the direction to the right of a plane."""
+    """Return a point, the normal and the right direction of the plane in the option ``slice``: a name or a pair."""
     if isinstance(plane, str):
         if plane not in _PLANES:
             raise ShapeError(f"slice is {plane!r}, {expected_names(plane, _PLANES)} A (point, normal) is accepted too")
@@ -145,7 +145,7 @@ def _contour(points: Array, values: Array, faces: Ints, level: float) -> Array:
 
 
 def crossings(triangles: Array, others: Array) -> Array:
-    """Return the segments (k, 2, 3) in which n pairs of triangles, (n, 3, 3) each, intersect. Others are left out."""
+    """Return the segments (k, 2, 3) in which triangles i of the two arrays, (n, 3, 3), intersect, if they intersect."""
     points, valid = [], []
     for first, second in ((triangles, others), (others, triangles)):
         origin = second[:, 0]
@@ -173,7 +173,8 @@ def add_depth_image(drawing: Drawing, x: RayHit, shape: Any) -> None:
     rows, columns = (int(side) for side in shape)
     depth = np.reshape(x.distance, -1)
     if rows * columns != len(depth) or min(rows, columns) < 2:
-        raise ShapeError(f"image is ({rows}, {columns}), but the result has {count(len(depth), 'ray')}, row by row")
+        rays = count(len(depth), "ray")
+        raise ShapeError(f"image is ({rows}, {columns}) and the result has {rays}, expected rows x columns rays")
     origins = np.broadcast_to(np.reshape(x.origin, (-1, 3)), (len(depth), 3))
     rays = np.broadcast_to(np.reshape(x.direction, (-1, 3)), (len(depth), 3))
     hit = np.reshape(x.hit, -1)

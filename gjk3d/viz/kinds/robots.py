@@ -103,7 +103,7 @@ def _clear_view(drawing: Drawing, state: State) -> Array:
 
 
 def words_for(state: State) -> str:
-    """Return a state as one line of text."""
+    """Return the collisions, or the closest pair with its gap, of a state as one line of text."""
     if state.pairs:
         lines = [f"{a} with {b}" for a, b in state.pairs]
         lengths = np.cumsum([len(text) + 2 for text in lines])
@@ -160,7 +160,7 @@ def labels_of(robot: Robot, names: Sequence[str]) -> dict[str, int]:
 
 
 def slider_range(robot: Robot, column: int, value: float) -> tuple[float, float]:
-    """Return the ends of a slider: the limits of the joint, or half a turn without limits, and always the value."""
+    """Return the ends of a slider: the limits of the joint, or -pi and pi without limits, extended to ``value``."""
     low, high = float(robot.lower[column]), float(robot.upper[column])
     low, high = (low if np.isfinite(low) else -np.pi), (high if np.isfinite(high) else np.pi)
     return min(low, value), max(high, value)
@@ -174,7 +174,7 @@ def add_things(drawing: Drawing, checker: Checker, hit: frozenset[str]) -> None:
 
 
 def add_state(drawing: Drawing, state: State, labels: bool) -> None:
-    """Mark the closest or deepest points of a state, and label the pair that they belong to."""
+    """Mark the closest or deepest points of a state, and label the pair with these points."""
     if state.closest is None or not np.isfinite(state.distance):
         return
     a, b = state.points
@@ -195,7 +195,7 @@ _MOST_ON_PATH = 7
 
 
 class Travel(NamedTuple):
-    """A path with its states, for pictures."""
+    """A path with the result of the checker at each of its configurations, for pictures."""
 
     checker: Checker  #: copy of the checker, with moving obstacles at the end of the path
     way: PathFrames

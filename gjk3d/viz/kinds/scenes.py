@@ -117,7 +117,7 @@ def _add_plane(drawing: Drawing, name: str, plane: Any, pose: Array, color: str)
 
 
 def _contacts(x: Scene, margin: float) -> Contact[Array] | None:
-    """Return the contacts of the pairs, or None without contacts or with a non-convex object."""
+    """Return the contacts of all pairs within the margin, or None without contacts or with a non-convex object."""
     try:
         result = x.contacts(within=max(margin, 0.0)).result
     except UnsupportedPair:
@@ -346,7 +346,7 @@ def _parts(x: Report) -> dict[str, tuple[Array, Any]]:
 
 
 def _box(bounds: Any) -> Array:
-    """Return the corners of a box with the last axis fastest. ``bounds`` is the lowest and the highest corner."""
+    """Return the corners of a box from its lowest and highest corner. In their order z changes first, then y."""
     return np.array([*product(*zip(*bounds, strict=True))])
 
 

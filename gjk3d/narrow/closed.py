@@ -261,10 +261,9 @@ def seen_from_a(c: Cores, n: Vec3, b: Vec3, a: Vec3) -> tuple[Vec3, Vec3, Vec3]:
 def best_axis(h: Vec3, g: Vec3, m: Rigid, enough: float) -> tuple[float, int, float, bool]:
     """Return the chosen gap, its axis, the widest gap, and whether every edge axis was long enough to be tested.
 
-    ``h`` and ``g`` are the half extents of two boxes, and ``m`` is the pose of the second box in the first. Axes 0-2
-    are faces of the first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A
-    face gap above ``enough`` ends the search. An edge axis is chosen only if its gap is greater than a face's by more
-    than rounding.
+    ``h`` and ``g`` are half extents, and ``m`` is the pose of the second box in the first. Axes 0-2 are faces of the
+    first box, 3-5 faces of the second, 6 + 3 i + j edge i of the first with edge j of the second. A face gap above
+    ``enough`` ends the search. An edge axis is chosen only if its gap exceeds a face's by more than rounding.
     """
     h0, h1, h2 = h
     g0, g1, g2 = g
@@ -442,11 +441,7 @@ def at_end(x: float, q: float, g: float) -> float:
 
 @inlined
 def step_of(m: Rigid, r: Vec3, q: Vec3, f: Vec3) -> Vec3:
-    """Return the step of the free coordinates of B's point to the minimum of the present quadratic piece.
-
-    The piece is half the squared distance from A's box. ``r`` is the vector from A's box to the point, q the gradient,
-    and f is 1 for free coordinates.
-    """
+    """Return the step of B's point, where f is 1, to the minimum of half the squared distance with gradient q."""
     # The matrix of its normal equations is I if the point is outside A's faces along all three axes. It is I - u u' for
     # two axes, with u the free part of the third axis's row of the rotation. It is v v' for one axis, with v that of
     # its row.

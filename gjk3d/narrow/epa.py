@@ -90,9 +90,8 @@ def flat_depth(c: Cores, v: Array, dimension: int, n: Vec3, least: float, best: 
 def nearest_face(p: Polytope, top: int, faces: int, c: Cores) -> tuple[int, Vec3, float, bool]:
     """Return the face nearest to the origin, the next direction, the distance, and a flag.
 
-    The origin is outside the polytope or on its surface. The flag is whether the direction comes from the nearest
-    point, as in GJK, not from the face's normal. The face is ``top`` if the origin is inside all faces. If several
-    faces touch the origin, the newest one is returned.
+    The flag is whether the direction comes from the nearest point, as in GJK, not from the face's normal. The face is
+    ``top`` if the origin is inside all faces, and the newest of several that touch the origin.
     """
     # All faces at a cone's apex touch an origin there, and splitting them in turn would not make one narrow enough for
     # a proof. Directions of plane normals alone would let the loop diverge.

@@ -173,8 +173,8 @@ def add_depth_image(drawing: Drawing, x: RayHit, shape: Any) -> None:
     rows, columns = (int(side) for side in shape)
     depth = np.reshape(x.distance, -1)
     if rows * columns != len(depth) or min(rows, columns) < 2:
-        number = count(len(depth), "ray")
-        raise ShapeError(f"image is ({rows}, {columns}) and the result has {number}, expected rows x columns rays")
+        given = count(len(depth), "ray")
+        raise ShapeError(f"image is ({rows}, {columns}) and the result has {given}, expected rows x columns rays")
     origins = np.broadcast_to(np.reshape(x.origin, (-1, 3)), (len(depth), 3))
     rays = np.broadcast_to(np.reshape(x.direction, (-1, 3)), (len(depth), 3))
     hit = np.reshape(x.hit, -1)

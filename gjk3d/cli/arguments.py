@@ -38,12 +38,14 @@ class UsageError(Gjk3dError, ValueError):
 
 
 def read_pose(text: str | None, option: str) -> NDArray[np.float64] | None:
-    """Return the (4, 4) pose in a text or in the file that it names.
+    """Return the (4, 4) pose in a text or in the file that it names; None without a text.
 
     Raises
     ------
-    PoseError, FileError
-        If the pose is invalid. The message has the option, the value and the accepted forms.
+    PoseError
+        The pose is invalid. The message has the option, the value and the rule.
+    FileError
+        The file does not exist.
     """
     if text is None:
         return None

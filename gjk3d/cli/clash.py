@@ -142,7 +142,7 @@ def clash(
     files = tuple(path for path in (*inputs, motion, baseline, ignore, triage) if path is not None)
     form = output_form(format, output, ENDINGS, files)
     if tree and form != "table":
-        raise UsageError(f"--tree needs a table. Leave out -f {form}, or use the paths of the parts in JSON.")
+        raise UsageError(f"--tree is printed below a table, not with the form {form}. Leave out --tree, or -f and -o.")
     if form in BINARY and output is None:
         raise UsageError(f"-f {form} cannot be printed. Name a file with -o.")
     check_output(html, "--html", (".html", ".htm"), files)

@@ -5,8 +5,8 @@ simplex, keep the part of the simplex nearest to the origin, repeat. Three facts
 
 - every support point proves a lower bound, v.w / |v|: no point of A - B is below that plane;
 - v, the nearest point of the simplex, is a convex combination of points of A - B, so |v| is an upper bound;
-- v must get shorter at each step. On polytopes the loop then cannot cycle, and ends at a vertex of an earlier step. On
-  curved shapes the two bounds converge.
+- v must get shorter, except for a few steps within rounding. On polytopes the loop then cannot cycle. If the new
+  support point is a vertex of the simplex already, v is the nearest point. On curved shapes the two bounds converge.
 
 So the loop always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen,
 Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection,

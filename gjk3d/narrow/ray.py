@@ -351,8 +351,8 @@ def ray_once(
 ) -> int:
     """Fill row 0 of ``out``: distance, normal, point, unit direction, origin; row 1 is scratch for the pose.
 
-    Planes are flat, because the number of rows decides whether a call runs interpreted. Returns the code of the entry,
-    or -1 if the matrix is not a pose or the ray is not valid.
+    ``planes`` has four numbers for each plane in one dimension: two dimensions would count as many items, and such
+    calls are never interpreted. The result is MISS, HIT, INSIDE or GENERAL, or -1 for an invalid matrix or ray.
     """
     if not is_ray(origin, direction):
         return -1

@@ -398,7 +398,7 @@ class BoundingSphere(Volume):
         return moved
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> BoundingSphere | None:
-        """Return the balls moved by a matrix or by rows; None if the matrix is not a pose."""
+        """Return the balls moved by a (4, 4) matrix, or by pose rows if it is empty; None if it is not a pose."""
         center, radius = self._stacked()
         out = np.empty((len(at), 4))
         wrong = balls_at(center, radius, matrix, at, out)
@@ -579,7 +579,7 @@ class OBB(Volume):
         return moved
 
     def _moved(self, matrix: Array, at: Array, single: bool) -> OBB | None:
-        """Return the boxes moved by a matrix or by rows; None if the matrix is not a pose."""
+        """Return the boxes moved by a (4, 4) matrix, or by pose rows if it is empty; None if it is not a pose."""
         pose, extents = self._stacked()
         out, lengths = np.empty((len(at), 4, 4)), np.empty((len(at), 3))
         wrong = boxes_at(pose, extents, matrix, at, out, lengths)

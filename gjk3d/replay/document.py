@@ -268,8 +268,8 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     text = "{\n" + ",\n".join(rows) + "\n}\n"
     if len(text) > MAX_BYTES:
         raise ValueError(
-            f"to_json: the document has {len(text) >> 20} MiB, the limit is {MAX_BYTES >> 20} MiB. "
-            "Take the relevant rows: result[i].to_json()."
+            f"to_json: the document has {len(text) / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. Cut out the "
+            "relevant part of the models, or send their files with the call of the query."
         )
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")

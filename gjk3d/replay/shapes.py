@@ -315,8 +315,8 @@ def _write_array(array: NDArray[Any], kind: str) -> Any:
         return array.tolist()
     if array.nbytes > MAX_BYTES:
         raise ValueError(
-            f"to_json: an array has {array.nbytes >> 20} MiB, the limit is {MAX_BYTES >> 20} MiB. "
-            "Send the file of the model along, or cut out the relevant part."
+            f"to_json: an array has {array.nbytes / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. Cut out the "
+            "relevant part of the model, or send its file with the call of the query."
         )
     return {"type": kind, "length": list(array.shape), "base64": _base64(array.astype(_TYPES[kind].dtype))}
 

@@ -1001,7 +1001,7 @@ class Checker(PlanningScene):
         Raises
         ------
         RobotError
-            The trajectory is not a trajectory of this robot, a name in ``moving`` is not that of a bounded obstacle,
+            The trajectory is not one of this robot, a name in ``moving`` is not that of a bounded obstacle,
             or resolution or tolerance is not above 0.
         ShapeError
             ``workers`` is not a number of threads.
@@ -1089,8 +1089,8 @@ class Checker(PlanningScene):
         Raises
         ------
         RobotError
-            The trajectory is not a trajectory of this robot, the excess is not above 0, or a name is not that of a
-            link with shapes.
+            The trajectory is not one of this robot, the excess is not above 0, or a name is not that
+            of a link with shapes or of an attached object.
 
         Examples
         --------

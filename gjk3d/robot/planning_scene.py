@@ -255,7 +255,7 @@ class PlanningScene(Margins):
         self._settings = self._settings._replace(objects=objects, rules=rules)
 
     def detach(self, name: str) -> None:
-        """Remove an attached object. `add` makes it an obstacle at the place where it is released.
+        """Remove an attached object. To keep it as an obstacle, call `add` with its shape and its pose in the world.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ Curves of configurations are polynomials in Bernstein form. A curve of degree n 
 parameters 0 to 1: the sum of C(n, i) (1 - t)^(n - i) t^i c_i. A line has two control points. The curve is in the hull
 of the control points. The derivative is in the hull of n times their differences, the second derivative in the hull of
 n (n - 1) times their second differences. These bounds of speed and acceleration get tighter if the curve is halved
-(Farin 2002, sections 5 and 6).
+(Farin, Curves and Surfaces for CAGD, 5th edition, 2002, chapters 5 and 6).
 """
 
 from __future__ import annotations

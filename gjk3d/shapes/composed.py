@@ -137,7 +137,10 @@ class Composed(Shape):
         """Return unit face normals (f, 3) and edges (e, 9) of a polytope core; see `Polytope._gauss_map`."""
         hull = self._polytope()
         if hull is None:
-            raise ShapeError(f"{self!r} is curved or has over {MOST_POINTS} points. Use a ConvexHull of its surface()")
+            raise ShapeError(
+                f"{self!r} is curved or has over {MOST_POINTS} points, expected a polytope with fewer. Use "
+                "gjk3d.ConvexHull(shape.surface().vertices)"
+            )
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 

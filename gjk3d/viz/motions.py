@@ -186,7 +186,7 @@ class Play:
 
 
 def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return the play of a path, of bodies up to an impact, or of bodies along a motion."""
+    """Return the animation of a path, of bodies up to an impact, or of bodies along a motion."""
     if isinstance(x, Travel):
         return play_of_travel(x, title)
     if isinstance(x, Impact):
@@ -223,7 +223,7 @@ def keys_of(robot: str, movers: list[Mover], moved: Mapping[str, Array], hit: st
 
 
 def play_of_travel(travelled: Travel, title: str | None) -> Play:
-    """Return the play of a robot along a path. The robot's name follows the title."""
+    """Return the animation of a robot along a path. Its title ends with the robot's name."""
     checker = travelled.checker
     name = checker.robot.name or "robot"
     scene = robots.draw_robot(checker, Style(), q=travelled.way.q, labels=False)
@@ -240,7 +240,7 @@ def play_of_travel(travelled: Travel, title: str | None) -> Play:
 
 
 def play_of_impact(x: Impact, title: str | None, frames: int) -> Play:
-    """Return the play of two bodies up to their impact, or to the end of the motion."""
+    """Return the animation of two bodies up to their impact, or to the end of the motion."""
     scene, headings = answers.draw_impact(x, Style()), impact_words(x)
     times = np.linspace(0.0, float(x.free_until), frames)
     sides = [("A", x.shape_a, x.motion_a), ("B", x.shape_b, x.motion_b)]
@@ -272,7 +272,7 @@ def _add_reach(scene: Drawing, movers: Iterable[Mover]) -> None:
 
 
 def play_of_motion(x: Motion, of: Any, title: str | None, frames: int) -> Play:
-    """Return the play of one or several bodies in the same frame along a motion."""
+    """Return the animation of one or several bodies in the same frame along a motion."""
     if of is None:
         raise TypeError("a Motion does not contain a body. Pass the body that moves, as viz.motion(motion, of=shape)")
     if x.stacked:

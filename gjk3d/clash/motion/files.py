@@ -276,7 +276,10 @@ def _joint(row: Mapping[str, Any], where: str, scale: float) -> Joint:
         rows = np.array(drive, dtype=np.float64).reshape(len(drive), -1)
         if rows.shape[1] != len(factors):
             names = ", ".join(KINDS[words["kind"]])
-            raise ParseError(f"{where}: drive has {rows.shape[1]} numbers for each time, expected {names}")
+            raise ParseError(
+                f"{where}: drive has {rows.shape[1]} numbers for each time, expected {len(factors)} for a "
+                f"{words['kind']} joint: {names}"
+            )
         drive = rows * factors
     axis, point = _three(row, "axis", where, (0.0, 0.0, 1.0)), _three(row, "point", where, (0.0, 0.0, 0.0)) * scale
     try:

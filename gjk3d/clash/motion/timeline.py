@@ -1,8 +1,9 @@
 """The times at which two moving parts clash, and their smallest clearance.
 
 For disjoint parts, the time of impact certifies an interval without a clash, forward and backward in time. A point at a
-depth inside of the other part remains inside until the parts have moved by that depth. This is also valid for
-intersecting surfaces without a volume. All remaining intervals are halved.
+depth inside of the other part remains inside until the parts have moved by that depth, so they clash until then. Two
+surfaces without a volume clash until they have moved by the length that one reaches through the other. All remaining
+intervals are halved.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def _pair(
     if not isinstance(of, (tuple, list)) or not 2 <= len(of) <= 4:
         raise TypeError(
             f"{title_text} does not contain its shapes. Pass the pair of the query, as in "
-            f"viz.show(answer, of=(a, b, pose_a, pose_b)), or without poses of=(a, b){also}"
+            f"viz.show(answer, of=(a, b)), or of=(a, b, pose_a, pose_b){also}"
         )
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]

@@ -102,10 +102,11 @@ def check_unit(unit: str | None) -> None:
 
 
 def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tuple[str | None, list[float], list[str]]:
-    """Return one unit for all files, the first that a file states, and the factors to it.
+    """Return one unit for all files, and the factors to it.
 
-    The user's unit applies to files that do not state a unit. If all files state one, the user's unit overrides them. A
-    file without a unit is refused next to files with one, because a wrong guess is an error by a factor of 1000.
+    The unit is the first that a file states, and the user's unit applies to files that do not state one. If all files
+    state one, the user's unit replaces theirs. Without a user's unit, a file without a unit is refused next to files
+    with one, because a wrong guess is an error by a factor of 1000.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def one_unit(files: Sequence[tuple[str, str | None]], wanted: str | None) -> tup
     Raises
     ------
     ParseError
-        One of the units is not a unit of length, or only some of the files have a unit.
+        One of the units is not a unit of length, or only some files state one and ``wanted`` is None.
     """
     check_unit(wanted)
     stated = [unit for _, unit in files]

@@ -15,9 +15,9 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2078, 15),
+    "gjk3d": (2079, 15),
     "_kernels": (4097, 18),
-    "bodies": (17175, 48),
+    "bodies": (17183, 48),
     "broad": (685, 4),
     "clash": (9450, 35),
     "cli": (4020, 18),
@@ -25,14 +25,14 @@ BUDGET = {
     "convex": (1009, 7),
     "engine": (994, 6),
     "exact": (3174, 9),
-    "files": (2351, 12),
+    "files": (2350, 12),
     "geometry": (2849, 14),
-    "narrow": (5709, 19),
-    "query": (5526, 21),
+    "narrow": (5710, 19),
+    "query": (5527, 21),
     "replay": (1088, 4),
-    "robot": (15178, 40),
+    "robot": (15186, 40),
     "scene": (2889, 8),
-    "shapes": (3499, 13),
+    "shapes": (3500, 13),
     "viz": (6470, 25),
 }
 

@@ -323,7 +323,10 @@ def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
 
 @kernel
 def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScratch) -> float:
-    """Return the distance of p from the nearest part, infinite beyond a limit; ``point`` is a body of one point."""
+    """Return the distance of p from the nearest part. A distance beyond ``within`` may be too large or infinite.
+
+    ``point`` is a body of one point.
+    """
     to: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, p[0], p[1], p[2])
     error = ROUNDING * (parts.reach + max(abs(p[0]), max(abs(p[1]), abs(p[2]))))
     x, best = PosedPair(parts, point, to, error), inf
@@ -410,10 +413,11 @@ def split(
     x: PosedPair, kind: int, mapped: tuple[bool, bool], f: PairContacts, first: int, stop: int, count: int,
     origin: PartTree, order: Ints, w: TreeScratch,
 ) -> int:  # fmt: skip
-    """Move the contacts of the bodies before all other selected pairs, and return their number.
+    """Move the pairs that are contacts of the whole bodies before all other selected pairs, and return their number.
 
-    Both groups stay sorted by gap. Pairs of intersecting faces are ``first`` to ``stop``. The nearest points of two
-    separated bodies are a contact. If bodies with functions of users do not have a contact, all pairs are counted.
+    Both groups stay sorted by gap. The pairs from ``first`` to ``stop - 1`` are intersecting faces. The nearest points
+    of two separated bodies are a contact. If no pair is a contact and a body has support functions of a user, the
+    number of all selected pairs is returned.
     """
     contacts, left = 0, 0
     for i in range(count):

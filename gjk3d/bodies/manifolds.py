@@ -160,10 +160,11 @@ def _put_normals(points: Array, count: int, n: Vec3) -> None:
 
 @kernel
 def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
-    """Write the points of selected pairs ``start`` to ``stop``, each along its normal, and return their number.
+    """Write the contact points of the selected pairs ``start`` to ``stop - 1``, and return their number.
 
-    Only the first pairs have more than one point. If B's feature is a point, only the nearest points are written, and
-    A's feature is not needed. A part of B is placed once for consecutive parts of A.
+    The points of a pair are projected along its normal. Only the first `MOST` pairs have more than one point. If B's
+    feature is a point, only the nearest points are written, and A's feature is not needed. A part of B is placed once
+    for consecutive parts of A.
     """
     x, f, d, w = t.x, t.f, t.d, t.w
     written, sheets, last = 0, Sheets(d.corners[0], d.corners[1], d.plane), -1

@@ -454,7 +454,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
     """
     claim, _ = claim_of(result)
     if claim is None or a.doubts or b.doubts:
-        raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}. Leave it out.")
+        raise UnsupportedPair(f"certificate=True: {'; '.join((*a.doubts, *b.doubts))}. Leave out certificate=True.")
     none = np.empty((0, 4), dtype=np.int64), np.empty((0, 3))
     cut: PartsCertificate | str = PartsCertificate(a.union.order.copy(), b.union.order.copy(), *none, NO_PARTS)
     if claim.lower > 0 or not claim.unsigned:
@@ -463,7 +463,7 @@ def certificate_of(result: Distance, a: WorldBody, b: WorldBody) -> PartsCertifi
             if not isinstance(cut, str):
                 break
     if isinstance(cut, str):
-        raise UnsupportedPair(f"certificate=True: {cut}. Leave it out.")
+        raise UnsupportedPair(f"certificate=True: {cut}. Leave out certificate=True.")
     pair = _pair_there(claim, a, b)
     shown = claim.upper <= 0 and (
         _holds_deep_point(claim, a, b) or _holds_deep_point(claim, b, a) or _deep_in_hulls(claim, a, b)

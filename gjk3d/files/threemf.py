@@ -204,10 +204,8 @@ def _numbers(mesh: Any, tag: str, names: str, kind: type, ident: str) -> Array:
         numbers: Any = np.fromiter(map(kind, words), dtype=np.float64 if kind is float else np.int64)
         rows: Array = numbers.reshape(-1, 3)
     except (TypeError, ValueError, OverflowError):
-        odd = next(_odd(mesh, tag, keys, kind), "")
-        raise HeaderError(
-            f"object {ident[:40]!r} has a {tag} without three numbers {names}{odd}, so it is damaged"
-        ) from None
+        odd = next(_odd(mesh, tag, keys, kind), f"a {tag} has a number that is too large")
+        raise HeaderError(f"object {ident[:40]!r} is damaged: {odd}, expected three numbers {names}") from None
     return rows
 
 
@@ -217,7 +215,8 @@ def _odd(mesh: Any, tag: str, keys: list[str], kind: type) -> Iterator[str]:
             try:
                 kind(element.get(key))
             except (TypeError, ValueError):
-                yield f", number {number}, whose {key} is {str(element.get(key))[:40]!r}"
+                fault = f"lacks {key}" if element.get(key) is None else f"has the {key} {element.get(key)[:40]!r}"
+                yield f"{tag} {number} (from 0) {fault}"
 
 
 def _use(element: Any, file: str, name: str = "") -> _Use:

@@ -292,10 +292,11 @@ def move_rows(c: Cores, s: Array, count: int, n: Vec3, x: Vec3, y: Vec3) -> tupl
 
 @kernel
 def find_stationary(c: Cores, s: Array, count: int, n: Vec3, width: float) -> StationaryPoint:
-    """Return the stationary point that Newton's method finds from n on the branches in the rows from `BRANCH_ROWS` on.
+    """Return the stationary point that Newton's method reaches from direction n.
 
-    The rows are moved to this point. If the bounds may differ by ``width``, the normal may be off by the same share of
-    the size.
+    The branches are in ``count`` rows of the scratch ``s``, which begin at `BRANCH_ROWS`. The rows are moved to the
+    point. ``width`` is the permitted difference of the bounds. The last rotation is at most the root of its share of
+    the size, and the error of the normal is about the square of this rotation.
     """
     none = StationaryPoint(0, n, n, Bend(0.0, 0.0, 0.0, 0.0, True))
     for i in range(BRANCH_ROWS + count, BRANCH_ROWS + 3):  # scratch may hold NaN, and NaN times 0 is NaN

@@ -105,7 +105,7 @@ def _fit_all(shape: Any, pose: Any, fit: _Fit) -> Any:
         raise ShapeError(f"{fit.name}: the list of shapes is empty, expected at least one")
     at = pose_rows(pose)[0]
     if len(at) not in (1, len(shape)):
-        raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected none, one, or one each")
+        raise ShapeError(f"{fit.name}: {len(at)} poses for {len(shape)} shapes, expected one, or one for each shape")
     fits = []
     for k, item in enumerate(shape):
         convex = _convex(item, f"shape[{k}]")

@@ -26,6 +26,7 @@ from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Bools, Ints, N, Pose, PoseLike, Row, Rows, Unclear, UnclearPose
 from gjk3d.wording import count, format_vector
+from gjk3d.wording import kind_of as name_of
 
 if TYPE_CHECKING:
     from gjk3d.results import Each
@@ -278,8 +279,8 @@ def raycast(
     rays = _Rays.of(origins, directions, pose, max_distance)
     if hits == "all":
         if triangles is None:
-            name = type(shape).__name__
-            raise UnsupportedPair(f"raycast: hits='all' takes a Mesh, not a {name}. Use gjk3d.Mesh(*shape.surface())")
+            cure = "Use hits='first'" if kind_of(shape) & Kind.PLANES else "Use gjk3d.Mesh(*shape.surface())"
+            raise UnsupportedPair(f"raycast: hits='all' takes a Mesh, not {name_of(shape)}. {cure}")
         return _all_at_triangles(triangles, shape, rays, workers)
     if triangles is None:
         result = _cast(shape, rays.checked(), workers)

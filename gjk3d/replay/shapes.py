@@ -89,7 +89,7 @@ def write_shape(shape: Shape) -> dict[str, Any]:
     Raises
     ------
     UnsupportedPair
-        The class of the shape is not in `gjk3d.shapes.table`.
+        The class of the shape is not in `gjk3d.shapes.table.SHAPES`, or a user's function defines the shape.
     """
     kind = next((cls for cls in SHAPES if isinstance(shape, cls)), None)
     if kind is None or (isinstance(shape, Composed) and shape._functions):

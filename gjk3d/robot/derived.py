@@ -81,7 +81,7 @@ def joined(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[st
 
 def _check(parts: Mapping[str, Robot], on: Mapping[str, str], joints: Mapping[str, str]) -> None:
     if not isinstance(parts, Mapping) or not parts:
-        raise RobotError(f"parts are {parts!r:.80}, expected a mapping of names to robots")
+        raise RobotError(f"parts are {parts!r:.80}, expected a mapping such as {{'left': robot}}, which is not empty")
     for part, robot in parts.items():
         if not isinstance(part, str) or not part or not part.isprintable() or "/" in part or part == ROOT:
             raise RobotError(

@@ -306,8 +306,9 @@ def distance_gradients(
     chain: Chain, q: Array2, of: Ints1, links: Ints2, answers: Array2, scratch: Array2, poses: Array3, every: bool,
     moved: Array4, out: Array2,
 ) -> None:  # fmt: skip
-    """Write the gradients of distances into ``out`` (rows, dof): the normal times the Jacobians of the two points.
+    """Write the gradients of distances into ``out`` (rows, dof).
 
+    A gradient is the normal times the difference of two Jacobians: that of the second point minus that of the first.
     ``answers`` are rows of `solve`. ``of`` has the configuration of each row; sorted configurations are fastest.
     ``links`` (rows, 2) are the links of the two points, negative for a point of the world. With ``every`` the Jacobians
     are written to ``moved`` (rows, 2, 3, dof). Otherwise ``moved`` is scratch (1, 2, 3, dof).

@@ -247,7 +247,7 @@ def near(
 
 
 def _within(cell: Cell, rows: Array, most: Array) -> Iterator[tuple[int, int, Array]]:
-    """Yield configuration, pair and row of `solve` for each pair of `near`."""
+    """Yield the rows of the blocks of `near`, one at a time: configuration, pair, result row of `solve`."""
     for k, p, gap_rows in near(cell, rows, most):
         yield from zip(k.tolist(), p.tolist(), gap_rows, strict=True)
 

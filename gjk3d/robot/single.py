@@ -58,9 +58,10 @@ def released(quick: int, answer: int) -> int:
 
 @kernel
 def free_at(quick: int, numbers: int) -> int:
-    """Return the address of True or False for the configuration at address ``numbers``, 0, or -1 for an error.
+    """Return the address of True (free) or False, 0 for no result, or -1 for an error.
 
-    0 means that the Python method has to compute the result. ``quick`` is the address of the record of `prepared`.
+    The configuration is at address ``numbers``. 0 means that the Python method has to compute the result. ``quick`` is
+    the address of the record of `prepared`.
     """
     got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
     if got == 0:

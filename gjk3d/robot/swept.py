@@ -234,7 +234,10 @@ def _pieces(
         count = [_count(speed, bend, turn, rho, excess) for speed, bend, turn in rows]
         spans = [(e, e + 1) for e in range(len(count))]
     if len(pieces) + sum(count) > _MOST_PIECES:
-        raise RobotError(f"swept: {name!r} takes {sum(count)} pieces, which is too many. Allow a greater excess")
+        raise RobotError(
+            f"swept: the pieces up to {name!r} are {len(pieces) + sum(count)}, expected at most {_MOST_PIECES} of all "
+            "links together. Allow a greater excess, or select fewer links"
+        )
     for (e, last), n in zip(spans, count, strict=True):
         t = np.linspace(0.0, 1.0, n + 1)
         poses = cell.placed(cell.robot.link_poses(points_on(parts.curves.controls[e], t)), slot)

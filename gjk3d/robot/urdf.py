@@ -347,7 +347,10 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     if len(order) < len(description.links):
         reached = set(order)
         lost = next(link.name for link in description.links if link.name not in reached)
-        raise ParseError(f"{description.file}: link {lost!r} is part of a loop of joints. Remove a joint of it")
+        raise ParseError(
+            f"{description.file}: link {lost!r} is in or below a loop of joints, expected a tree. Remove one joint of "
+            "the loop"
+        )
     return tuple(order)
 
 

@@ -137,7 +137,8 @@ def _check(resolution: int) -> None:
         raise ShapeError(f"resolution is {resolution}, expected at least 3 segments for a full turn")
     if resolution > FINEST:
         raise ShapeError(
-            f"resolution is {resolution}, expected at most {FINEST} segments, which are 16 million triangles"
+            f"resolution is {resolution}, expected at most {FINEST} segments for a full turn, or 16 million "
+            "triangles of a sphere"
         )
 
 

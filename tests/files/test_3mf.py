@@ -114,8 +114,8 @@ REFUSED = {
     "loop": (model(thing(1, "a", (2, "")) + thing(2, "b", (1, ""))), "that is a component of itself"),
     "bomb": (model(tower(10)), "places 11111111111 objects, expected at most 5000 in a file"),
     "deep": (model(tower(150, 1)), "nests its components more than 100 levels deep"),
-    "corner": (model(thing(1, "a").replace('y="1.0"', 'y="high"', 1)), "vertex without .*number 2, whose y is 'high'"),
-    "triangle": (model(thing(1, "a").replace('v2="1"', "", 1)), "triangle without .*, whose v2 is 'None'"),
+    "corner": (model(thing(1, "a").replace('y="1.0"', 'y="high"', 1)), "vertex 2 .*has the y 'high', expected three"),
+    "triangle": (model(thing(1, "a").replace('v2="1"', "", 1)), "triangle 0 .*lacks v2, expected three"),
     "place": (
         model(thing(1, "a", (1, 'transform="1 0 0"'))),
         "places the object '1' with .*'1 0 0', expected 12 numbers",

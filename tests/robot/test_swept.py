@@ -116,7 +116,7 @@ def test_refused():
         checker.swept(way, links="hand")
     with pytest.raises(Gjk3dError, match=r"'nobody'.*'beam', 'hand', 'post'"):
         checker.swept(way, links=["nobody"])
-    with pytest.raises(Gjk3dError, match=r"'beam'.*120498.*excess"):
+    with pytest.raises(Gjk3dError, match=r"'beam'.*120499.*excess"):
         checker.swept(way, excess=1e-9)
     assert {piece.link for piece in checker.swept(way, links=["hand"]).pieces} == {"hand"}
 

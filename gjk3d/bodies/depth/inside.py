@@ -192,7 +192,10 @@ def in_box(p: Vec3, boxes: Array, more: float) -> bool:
 
 @kernel
 def look_first(g: Guest, most: int, h: Host) -> None:
-    """Test an even sample of at most ``most`` of the guest's points that are in the host's box."""
+    """Test whether points of the guest are inside the host, and store the deep ones.
+
+    At most ``most`` points are tested: every k-th of those in the host's box.
+    """
     count = 0
     for k in range(g.seeds.shape[0]):
         if in_box(to_place(g.m, row3(g.seeds, k)), h.skin.tree.boxes, 0.0):

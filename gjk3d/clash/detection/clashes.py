@@ -370,7 +370,7 @@ class Clashes(LazyRows[Clash]):
         return Clashes(self.parts, {name: values[rows] for name, values in self.columns.items()})
 
     def joined(self, clashes: Iterable[Clash]) -> Clashes:
-        """Return the columns of these findings followed by ``clashes``."""
+        """Return these findings followed by ``clashes``, in columns."""
         added = Clashes.of(clashes)
         if not len(added):
             return self

@@ -110,7 +110,7 @@ class Movement:
 
     @property
     def bodies(self) -> list[str]:
-        """The patterns of the moving bodies."""
+        """The patterns of names that select the moving bodies."""
         return list(dict.fromkeys([*self.given, *(joint.child for joint in self.joints)]))
 
     def place(self, names: Sequence[str], boxes: Mapping[str, Array], unit: str | None = None) -> dict[str, Track]:
@@ -213,7 +213,7 @@ def _times(times: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
-        raise ShapeError(f"Movement: times are {times!r}, expected (begin, end) with begin < end")
+        raise ShapeError(f"Movement: times are {times!r}, expected two finite numbers with begin < end")
     if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
             f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."

@@ -79,7 +79,7 @@ class Tree:
         A caller that moves leaves by `nodes.move_leaf` calls this first.
         """
         self._changes += count
-        if 2 * self._changes > len(self) + 16:
+        if 2 * self._changes > self.state[LEAVES] + 16:
             self._build(self.leaves)
 
     def insert(self, leaves: Ints, boxes: Array) -> None:
@@ -102,7 +102,7 @@ class Tree:
 
     def move(self, leaves: Ints, boxes: Array) -> None:
         """Give leaves new boxes."""
-        if len(leaves) * _FEW < len(self):
+        if len(leaves) * _FEW < self.state[LEAVES]:
             moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
             return

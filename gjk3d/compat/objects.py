@@ -139,7 +139,7 @@ class Objects:
             and check_row(transform, self.scene.rows, moved._number) == 0
         ):
             moved.transform = transform.copy()
-            self.scene.moved(moved._number)
+            self.scene.moved.add(moved._number)
             return
         row = np.empty((1, WIDTH))
         linear, matrix = _split(transform, name, row)

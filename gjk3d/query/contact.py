@@ -321,8 +321,8 @@ def contact(
     # copies, because the caller may overwrite the poses
     poses = tuple(None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b))
     result = _lazy_distance(a, b, poses, within, workers)
-    touching = list(contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b)))
-    columns = None if max_points is None or not rows.stacked else int(max_points)
+    touching = contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b))
+    columns = 0 if max_points is None or not rows.stacked else int(max_points)
     points, count, normals = pad_points(touching, rows.total, columns)
     if rows.stacked:
         return Contact(result, points, count, normals)
@@ -382,7 +382,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     limits = new_tuple(manifold.PatchLimits, (within, width))
     marks, count = manifold.contact_once(
         shapes, ma, mb, limits, scratch.workspace, out, scratch.flags, faces.lists,
-        sheets_for(faces.corners, faces.capacity), points,
+        sheets_for(faces.capacity), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -423,12 +423,12 @@ def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, worker
     return find
 
 
-def pad_points(touching: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
-    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to the longest row."""
+def pad_points(touching: list[Touching], total: int, columns: int) -> tuple[Array, Ints, Array]:
+    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to a longer row."""
     count = np.zeros(total, dtype=np.int64)
     for group in touching:
         count[group.which] = group.counts
-    width = int(count.max(initial=0)) if columns is None else columns
+    width = max(columns, int(count.max(initial=0)))
     points, normals = np.empty((total, width, manifold.POINT)), np.empty((total, width, 3))
     points.fill(np.nan)
     normals.fill(np.nan)

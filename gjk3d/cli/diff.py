@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import UsageError, output_form
 from gjk3d.cli.terminal import Table, json_text, note, print_line, print_omitted, print_table, safe, write_text
 from gjk3d.wording import json_ready
@@ -75,7 +76,7 @@ def diff(
         write_text(text, output)
         if output is not None:
             note(output, "wrote")
-    return int(any(map(_fails, rows)))
+    return ExitCode(any(map(_fails, rows)))
 
 
 def _document(old: Path, new: Path, unit: str | None, counts: dict[str, int], rows: list[Row]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
     IMAGES,
-    INTERRUPTED,
     MODEL,
     NO_SURROUNDINGS,
     RUN,
@@ -106,7 +106,7 @@ def check(
     if picture is not None and result.rows:
         row = _worst(cell, result)
         cell.save_picture(row.q, f"{cell.robot.name}, row {row.number + 1} of {result.total}", picture, output.quiet)
-    return int(result.hits > 0) if result.complete else INTERRUPTED
+    return ExitCode(result.hits > 0) if result.complete else ExitCode.INTERRUPTED
 
 
 class Nearest(NamedTuple):

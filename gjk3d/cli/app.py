@@ -8,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
@@ -52,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", Gjk3dWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, category, *_: note(
+                message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}"
+            )
             return _run(tokens, debug)
     except BrokenPipeError:  # the reader of the pipe has ended
         _drop_output()
@@ -128,14 +130,3 @@ def _explain(error: Exception) -> int:
 def _drop_output() -> None:
     # otherwise the interpreter would fail again when it flushes stdout at its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    note(message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}")

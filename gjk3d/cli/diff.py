@@ -147,14 +147,10 @@ def _change(old: Clash, new: Clash, tolerance: float) -> str:
     if old.kind != new.kind:
         return "kind"
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
-    near = all(_is_near(*pair, tolerance) for pair in lengths)
+    near = all(  # converted lengths differ by rounding
+        p == q if p is None or q is None else math.isclose(p, q, rel_tol=1e-9, abs_tol=tolerance) for p, q in lengths
+    )
     return "same" if near and same_times(old, new) else "changed"
-
-
-def _is_near(old: float | None, new: float | None, tolerance: float) -> bool:
-    if old is None or new is None:
-        return old == new
-    return math.isclose(old, new, rel_tol=1e-9, abs_tol=tolerance)  # converted lengths differ by rounding
 
 
 def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:

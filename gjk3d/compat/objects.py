@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -100,7 +101,9 @@ class Objects:
         row = np.empty((1, WIDTH))
         linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
-        keys, acquired = self._deformed(key, self._acquire(key, lambda: self._converted(key, mesh)), linear)
+        lent = None if self._lender is None else self._lender._meshes.get(key)
+        known = self._acquire(key, lambda: as_mesh(mesh) if lent is None else lent[0])
+        keys, acquired = self._deformed(key, known, linear)
         if name in self.named:
             self.remove(name)
         number = self.scene.next_slot()
@@ -177,22 +180,19 @@ class Objects:
         if linear is None:
             return (key,), mesh
         deformed_key = key[0], linear.tobytes()
-        return (key, deformed_key), self._acquire(deformed_key, lambda: _baked(mesh, linear))
+        return (key, deformed_key), self._acquire(deformed_key, partial(mesh._mapped, linear))
 
     def _acquire(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
         """Return the mesh of a key, created once for all of its objects, and count them."""
         entry = self._meshes.get(key)
         if entry is None:
             mesh = make()
-            entry = self._meshes[key] = [mesh, 0, _stand_in(mesh)]
+            # the hull replaces a mesh that is convex up to rounding
+            is_convex = mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max())
+            entry = self._meshes[key] = [mesh, 0, mesh.hull() if is_convex else mesh]
         entry[1] += 1
         mesh_of_key: Mesh = entry[0]
         return mesh_of_key
-
-    def _converted(self, key: Key, mesh: Any) -> Mesh:
-        lent = None if self._lender is None else self._lender._meshes.get(key)
-        converted: Mesh = as_mesh(mesh) if lent is None else lent[0]
-        return converted
 
     def _drop(self, key: Key) -> None:
         entry = self._meshes[key]

@@ -101,10 +101,6 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
     return signed_distance(first, second, matrices(a._row), matrices(b._row))
 
 
-def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return _faces_of((a.mesh, b.mesh), (a._row, b._row), (point_a, point_b))
-
-
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
     """Return the face nearest to a point, for each of two meshes at pose rows."""
     first, second = (
@@ -149,7 +145,7 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
             # one object is inside the other, and the meshes are not both convex
             deep = _deep(first_object, second_object, False)
             point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
-            at = _faces_at(first_object, point, second_object, point)
+            at = _faces_of((a, b), (first[k], second[k]), (point, point))
             names, depth = (first_object.name, second_object.name), max(0.0, -float(deep.distance))
             yield [ContactData(names, at, np.array(deep.normal), point, depth)]
             continue
@@ -192,7 +188,8 @@ def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) ->
         else:  # distance 0 and a common point
             deep = distance(a.mesh, b.mesh, matrices(a._row), matrices(b._row))
         points = np.array(deep.point_a), np.array(deep.point_b)
-        return Nearest(min(0.0, float(deep.distance)), _faces_at(a, points[0], b, points[1]), points)
+        at = _faces_of((a.mesh, b.mesh), (a._row, b._row), points)
+        return Nearest(min(0.0, float(deep.distance)), at, points)
     gap = pair.gap(most)
     if gap is None:
         return None

@@ -114,14 +114,8 @@ class ShapeStore(PackedShapes):
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
         """Write whether some pairs collide, by the trees of both shapes if possible, see `PackedShapes`."""
-        if margin >= 0.0 and self.any_mixed:
-            some = self._collide_trees(which, table, rows, some, margin, workers, answer)
-        super().collide_singly(which, table, rows, some, margin, workers, answer)
-
-    def _collide_trees(
-        self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
-    ) -> Ints:
-        """Write which of some pairs collide by their trees; return the pairs that this does not decide."""
+        if margin < 0.0 or not self.any_mixed:
+            return super().collide_singly(which, table, rows, some, margin, workers, answer)
         from gjk3d.bodies.tree_collision import tree_scratch  # loaded where there is a mesh or the like
         from gjk3d.engine.pair import UNSURE, collide_each
 
@@ -138,7 +132,8 @@ class ShapeStore(PackedShapes):
 
         in_chunks(len(some), workers, run, _CHUNK)
         answer[some] = verdicts
-        return np.concatenate([left, some[verdicts == UNSURE]])
+        some = np.concatenate([left, some[verdicts == UNSURE]])
+        return super().collide_singly(which, table, rows, some, margin, workers, answer)
 
     def beside(self, numbers: Ints) -> tuple[Ints, Any]:
         """Return the indices of some convex shapes in a cached list, and this list, for contacts with bodies."""

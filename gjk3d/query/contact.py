@@ -316,7 +316,8 @@ def contact(
         points, count = _patches(_pack(prepared(a, b), a, b), rows, distance, within, max_points)
         return Contact(distance, points, count) if rows.stacked else Contact(distance, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
-    mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
+    # the points of two shapes do not need the depth, except on a half-space
+    mode = narrow.SIGNED if (a._kind | b._kind) & Kind.PLANES else narrow.UNSIGNED
     find("solve", a, b)(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
     # copies, because the caller may overwrite the poses
     poses = tuple(None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b))
@@ -403,11 +404,6 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
     if contacts is None:
         contacts = pair.extras["contact"] = find("prepare_contact", a, b)(a, b)
     return contacts
-
-
-def depth_comes_later(a: Any, b: Any) -> bool:
-    """Return whether the contact points do not need the depth: pairs with a non-convex body and no half-space."""
-    return not (a._kind | b._kind) & Kind.PLANES
 
 
 def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, workers: int) -> LazyDistance:

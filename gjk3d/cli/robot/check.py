@@ -269,17 +269,12 @@ def _table(rows: list[Row], near: bool) -> Table:
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        cells = [str(row.number + 1), "free" if row.free else "HIT", _collisions_text(row)]
+        pairs = "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) or "-"
+        pairs += f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
+        cells = [str(row.number + 1), "free" if row.free else "HIT", pairs]
         if near:
             nearest = row.nearest
             gap = "-" if nearest is None else format_gap(nearest.lower, nearest.upper)
             cells += [gap, "-" if nearest is None else pair_words(nearest.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table
-
-
-def _collisions_text(row: Row) -> str:
-    if row.free:
-        return "-"
-    more = f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
-    return "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) + more

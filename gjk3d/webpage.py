@@ -56,11 +56,8 @@ def write_page(
     """
     body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
     style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
-    pieces = {
-        **{name: html.escape(words) for name, words in text.items()},
-        **markup,
-        "made": f"made with gjk3d {__version__}",
-    }
+    pieces = {name: html.escape(words) for name, words in text.items()} | dict(markup)
+    pieces["made"] = f"made with gjk3d {__version__}"
     pieces |= {
         "body": fill(body, pieces),
         "policy": policy(scripts, style) + ("; connect-src 'self'" if own_server else ""),

@@ -219,11 +219,6 @@ def _label(number: int) -> str:
     return f"{number:012d}"
 
 
-def _stand_in(mesh: Mesh) -> Any:
-    """Return the hull of a mesh that is convex up to rounding, else the mesh."""
-    return mesh.hull() if mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max()) else mesh
-
-
 def _content(mesh: Any) -> tuple[bytes, bytes]:
     """Return the parts of a mesh that can change, as bytes."""
     return np.asarray(mesh.vertices).tobytes(), np.asarray(mesh.faces).tobytes()
@@ -272,7 +267,3 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
             return linear, matrix
     rows[:] = pose_rows(matrix, what)[0]
     return None, matrix
-
-
-def _baked(mesh: Mesh, linear: Array) -> Mesh:
-    return mesh._mapped(linear)

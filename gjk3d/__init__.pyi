@@ -34,6 +34,7 @@ from .query.faces import nearest_faces as nearest_faces
 from .query.gradient import Gradient as Gradient
 from .query.gradient import gradient as gradient
 from .query.motion import Motion as Motion
+from .query.motion import Swept as Swept
 from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
 from .query.penetration import Penetration as Penetration
@@ -42,7 +43,6 @@ from .query.points import PointDistances as PointDistances
 from .query.raycast import RayHit as RayHit
 from .query.raycast import RayHits as RayHits
 from .query.raycast import raycast as raycast
-from .query.swept import Swept as Swept
 from .query.time_of_impact import Impact as Impact
 from .query.time_of_impact import ImpactStatus as ImpactStatus
 from .query.time_of_impact import shapecast as shapecast

@@ -5,7 +5,8 @@ import signal
 import sys
 from types import FrameType
 
-_INTERRUPTED = 128 + signal.SIGINT
+from gjk3d.cli import ExitCode
+
 _UNFIT = tuple(f"{os.sep}{name}{os.sep}" for name in ("numba", "llvmlite"))
 
 
@@ -13,7 +14,7 @@ def _leave(*received: object) -> None:
     try:
         os.write(2, b"gjk3d: interrupted\n")
     finally:
-        os._exit(_INTERRUPTED)
+        os._exit(ExitCode.INTERRUPTED)
 
 
 def _heed(received: int, frame: FrameType | None) -> None:
@@ -40,10 +41,10 @@ def main() -> int:
             signal.signal(signal.SIGINT, _heed)
         code = run()
     except KeyboardInterrupt:  # Ctrl-C came before the command line was parsed
-        code = _INTERRUPTED
+        code = ExitCode.INTERRUPTED
     if heeded:
         signal.signal(signal.SIGINT, _leave)  # only the cleanup remains
-    if code == _INTERRUPTED:
+    if code == ExitCode.INTERRUPTED:
         # Python may end itself by the signal, so the exit code is set here
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

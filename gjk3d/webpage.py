@@ -56,7 +56,8 @@ def write_page(
     """
     body, style, script = ("".join(template(room, name) for name in names if name.endswith(end)) for end in _KINDS)
     style, scripts = template(SHELL, "page.css") + style, [three_js(), template(SHELL, "viewer.js") + script]
-    pieces = {**{name: html.escape(words) for name, words in text.items()}, **markup, "made": html.escape(made_with())}
+    pieces = {name: html.escape(words) for name, words in text.items()} | dict(markup)
+    pieces["made"] = f"made with gjk3d {__version__}"
     pieces |= {
         "body": fill(body, pieces),
         "policy": policy(scripts, style) + ("; connect-src 'self'" if own_server else ""),
@@ -123,11 +124,6 @@ def to_base64(array: Any, kind: str) -> str:
 def deflated(data: bytes) -> str:
     """Return bytes as text, compressed for the DecompressionStream of browsers."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
-
-
-def made_with() -> str:
-    """Return the line that names the version of gjk3d."""
-    return f"made with gjk3d {__version__}"
 
 
 def _hash(text: str) -> str:

@@ -218,7 +218,10 @@ def in_groups(kernels: Kernels, groups: Sequence[str] = _GROUPS) -> list[Bitcode
         todo, reached = [*group], set(group)
         while todo:
             for symbol in kernels[todo.pop()].calls:
-                if owner[symbol] != k and not _is_copied(kernels, symbol):
+                # small kernels are copied into each group that calls them
+                if owner[symbol] != k and not (
+                    kernels[symbol].inlined or sum(kernels[x].size for x in _reached(kernels, [symbol])) <= _SMALL
+                ):
                     called.add(symbol)
                 elif symbol not in reached:
                     reached.add(symbol)
@@ -252,11 +255,6 @@ def _reached(kernels: Kernels, symbols: Sequence[str]) -> set[str]:
         reached |= new
         todo += new
     return reached
-
-
-def _is_copied(kernels: Kernels, symbol: str) -> bool:
-    """Return whether a kernel is copied into each group that calls it."""
-    return kernels[symbol].inlined or sum(kernels[called].size for called in _reached(kernels, [symbol])) <= _SMALL
 
 
 def _group(kernels: Kernels, number: int, members: set[str], copied: set[str], called: set[str]) -> Bitcode:

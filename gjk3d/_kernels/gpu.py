@@ -84,7 +84,8 @@ def run(entry: Function, arguments: Sequence[Any]) -> None:
     room = sum(
         array.nbytes for argument in arguments if isinstance(argument, PerThread) for array in _fields(argument.array)
     )
-    blocks = -(-min(total, MOST_THREADS, max(_free_memory() // (2 * room), 1)) // block)
+    free = 1 << 30 if SIMULATED else int(cuda.current_context().get_memory_info().free)
+    blocks = -(-min(total, MOST_THREADS, max(free // (2 * room), 1)) // block)
     kernel = compiled(entry, places)
     sent = [_sent(argument, blocks * block) for argument in arguments]
     with warnings.catch_warnings():
@@ -132,10 +133,6 @@ def _stacked(kind: Any) -> Any:
     if isinstance(kind, types.NamedTuple):
         return types.NamedTuple([_stacked(field) for field in kind.types], kind.instance_class)
     return types.Array(kind.dtype, kind.ndim + 1, "C")
-
-
-def _free_memory() -> int:
-    return 1 << 30 if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
 @cache

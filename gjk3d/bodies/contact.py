@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple
 
@@ -120,17 +119,17 @@ class Touching(NamedTuple):
 
 def contact_points(
     a: Any, b: Any, rows: Rows, answers: Array, within: float, most: int | None, pair: ContactPair | None = None
-) -> Iterator[Touching]:
-    """Yield the contact points of two bodies at pose rows.
+) -> list[Touching]:
+    """Return the contact points of two bodies at pose rows.
 
     ``answers`` has the distances of the rows, signed for half-spaces. Contact points are computed for each pair of
     parts that touch or are closer than ``within``. The parts of a mesh are its faces. If bodies overlap without any
     contact of their surfaces, such as one inside the other, the result is the point of the signed distance. Rows with a
     distance of more than ``within`` do not have points. ``pair`` has the prepared data of both bodies, if any.
     """
-    which = np.flatnonzero(answers[:, 1] <= within)
+    which = (answers[:, 1] <= within).nonzero()[0]
     if not len(which):
-        return
+        return []
     first, second = (poses[which % len(poses)] for poses in (rows.a, rows.b))
     turned = order_of(a, b) == TURNED
     if turned:
@@ -139,46 +138,36 @@ def contact_points(
         a, b, first, second, _ = standing_in(a, b, first, second)
     near_rows = Rows(first, second, len(which), True, rows.workers)
     if a._kind & Kind.SHAPES:
-        plane_answers = _turned(answers[which], turned)
+        plane_answers = mirror(answers[which], turned)
         points, begins = _on_plane(a, b, near_rows, plane_answers, within)
-        yield _touching_in_order(which, *spread_points(points, begins, plane_answers, most), turned)
-        return
+        return [_touching_in_order(which, *spread_points(points, begins, plane_answers, most), turned)]
+    touching = []
     for group in groups(a, b, near_rows, order_of(a, b), np.arange(len(which))):
         some, swapped = which[group.which], turned or group.turned
         pose_rows = ShapeRows(np.zeros_like(some), group.rows_a, group.rows_b)
         x = PosedShapes(group.a, group.ours, ShapeList([group.b]), pose_rows)
         plan = ContactPlan(*x[:3]) if pair is None else pair.plan(x, swapped and not turned)
-        points, counts = _points_of(x, plan, _turned(answers[some], swapped), within, most, rows.workers)
-        yield _touching_in_order(some, points, counts, swapped)
+        points, counts = _points_of(x, plan, mirror(answers[some], swapped), within, most, rows.workers)
+        touching.append(_touching_in_order(some, points, counts, swapped))
+    return touching
 
 
 def contact_points_beside(
-    a: Body,
-    shapes: ShapeList,
-    shape_of: Ints,
-    rows: Rows,
-    answers: Array,
-    turned: Bools,
-    within: float,
+    a: Body, shapes: ShapeList, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float,
     most: int | None,
-) -> Iterator[Touching]:
-    """Yield the contact points of a body and one shape of a list per row; ``turned`` marks results of (shape, body)."""
+) -> list[Touching]:  # fmt: skip
+    """Return the contact points of a body and one shape of a list per row; ``turned`` marks results of (shape, body)."""
     which = (answers[:, 1] <= within).nonzero()[0]
-    first, second, shape_of = rows.a[which], rows.b[which], shape_of[which]
+    first, second, shape_of, touching = rows.a[which], rows.b[which], shape_of[which], []
     for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):
         some = which[rows_near]
         x = PosedShapes(a, ours, shapes, ShapeRows(shape_of[rows_near], first[rows_near], second[rows_near]))
         plan = shapes.plans.get(ours)
         if plan is None:
             plan = shapes.plans[ours] = ContactPlan(a, ours, shapes)
-        points, counts = _points_of(x, plan, _turned(answers[some], turned[some]), within, most, rows.workers)
-        yield _touching_in_order(some, points, counts, turned[some])
-
-
-def _turned(answers: Array, turned: bool | Bools) -> Array:
-    """Return a copy of results with a and b swapped in the rows ``turned``."""
-    mirror(answers, turned)
-    return answers
+        points, counts = _points_of(x, plan, mirror(answers[some], turned[some]), within, most, rows.workers)
+        touching.append(_touching_in_order(some, points, counts, turned[some]))
+    return touching
 
 
 def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | Bools) -> Touching:
@@ -305,7 +294,7 @@ class ContactPair:
             a, b, row_a, row_b = b, a, row_b, row_a
         turned, shapes = later or self._order == TURNED, ShapeList([b])
         mirror(out, turned)
-        ours = a._as_parts() if a._kind != Kind.ENDLESS else next(parts_near(a, shapes.reaches, row_a, row_b))[0]
+        ours = a._as_parts() if a._kind != Kind.ENDLESS else parts_near(a, shapes.reaches, row_a, row_b)[0][0]
         x = PosedShapes(a, ours, shapes, ShapeRows(_ALONE, row_a, row_b))
         points, counts = self.plan(x, later).points(x, out, within, most)
         return _touching_in_order(_ALONE, points, counts, turned).points

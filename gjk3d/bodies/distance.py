@@ -284,20 +284,17 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
             yield Group(which[some[of]], x, y, ours, theirs, p[of], q[of], turned)
 
 
-def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> Iterator[tuple[Parts, Ints]]:
-    """Yield sets of parts near the other object, and the pose rows of each set.
+def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> list[tuple[Parts, Ints]]:
+    """Return sets of parts near the other object, and the pose rows of each set.
 
     A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
     """
     if not isinstance(x, HeightField):
-        if len(rows_x):
-            yield x._as_parts(), np.arange(len(rows_x))
-        return
+        return [(x._as_parts(), np.arange(len(rows_x)))] if len(rows_x) else []
     near = [
         x._parts_near(float(reach), relative(p, q)[9:12]) for reach, p, q in zip(reaches, rows_x, rows_y, strict=True)
     ]
-    for ours in dict.fromkeys(near):
-        yield ours, np.flatnonzero([candidate is ours for candidate in near])
+    return [(ours, np.flatnonzero([candidate is ours for candidate in near])) for ours in dict.fromkeys(near)]
 
 
 class _Deep(NamedTuple):

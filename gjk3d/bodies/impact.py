@@ -17,7 +17,7 @@ from gjk3d._kernels.callback import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, Thing, column_gap, in_order, part_at
+from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, column_gap, in_order, part_at
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, children, meet, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
@@ -285,13 +285,6 @@ def _near_path(a: Body, b: Parts, motions: Array) -> Parts:
     return a._parts_near(reach + 0.5 * float(np.ptp(ends, axis=0).max()), ends.mean(axis=0), pushed=False)
 
 
-def _meet_at_first(a: Body, b: Thing, motions: Array, clearance: float) -> bool:
-    matrices = np.empty((2, 4, 4))
-    for k in range(2):
-        matrix_at(motions[k : k + 1], 0.0, matrices[k])
-    return pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance)
-
-
 def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
     """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
 
@@ -306,12 +299,15 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
         first = _near_path(a, second, motions)
     error = ROUNDING * (first.reach + second.reach + float(np.abs(motions[:, _PLACES]).sum()))
     tested = first.any_mapped or second.any_mapped
-    boxes = BoxScratch(_BOX, np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK))
+    boxes, matrices = BoxScratch(_BOX, np.zeros((2, _BOX_FLOATS)), np.empty(toi.PART_WORK)), np.empty((2, 4, 4))
     # The kernel stops if the bodies may intersect at the start. The exact test in Python decides, and then the kernel
     # runs again.
     while True:
-        if tested and _meet_at_first(a, b, motions, clearance):
-            return STARTED, 0.0, 0.0, 1
+        if tested:
+            for k in range(2):
+                matrix_at(motions[k : k + 1], 0.0, matrices[k])
+            if pair_of(a, b, relative(*pose_rows(matrices)[0])).meet(clearance):
+                return STARTED, 0.0, 0.0, 1
         result = first_touch(
             complete(first), complete(second), motions, clearance, error, tested, _STEPS, _MOST_STEPS, boxes,
             tree_scratch(),

@@ -25,6 +25,7 @@ from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub
 from gjk3d.narrow.cores import Cores, cores_at, world_center
 from gjk3d.narrow.features import Feature, Loops, feature
 from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, nearest_on, patch, put_point
+from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
@@ -566,6 +567,7 @@ def part_faces(shapes: Sequence[Any], which: Any) -> tuple[Faces, int]:
     return Faces(every.ints, every.floats, every.starts[which]), max(4, int(every.corners.max()))  # 4 as for a column
 
 
+@per_thread
 def manifold_scratch(most_a: int, most_b: int) -> ManifoldScratch:
     """Return scratch for parts, given the greatest numbers of corners of their features."""
     most = most_a + most_b + 4

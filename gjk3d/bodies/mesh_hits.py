@@ -225,11 +225,6 @@ class AllHits(NamedTuple):
 IN_FACE, ON_RIM, ALONG_PLANE = range(3)
 
 
-def _new_hits(size: int) -> AllHits:
-    faces, places = (np.empty(size, dtype=np.int64) for _ in range(2))
-    return AllHits(np.empty(size), faces, places, np.empty(size, dtype=bool))
-
-
 @inlined
 def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used: int) -> int:
     """Write the triangles on a ray behind those that are used; return the new number, or -1 if the arrays are full."""
@@ -354,7 +349,8 @@ def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[I
     def run(start: int, stop: int) -> None:
         size, row = 4 * (stop - start), np.empty(8)
         while start < stop:
-            out = _new_hits(size)
+            faces, places = np.empty((2, size), dtype=np.int64)
+            out = AllHits(np.empty(size), faces, places, np.empty(size, dtype=bool))
             begin = start
             start, used = all_hits(rays, start, stop, tree, stack_of_thread(), row, units, counts, out)
             blocks[begin] = out.distances[:used], out.faces[:used]

@@ -70,7 +70,11 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
     for block in parts.along_rays(starts, directions, most):
         for thing, rays, rows in _things(parts, block):
             hit = cast_part(thing, rows, starts[rays], directions[rays], most)
-            _update_hits(rays, hit, best, normals, inside)
+            inside[rays[hit.inside]] = True
+            order = np.lexsort((hit.distance, rays))
+            first = order[np.unique(rays[order], return_index=True)[1]]
+            first = first[hit.distance[first] < best[rays[first]]]  # nearer than the known hit of the ray
+            best[rays[first]], normals[rays[first]] = hit.distance[first], hit.normal[first]
     return best, normals, inside
 
 
@@ -89,15 +93,6 @@ def _things(parts: TreeParts, block: Ints) -> Iterator[tuple[Shape | Mesh, Ints,
         some = numbers == number
         thing = things[number] if isinstance(parts, PlacedParts) else parts.shape(int(block[some, 1][0]))
         yield thing, block[some, 0], rows[some]
-
-
-def _update_hits(rays: Ints, hit: Any, best: Array, normals: Array, inside: Any) -> None:
-    """Store hits that are nearer than the known hit of their ray."""
-    inside[rays[hit.inside]] = True
-    order = np.lexsort((hit.distance, rays))
-    first = order[np.unique(rays[order], return_index=True)[1]]
-    first = first[hit.distance[first] < best[rays[first]]]
-    best[rays[first]], normals[rays[first]] = hit.distance[first], hit.normal[first]
 
 
 # --- height fields: the surface, and the four walls below the rim -----------------------------------------------------

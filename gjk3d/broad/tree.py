@@ -79,7 +79,7 @@ class Tree:
         A caller that moves leaves by `nodes.move_leaf` calls this first.
         """
         self._changes += count
-        if 2 * self._changes > len(self) + 16:
+        if 2 * self._changes > self.state[LEAVES] + 16:
             self._build(self.leaves)
 
     def insert(self, leaves: Ints, boxes: Array) -> None:
@@ -102,7 +102,7 @@ class Tree:
 
     def move(self, leaves: Ints, boxes: Array) -> None:
         """Set the boxes of leaves, (m, 6), and restructure the tree where they move far."""
-        if len(leaves) * _FEW < len(self):
+        if len(leaves) * _FEW < self.state[LEAVES]:
             moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
             return
@@ -121,9 +121,8 @@ class Tree:
         root = int(self.state[ROOT])
         if len(self) < 2:
             return
-        stack = self._stack(3 * int(self.links[root, HEIGHT]) + 3)
+        stack = np.empty((3 * int(self.links[root, HEIGHT]) + 3, 2), dtype=np.int64)
         stack[0] = root
-
         top = 1
         while top > 0:
             out = np.empty((block_size, 2), dtype=np.int64)
@@ -137,7 +136,7 @@ class Tree:
         root = int(self.state[ROOT])
         if root < 0:
             return
-        stack = self._stack(int(self.links[root, HEIGHT]) + 2)
+        stack = np.empty((int(self.links[root, HEIGHT]) + 2, 2), dtype=np.int64)
         ray, top = 0, 0
         while ray < len(starts):
             out = np.empty((block_size, 2), dtype=np.int64)
@@ -145,7 +144,3 @@ class Tree:
                 self.boxes, self.links, root, starts, directions, far, ray, stack, out, top
             )
             yield out[:count]
-
-    @staticmethod
-    def _stack(rows: int) -> Ints:
-        return np.empty((rows, 2), dtype=np.int64)

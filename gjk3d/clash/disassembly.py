@@ -17,9 +17,8 @@ import numpy as np
 
 from gjk3d.bodies.solids import available
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
-from gjk3d.clash.detection.parts import AssemblyPart
+from gjk3d.clash.detection.parts import SPACINGS, AssemblyPart
 from gjk3d.clash.detection.rules import Rule, matcher, read_rules
-from gjk3d.clash.detection.tolerances import SPACINGS
 from gjk3d.clash.documents import Vector
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints
@@ -381,7 +380,10 @@ def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
         origin = a.across[i, :1]
         corners = a.across[i] - origin, b.across[j] - origin
         lines = _lines(*corners, a.along[i], b.along[j], tolerance)
-        some = _may_meet(lines, *corners, tolerance)
+        reaches = [np.einsum("mki,mli->mkl", lines[0], each).max(axis=2) - lines[1] for each in corners]
+        far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
+        # triangles may overlap if no edge separates them, and b is ahead at a corner of each
+        some = np.logical_and.reduce(far > _FINE * tolerance, axis=1)
         lines, origin = (lines[0][some], lines[1][some]), origin[some]
         if _polygons(lines, 0.5 * tolerance, tolerance)[1].any():
             return True
@@ -408,13 +410,6 @@ def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints
         while begin < len(first):
             yield start + first[begin : begin + lot], second[begin : begin + lot]
             begin, lot = begin + lot, min(_LOT, 4 * lot)
-
-
-def _may_meet(lines: tuple[Array, Array], a: Array, b: Array, tolerance: float) -> Any:
-    """Return for each pair of triangles whether they may overlap, (m,): no line of `_lines` separates them."""
-    reaches = [np.einsum("mki,mli->mkl", lines[0], corners).max(axis=2) - lines[1] for corners in (a, b)]
-    far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
-    return np.logical_and.reduce(far > _FINE * tolerance, axis=1)
 
 
 def _common(a: Projection, b: Projection, tolerance: float) -> Projection:

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -228,7 +228,10 @@ class Triage:
         *others : Triage
             Other copies.
         """
-        return reduce(_merge, others, self)
+        issues = dict(self.issues)
+        for key, issue in chain.from_iterable(other.issues.items() for other in others):
+            issues[key] = issues[key].merged(issue) if key in issues else issue
+        return Triage(issues)
 
     def issue(self, clash: Clash) -> Issue:
         """Return the decisions about a finding: an empty `Issue` for a finding without decisions.
@@ -332,13 +335,6 @@ class Triage:
         finally:
             partial.unlink(missing_ok=True)
         return target
-
-
-def _merge(a: Triage, b: Triage) -> Triage:
-    issues = dict(a.issues)
-    for key, issue in b.issues.items():
-        issues[key] = issues[key].merged(issue) if key in issues else issue
-    return Triage(issues)
 
 
 def _record(item: Any, names: Iterable[str]) -> dict[str, Any]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from cyclopts import App, CycloptsError
 
 from gjk3d import __version__
+from gjk3d.cli import ExitCode
 from gjk3d.cli.check import check
 from gjk3d.cli.clash import clash
 from gjk3d.cli.diff import diff
@@ -25,9 +25,6 @@ from gjk3d.cli.terminal import note
 from gjk3d.cli.triage import serve, triage
 from gjk3d.cli.view import explain, view
 from gjk3d.errors import Gjk3dError, Gjk3dWarning
-
-OK, CONTACT, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 70, 128 + signal.SIGINT
-BROKEN_PIPE = 128 + 13  # the code of a shell for a process that SIGPIPE ended; Windows lacks this signal
 
 _HELP = """Compute whether 3D shapes touch, how far apart they are and how deep they overlap.
 
@@ -55,14 +52,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", Gjk3dWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, category, *_: note(
+                message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}"
+            )
             return _run(tokens, debug)
     except BrokenPipeError:  # the reader of the pipe has ended
         _drop_output()
-        return BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     except SystemExit as stop:  # rich exits with 1 after a broken pipe, but 1 means contact
         if isinstance(stop.__context__, BrokenPipeError):
-            return BROKEN_PIPE
+            return ExitCode.BROKEN_PIPE
         raise
 
 
@@ -70,7 +69,7 @@ def _run(tokens: list[str], debug: bool) -> int:
     try:
         call = _parse(tokens)
         if call is None:
-            return BAD_INPUT
+            return ExitCode.BAD_INPUT
         code = int(call() or 0)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -79,7 +78,7 @@ def _run(tokens: list[str], debug: bool) -> int:
         raise
     except KeyboardInterrupt:
         note("interrupted", "gjk3d")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -108,37 +107,26 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
 def _explain(error: Exception) -> int:
     if isinstance(error, Gjk3dError):
         note(error, "error")
-        return BAD_INPUT
+        return ExitCode.BAD_INPUT
     if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra
         note(error, "error")
-        return BAD_INPUT
+        return ExitCode.BAD_INPUT
     if isinstance(error, MemoryError):
         note(f"not enough memory{f': {error}' if str(error) else ''}. Reduce the size of the input.", "error")
-        return BAD_INPUT
+        return ExitCode.BAD_INPUT
     if isinstance(error, OSError) and error.strerror:
         if error.errno == errno.ENOSPC:
             _drop_output()
         note(f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror, "error")
-        return BAD_INPUT
+        return ExitCode.BAD_INPUT
     note(
         f"unexpected {type(error).__name__}: {error}\n"
         "This is a bug of gjk3d. Please report it with the command, the files and the output of --debug.",
         "error",
     )
-    return BUG
+    return ExitCode.BUG
 
 
 def _drop_output() -> None:
     # otherwise the interpreter would fail again when it flushes stdout at its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    note(message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import (
     Model,
     PoseText,
@@ -123,7 +124,7 @@ def check(
         title = f"A  {names_shown[0]}     B  {names_shown[1]}{f'     in {safe(unit)}' if unit else ''}"
         gk.viz.show(result, path=image, title=title)
         note(image, "wrote")
-    return 0 if are_apart else 1
+    return ExitCode(not are_apart)
 
 
 def _compared(models: list[Model], poses: Any, hulls: bool, tol: float | None, depth: Any) -> Distance:

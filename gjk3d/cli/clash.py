@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from gjk3d.clash.formats.registry import BINARY, ENDINGS, Format, write
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, kinds_of, output_form
 from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe
 from gjk3d.interrupts import aside, delayed_interrupt, unbroken
@@ -31,7 +32,6 @@ _FATAL: dict[Level, tuple[str, ...]] = {
     "touch": (*_HARD, "clearance", "touch"),
     "none": (),
 }
-_INTERRUPTED = 130
 _PAGE = 50_000  #: the number of findings that are stored for a page if each is also written as a line
 
 
@@ -221,8 +221,8 @@ def clash(
             note(path, "wrote")
     if waiting or not report.complete:
         note(f"interrupted: {report.pairs_tested} of {report.pairs_total} pairs were tested", "gjk3d")
-        return _INTERRUPTED
-    return int(report.failures(_FATAL[fail_on], only_new) > 0)
+        return ExitCode.INTERRUPTED
+    return ExitCode(report.failures(_FATAL[fail_on], only_new) > 0)
 
 
 def _why(report: Report, a: str | None, b: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import UsageError, output_form
 from gjk3d.cli.terminal import Table, json_text, note, print_line, print_omitted, print_table, safe, write_text
 from gjk3d.wording import json_ready
@@ -75,7 +76,7 @@ def diff(
         write_text(text, output)
         if output is not None:
             note(output, "wrote")
-    return int(any(map(_fails, rows)))
+    return ExitCode(any(map(_fails, rows)))
 
 
 def _document(old: Path, new: Path, unit: str | None, counts: dict[str, int], rows: list[Row]) -> dict[str, Any]:
@@ -146,14 +147,10 @@ def _change(old: Clash, new: Clash, tolerance: float) -> str:
     if old.kind != new.kind:
         return "kind"
     lengths = (old.distance, new.distance), (old.penetration, new.penetration)
-    near = all(_is_near(*pair, tolerance) for pair in lengths)
+    near = all(  # converted lengths differ by rounding
+        p == q if p is None or q is None else math.isclose(p, q, rel_tol=1e-9, abs_tol=tolerance) for p, q in lengths
+    )
     return "same" if near and same_times(old, new) else "changed"
-
-
-def _is_near(old: float | None, new: float | None, tolerance: float) -> bool:
-    if old is None or new is None:
-        return old == new
-    return math.isclose(old, new, rel_tol=1e-9, abs_tol=tolerance)  # converted lengths differ by rounding
 
 
 def _record(change: str, old: Clash | None, new: Clash | None) -> dict[str, Any]:

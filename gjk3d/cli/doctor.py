@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from gjk3d import __version__
+from gjk3d.cli import ExitCode
 from gjk3d.cli.terminal import console, note, safe, write_json
 from gjk3d.errors import Gjk3dError
 
@@ -64,7 +65,7 @@ def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
         write_json(document)
     else:
         _print(document)
-    return 0 if not broken else 1
+    return ExitCode(bool(broken))
 
 
 def _version(name: str) -> str | None:
@@ -189,6 +190,6 @@ def warmup() -> int:
     start = time.perf_counter()
     if not compiling.warmup():
         note("nothing was compiled (gjk3d doctor shows the reason)")
-        return 1
+        return ExitCode.FAILED
     print(f"ready in {time.perf_counter() - start:.2f} s")
-    return 0
+    return ExitCode.OK

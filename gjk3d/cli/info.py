@@ -27,7 +27,7 @@ def info(
     unit: str | None = None,
     check: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
-) -> int:
+) -> None:
     """List the parts of a model file, with their unit and size, and whether each part is closed and convex.
 
     Parameters
@@ -68,7 +68,6 @@ def info(
         write_json(document)
     else:
         _print(document)
-    return 0
 
 
 def _facts(name: str, mesh: Mesh) -> dict[str, Any]:

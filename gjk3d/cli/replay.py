@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.terminal import print_labelled, print_line, safe, write_json
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def replay(
     else:
         _print(file, replayed, rows, verdicts)
     refuted = any(now.refuted for _, now in verdicts)
-    return 1 if replayed.sameness or refuted else 0
+    return ExitCode(bool(replayed.sameness) or refuted)
 
 
 def _row(result: Distance, row: int) -> Distance:

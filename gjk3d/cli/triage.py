@@ -35,7 +35,7 @@ def triage(
     section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
     bcf_kinds: str | None = None,
     pictures: int = 20,
-) -> int:
+) -> None:
     """Merge the decisions of several people about the findings of a report, by finding and time.
 
     Parameters
@@ -85,7 +85,6 @@ def triage(
         checked.triage = merged
         _write_bcf(checked, bcf, pictures, section, kinds)
         note(bcf, "wrote")
-    return 0
 
 
 def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tuple[str, ...]) -> None:
@@ -108,7 +107,7 @@ def serve(
     port: int = 0,
     up: Literal["x", "y", "z"] | None = None,
     open: Annotated[bool, Parameter(negative=())] = False,
-) -> int:
+) -> None:
     """Show a clash report in a browser and save its decisions, until Ctrl-C.
 
     The command prints the address of the page. Only this machine (127.0.0.1) can open it, and only with the token in
@@ -153,11 +152,8 @@ def serve(
             import webbrowser
 
             webbrowser.open(server.url)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             server.serve_forever()
-        except KeyboardInterrupt:
-            return 0
-    return 0
 
 
 def sidecar(report: Path) -> Path:

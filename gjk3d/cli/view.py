@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import (
     PoseText,
     UsageError,
@@ -38,7 +39,7 @@ def view(
     level: int | None = None,
     opacity: float = 1.0,
     unit: str | None = None,
-) -> int:
+) -> None:
     """Show models and assemblies in a window. Without a display, or with --save, write a file.
 
     Parameters
@@ -85,7 +86,6 @@ def view(
     shown = viz.show(assembly, path=save, title=title, opacity=opacity, hull=hull, bodies=bodies, level=level)
     if save is not None:
         note(shown, "wrote")
-    return 0
 
 
 #: The class, the number of values and the names of the values of each shape.
@@ -177,7 +177,7 @@ def explain(
         if path is not None:
             explanation.save(path, names=(names[0], names[1]))
             note(path, "wrote")
-    return 0 if result.lower > 0.0 else 1
+    return ExitCode(not result.lower > 0.0)
 
 
 def _lesson(html: Path | None) -> int:
@@ -192,7 +192,7 @@ def _lesson(html: Path | None) -> int:
     note(path, "wrote")
     if html is None:
         webbrowser.open(path.resolve().as_uri())
-    return 0
+    return ExitCode.OK
 
 
 def _shape(text: str) -> Any:

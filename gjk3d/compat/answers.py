@@ -104,17 +104,6 @@ def _deep(a: CollisionObject, b: CollisionObject, convex: bool) -> Distance:
     return signed_distance(first, second, matrices(a._row), matrices(b._row))
 
 
-def _common(a: CollisionObject, b: CollisionObject) -> Distance:
-    """Return the result of `distance` for two overlapping objects: distance 0 and a common point."""
-    first: Any = a.mesh
-    second: Any = b.mesh
-    return distance(first, second, matrices(a._row), matrices(b._row))
-
-
-def _faces_at(a: CollisionObject, point_a: Array, b: CollisionObject, point_b: Array) -> tuple[int, int]:
-    return _faces_of((a.mesh, b.mesh), (a._row, b._row), (point_a, point_b))
-
-
 def _faces_of(meshes: tuple[Mesh, Mesh], rows: tuple[Array, Array], points: tuple[Array, Array]) -> tuple[int, int]:
     """Return for each of two meshes at pose rows the index of the face nearest to its point, in world coordinates."""
     first, second = (
@@ -156,7 +145,12 @@ def _contacts_of_two(pairs: list[tuple[CollisionObject, CollisionObject]]) -> It
     for k, (first_object, second_object) in enumerate(pairs):
         start, stop = begins[k], begins[k + 1]
         if start == stop:
-            yield [_contact_within(first_object, second_object)]
+            # one object is inside the other, and the meshes are not both convex
+            deep = _deep(first_object, second_object, False)
+            point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
+            at = _faces_of((a, b), (first[k], second[k]), (point, point))
+            names, depth = (first_object.name, second_object.name), max(0.0, -float(deep.distance))
+            yield [ContactData(names, at, np.array(deep.normal), point, depth)]
             continue
         shared, block = ((first_object.name, second_object.name), faces, rows), []
         for n in range(start, stop):
@@ -188,22 +182,17 @@ def _depths(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> tuple[Array, Arra
     return values, out[:, 6:12]
 
 
-def _contact_within(a: CollisionObject, b: CollisionObject) -> ContactData:
-    """Return the contact of a pair with one object inside the other, for meshes that are not both convex."""
-    deep = _deep(a, b, False)
-    point = 0.5 * (np.array(deep.point_a) + np.array(deep.point_b))
-    faces = _faces_at(a, point, b, point)
-    return ContactData((a.name, b.name), faces, np.array(deep.normal), point, max(0.0, -float(deep.distance)))
-
-
 def nearest(a: CollisionObject, b: CollisionObject, most: float, solid: bool) -> Nearest | None:
     """Return the signed distance of two objects with its points and faces, or None beyond the distance ``most``."""
     pair = MeshPair.of(a.mesh, b.mesh, relative(a._row, b._row))
     if pair.surfaces_meet() or _holder(pair, solid):
-        convex = a.mesh.is_convex and b.mesh.is_convex
-        deep = _deep(a, b, convex) if convex else _common(a, b)
+        if a.mesh.is_convex and b.mesh.is_convex:
+            deep: Any = _deep(a, b, True)
+        else:  # distance 0 and a common point
+            deep = distance(a.mesh, b.mesh, matrices(a._row), matrices(b._row))
         points = np.array(deep.point_a), np.array(deep.point_b)
-        return Nearest(min(0.0, float(deep.distance)), _faces_at(a, points[0], b, points[1]), points)
+        at = _faces_of((a.mesh, b.mesh), (a._row, b._row), points)
+        return Nearest(min(0.0, float(deep.distance)), at, points)
     gap = pair.gap(most)
     if gap is None:
         return None

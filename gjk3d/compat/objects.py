@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -101,7 +102,9 @@ class Objects:
         row = np.empty((1, WIDTH))
         linear, matrix = _split(np.eye(4) if transform is None else transform, name, row)
         key = key_of(mesh, f"mesh of {name!r}"), b""
-        keys, acquired = self._deformed(key, self._acquire(key, lambda: self._converted(key, mesh)), linear)
+        lent = None if self._lender is None else self._lender._meshes.get(key)
+        known = self._acquire(key, lambda: as_mesh(mesh) if lent is None else lent[0])
+        keys, acquired = self._deformed(key, known, linear)
         if name in self.named:
             self.remove(name)
         number = self.scene.next_slot()
@@ -140,7 +143,7 @@ class Objects:
             and check_row(transform, self.scene.rows, moved._number) == 0
         ):
             moved.transform = transform.copy()
-            self.scene.moved(moved._number)
+            self.scene.moved.add(moved._number)
             return
         row = np.empty((1, WIDTH))
         linear, matrix = _split(transform, name, row)
@@ -178,22 +181,19 @@ class Objects:
         if linear is None:
             return (key,), mesh
         deformed_key = key[0], linear.tobytes()
-        return (key, deformed_key), self._acquire(deformed_key, lambda: _baked(mesh, linear))
+        return (key, deformed_key), self._acquire(deformed_key, partial(mesh._mapped, linear))
 
     def _acquire(self, key: Key, make: Callable[[], Mesh]) -> Mesh:
         """Return the mesh of a key, which ``make`` creates once, and add 1 to the number of objects that use it."""
         entry = self._meshes.get(key)
         if entry is None:
             mesh = make()
-            entry = self._meshes[key] = [mesh, 0, _stand_in(mesh)]
+            # the hull replaces a mesh that is convex up to rounding
+            is_convex = mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max())
+            entry = self._meshes[key] = [mesh, 0, mesh.hull() if is_convex else mesh]
         entry[1] += 1
         mesh_of_key: Mesh = entry[0]
         return mesh_of_key
-
-    def _converted(self, key: Key, mesh: Any) -> Mesh:
-        lent = None if self._lender is None else self._lender._meshes.get(key)
-        converted: Mesh = as_mesh(mesh) if lent is None else lent[0]
-        return converted
 
     def _drop(self, key: Key) -> None:
         entry = self._meshes[key]
@@ -218,11 +218,6 @@ class Objects:
 def _label(number: int) -> str:
     """Return the name of an object in the scene, which sorts like its number."""
     return f"{number:012d}"
-
-
-def _stand_in(mesh: Mesh) -> Any:
-    """Return the hull of a mesh that is convex up to rounding, else the mesh."""
-    return mesh.hull() if mesh._convex_slack <= _ROUND * float(np.abs(mesh.bounds).max()) else mesh
 
 
 def _content(mesh: Any) -> tuple[bytes, bytes]:
@@ -276,7 +271,3 @@ def _split(transform: Any, name: Hashable, rows: Array) -> tuple[Array | None, A
             return linear, matrix
     rows[:] = pose_rows(matrix, what)[0]
     return None, matrix
-
-
-def _baked(mesh: Mesh, linear: Array) -> Mesh:
-    return mesh._mapped(linear)

@@ -18,7 +18,6 @@ from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.gjk import MEMORY
 from gjk3d.narrow.pairs import TURN, PairRows, Request, collide_many, solve_many
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
-from gjk3d.results import Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Bools, Ints
@@ -122,7 +121,7 @@ def _solve_on_gpu(pairs: PairRows, request: Request, out: Array, flags: Ints) ->
     arguments = pairs, NO_POSE, NO_POSE, request, 0, len(out), workspace, Output(out), Output(flags), NO_CACHE
     run(solve_many, arguments)
     if request.tol == 0.0:  # the CPU solves rows with wide intervals again, like polytopes too large for the workspace
-        flags[(flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND), 3] = 1
+        flags[(flags[:, 2] == 0) & (flags[:, 0] != narrow.BEYOND), 3] = 1
 
 
 class PackedShapes:
@@ -147,7 +146,8 @@ class PackedShapes:
         singly = either(self.singly, which)
         alone = singly.nonzero()[0]
         if len(alone) < len(which):
-            answer = collide_batch(self.rows(table, rows), len(which), margin, workers, on_gpu, cache)
+            pairs = PairRows(self.ints, self.floats, table, rows)
+            answer = collide_batch(pairs, len(which), margin, workers, on_gpu, cache)
         else:
             answer = np.empty(len(which), dtype=np.int64)
         if len(alone):
@@ -170,9 +170,10 @@ class PackedShapes:
         request = Request(mode, wanted.max_distance, wanted.tol)
         singly = either(self.singly, which)
         if not singly.all():
-            solve_batch(self.rows(table, rows), request, curved, out, flags, workers, on_gpu, cache)
+            pairs = PairRows(self.ints, self.floats, table, rows)
+            solve_batch(pairs, request, curved, out, flags, workers, on_gpu, cache)
         if wanted.tol == 0.0:
-            singly |= (flags[:, 2] == 0) & (flags[:, 0] != Status.BEYOND) & ~curved
+            singly |= (flags[:, 2] == 0) & (flags[:, 0] != narrow.BEYOND) & ~curved
         self.solve_singly(which, table, rows, singly.nonzero()[0], wanted, out, flags)
         return out, flags
 
@@ -194,16 +195,12 @@ class PackedShapes:
             self.handlers(a, b).solve(a, b, placed, request, answers, marks)
             out[group], flags[group] = answers, marks
 
-    def rows(self, table: Ints, poses: Array) -> PairRows:
-        """Return pairs at poses for the kernels."""
-        return PairRows(self.ints, self.floats, table, poses)
-
     def by_shapes(self, which: Ints, table: Ints, rows: Array, some: Ints) -> Iterator[tuple[Any, Any, Ints, Rows]]:
         """Yield the pairs of ``some`` grouped by their two shapes: the shapes, the pairs, and their poses."""
         if not len(some):
             return
         order = some[np.lexsort((which[some, 1], which[some, 0]))]
-        begins = np.flatnonzero((np.diff(which[order], axis=0, prepend=-1) != 0).any(axis=1)).tolist()
+        begins = (np.diff(which[order], axis=0, prepend=-1) != 0).any(axis=1).nonzero()[0].tolist()
         for start, stop in zip(begins, [*begins[1:], len(order)], strict=False):
             group = order[start:stop]
             a, b = (self.shapes[number] for number in which[group[0]].tolist())

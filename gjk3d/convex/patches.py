@@ -29,9 +29,9 @@ _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
 
 
 @per_thread
-def sheets_for(corners: int, polygon: int) -> manifold.Sheets:
-    """Return scratch for the corners of features and for the corners of polygons, given their greatest numbers."""
-    return manifold.Sheets(np.empty((corners, 3)), np.empty((corners, 3)), np.empty((3, polygon, 2)))
+def sheets_for(corners: int) -> manifold.Sheets:
+    """Return scratch for the corners of features and of polygons, given their greatest number."""
+    return manifold.Sheets(np.empty((corners, 3)), np.empty((corners, 3)), np.empty((3, corners, 2)))
 
 
 class Faces(NamedTuple):
@@ -53,17 +53,16 @@ def faces_of(shapes: Sequence[Any]) -> Faces:
 
 
 class FacesOfTwo(NamedTuple):
-    """The faces of two shapes for the kernels, and sizes of scratch memory."""
+    """The faces of two shapes for the kernels."""
 
     lists: manifold.FaceLists
-    corners: int  #: greatest number of corners of a feature
     capacity: int  #: greatest number of points of a patch
 
 
 def faces_of_two(a: Shape, b: Shape) -> FacesOfTwo:
     """Return the faces of two shapes."""
     ints, floats, starts, corners = faces_of([a, b])
-    return FacesOfTwo(manifold.FaceLists(ints, floats, starts), int(corners.max()), int(corners.sum()) + 4)
+    return FacesOfTwo(manifold.FaceLists(ints, floats, starts), int(corners.sum()) + 4)
 
 
 def patch_points(
@@ -77,7 +76,7 @@ def patch_points(
 
     def run(start: int, stop: int) -> None:
         points = np.full((stop - start, limits.most, manifold.POINT), np.nan)
-        sheets = sheets_for(faces.corners, faces.capacity)
+        sheets = sheets_for(faces.capacity)
         manifold.contact_rows(pairs, faces.lists, answers, limits, start, stop, sheets, points, count)
         # chunks differ in width until all counts are known
         parts[start] = points[:, : count[start:stop].max(initial=0)] if most is None else points

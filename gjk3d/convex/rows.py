@@ -112,14 +112,15 @@ def canonical(a: Shape, b: Shape, rows: Rows) -> tuple[Shape, Shape, Rows, Any]:
     return a, b, rows.at(low, high), mask
 
 
-def mirror(out: Array, which: Any) -> None:
-    """Convert the results of (b, a) to results of (a, b) in the swapped rows."""
+def mirror(out: Array, which: Any) -> Array:
+    """Convert the results of (b, a) to results of (a, b) in the swapped rows of ``out``, and return ``out``."""
     if which is False:
-        return
+        return out
     chosen = slice(None) if which is True else which
     out[chosen, 3:6] = 0.0 - out[chosen, 3:6]
     points = out[chosen, 6:12].copy()
     out[chosen, 6:9], out[chosen, 9:12] = points[:, 3:], points[:, :3]
+    return out
 
 
 def select_rows(rows: Array, which: Ints) -> Array:

@@ -196,7 +196,7 @@ class Pairs:
         """
         check_margin(margin)
         pairs, table, rows, _ = self._checked_rows(index_pairs, poses, workers, memory)
-        cache, on_gpu = _memory_rows(memory), _uses_gpu(device, memory)
+        cache, on_gpu = NO_CACHE if memory is None else memory._rows, _uses_gpu(device, memory)
         return self._store.collide(pairs, table, rows, float(margin), workers, on_gpu, cache)
 
     def distance(
@@ -281,11 +281,11 @@ class Pairs:
         memory: Memory | None, device: Device,
     ) -> Distance[Array]:  # fmt: skip
         check_limits(max_distance, tol)
-        on_gpu = _uses_gpu(device, memory)
+        cache, on_gpu = NO_CACHE if memory is None else memory._rows, _uses_gpu(device, memory)
         pairs, table, rows, matrices = self._checked_rows(index_pairs, poses, workers, memory)
         width = 0.0 if tol is None else float(tol)
         wanted = Wanted(mode, float(max_distance), width)
-        out, flags = self._store.solve(pairs, table, rows, wanted, workers, on_gpu, _memory_rows(memory))
+        out, flags = self._store.solve(pairs, table, rows, wanted, workers, on_gpu, cache)
         copied = np.array(matrices, dtype=np.float64)
         return pair_distance(out, flags, pairs, self._store.shapes, copied, (mode, max_distance, tol, False))
 
@@ -361,7 +361,3 @@ def _uses_gpu(device: Device, memory: Memory | None) -> bool:
     if use_gpu and memory is not None:
         raise ShapeError("device='cuda' does not support memory=. Use device='cpu', or leave memory out.")
     return use_gpu
-
-
-def _memory_rows(memory: Memory | None) -> Array:
-    return NO_CACHE if memory is None else memory._rows

@@ -14,7 +14,7 @@ from gjk3d.convex.rows import join_packed
 from gjk3d.convex.solve import ray_core
 from gjk3d.engine.dispatch import Collider, handlers_of
 from gjk3d.narrow.manifold import POINT, FaceLists
-from gjk3d.narrow.pairs import PAIR, RANK, fill_table
+from gjk3d.narrow.pairs import PAIR, RANK, PairRows, fill_table
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Bools, Ints
@@ -114,14 +114,8 @@ class ShapeStore(PackedShapes):
         self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
     ) -> None:
         """Write whether the pairs ``some`` collide, by the trees of both shapes if possible, see `PackedShapes`."""
-        if margin >= 0.0 and self.any_mixed:
-            some = self._collide_trees(which, table, rows, some, margin, workers, answer)
-        super().collide_singly(which, table, rows, some, margin, workers, answer)
-
-    def _collide_trees(
-        self, which: Ints, table: Ints, rows: Array, some: Ints, margin: float, workers: int, answer: Ints
-    ) -> Ints:
-        """Write which of the pairs ``some`` collide, by their trees; return the undecided pairs."""
+        if margin < 0.0 or not self.any_mixed:
+            return super().collide_singly(which, table, rows, some, margin, workers, answer)
         from gjk3d.bodies.tree_collision import tree_scratch  # loaded where there is a mesh or the like
         from gjk3d.engine.pair import UNSURE, collide_each
 
@@ -138,20 +132,21 @@ class ShapeStore(PackedShapes):
 
         in_chunks(len(some), workers, run, _CHUNK)
         answer[some] = verdicts
-        return np.concatenate([left, some[verdicts == UNSURE]])
+        some = np.concatenate([left, some[verdicts == UNSURE]])
+        return super().collide_singly(which, table, rows, some, margin, workers, answer)
 
     def beside(self, numbers: Ints) -> tuple[Ints, Any]:
         """Return the index of each convex shape in a cached `ShapeList`, and this list, for contacts with bodies."""
         from gjk3d.bodies.shape_list import ShapeList  # loaded where there is a mesh or the like
 
         listed, shapes = self.cached.get("beside", (numbers[:0], None))
-        where = np.searchsorted(listed, numbers)
+        where = listed.searchsorted(numbers)
         if shapes is None or (listed[np.minimum(where, len(listed) - 1)] != numbers).any():
             # shapes stay in the list, as objects are often added and removed in steps
             listed = np.union1d(listed, numbers)
             shapes = ShapeList([self.shapes[number] for number in listed.tolist()])
             self.cached["beside"] = listed, shapes
-            where = np.searchsorted(listed, numbers)
+            where = listed.searchsorted(numbers)
         return where, shapes
 
     def joined(self, other: ShapeStore) -> ShapeStore:
@@ -180,12 +175,11 @@ class ShapeStore(PackedShapes):
             self.cached["faces"] = faces_of(self.shapes)
         ints, floats, starts, corners = self.cached["faces"]
         for side in range(2):  # half-spaces come first, as in the query of a single pair
-            planes = np.flatnonzero(self.planes[shapes[:, side]])
+            planes = self.planes[shapes[:, side]].nonzero()[0]
             table[planes, 5 * side + RANK], table[planes, 5 * (1 - side) + RANK] = 0, 1
-        corners = corners[shapes]
         lists = FaceLists(ints, floats, starts[shapes].reshape(-1, 2))
-        faces = FacesOfTwo(lists, int(corners.max()), int(corners.sum(axis=1).max()) + 4)
-        return patch_points(self.rows(table, rows), faces, out, within, most, workers)
+        faces = FacesOfTwo(lists, int((corners[shapes[:, 0]] + corners[shapes[:, 1]]).max()) + 4)
+        return patch_points(PairRows(self.ints, self.floats, table, rows), faces, out, within, most, workers)
 
     def __len__(self) -> int:
         return len(self.shapes)

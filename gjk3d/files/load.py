@@ -130,7 +130,13 @@ def load(path: str | os.PathLike[str], *, part: str | None = None, unit: str | N
     content = read(path)
     with _blamed_on(content.file, content.kind):
         mesh = _mesh(content, unit or content.unit)
-    return mesh if part is None else _selected(mesh, part)
+    if part is None:
+        return mesh
+    for each in mesh.parts:
+        if each.name == part:
+            return each.mesh
+    known = expected_names(part, (each.name for each in mesh.parts), 0.4)
+    raise ParseError(f"{mesh.source} does not contain the part {part!r}, {known}")
 
 
 class Content(NamedTuple):
@@ -496,11 +502,3 @@ def natural(name: str) -> list[str | int]:
     words: list[str | int] = [*re.split(r"(\d+)", name.lower())]  # every second item is a number
     words[1::2] = map(int, words[1::2])
     return words
-
-
-def _selected(mesh: Mesh, name: str) -> Mesh:
-    for part in mesh.parts:
-        if part.name == name:
-            return part.mesh
-    known = expected_names(name, (part.name for part in mesh.parts), 0.4)
-    raise ParseError(f"{mesh.source} does not contain the part {name!r}, {known}")

@@ -83,7 +83,10 @@ def _groups(points: Array, directions: Array, in_question: Callable[..., Any]) -
             yield np.arange(len(directions)), np.arange(len(points))
         return
     rounding = _ROUNDING * float(np.abs(points).max()) * float(np.abs(directions).max())
-    columns, some = _unstretched(points, directions)
+    # points and directions in columns, mapped so that the points spread equally and products are the same
+    _, spread, axes = np.linalg.svd(points, full_matrices=False)
+    spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
+    columns, some = axes @ points.T / spread, axes @ directions.T * spread
     todo = [(np.arange(len(directions)), some, np.arange(len(points)), columns)]
     while todo:
         rows, some, members, columns = todo.pop()
@@ -103,13 +106,6 @@ def principal_axes(points: Array) -> tuple[Array, Array]:
     # full matrices are n x n for many points; the others lack right vectors for less than three points
     lengths, axes = np.linalg.svd(points, full_matrices=len(points) < 3)[1:]
     return lengths, axes
-
-
-def _unstretched(points: Array, directions: Array) -> tuple[Array, Array]:
-    """Return points and directions in columns, mapped so that the points spread equally and products are the same."""
-    _, spread, axes = np.linalg.svd(points, full_matrices=False)
-    spread = np.maximum(spread, 1e-15 * float(spread[0]) + 1e-300)[:, None]
-    return axes @ points.T / spread, axes @ directions.T * spread
 
 
 def _may_be_farthest(points: Array, axis: Array, half: Array, rounding: float) -> Any:

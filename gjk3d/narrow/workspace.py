@@ -95,7 +95,9 @@ def borrow(name: str, rows: int, columns: int, kind: type = np.float64) -> Any:
 
 def give_back(**arrays: Any) -> None:
     """Retain arrays of at most 8 MiB for the next `borrow` of their names, since new memory takes time."""
-    _buffers.arrays.update({name: array for name, array in arrays.items() if array.nbytes <= _MOST_BYTES})
+    for name, array in arrays.items():
+        if array.nbytes <= _MOST_BYTES:
+            _buffers.arrays[name] = array
 
 
 def new_workspace(points: int) -> Workspace:

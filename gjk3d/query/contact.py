@@ -316,13 +316,14 @@ def contact(
         points, count = _patches(_pack(prepared(a, b), a, b), rows, distance, within, max_points)
         return Contact(distance, points, count) if rows.stacked else Contact(distance, points[0], int(count[0]))
     answers, flags = empty_answers(rows.total)
-    mode = narrow.UNSIGNED if depth_comes_later(a, b) else narrow.SIGNED
+    # the points of two shapes do not need the depth, except on a half-space
+    mode = narrow.SIGNED if (a._kind | b._kind) & Kind.PLANES else narrow.UNSIGNED
     find("solve", a, b)(a, b, rows, Wanted(mode, within, normals=False), answers, flags)
     # copies, because the caller may overwrite the poses
     poses = tuple(None if pose is None else as_matrices(pose).copy() for pose in (pose_a, pose_b))
     result = _lazy_distance(a, b, poses, within, workers)
-    touching = list(contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b)))
-    columns = None if max_points is None or not rows.stacked else int(max_points)
+    touching = contact_points(a, b, rows, answers, within, max_points, _contact_pair(prepared(a, b), a, b))
+    columns = 0 if max_points is None or not rows.stacked else int(max_points)
     points, count, normals = pad_points(touching, rows.total, columns)
     if rows.stacked:
         return Contact(result, points, count, normals)
@@ -382,7 +383,7 @@ def _quick_contact(a: Any, b: Any, pose_a: Any, pose_b: Any, within: float, most
     limits = new_tuple(manifold.PatchLimits, (within, width))
     marks, count = manifold.contact_once(
         shapes, ma, mb, limits, scratch.workspace, out, scratch.flags, faces.lists,
-        sheets_for(faces.corners, faces.capacity), points,
+        sheets_for(faces.capacity), points,
     )  # fmt: skip
     # the general path solves what is wider than promised, unless the distance exceeds `within` anyway
     if marks & 24 != 8 and (marks & 23 != narrow.BEYOND or marks < 0):
@@ -405,11 +406,6 @@ def _contact_pair(pair: Prepared, a: Any, b: Any) -> ContactPair | None:
     return contacts
 
 
-def depth_comes_later(a: Any, b: Any) -> bool:
-    """Return whether the depth can be computed after the contact points: with a non-convex body and no half-space."""
-    return not (a._kind | b._kind) & Kind.PLANES
-
-
 def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, workers: int) -> LazyDistance:
     """Return the lazy signed distance of two shapes at copies of the caller's poses."""
 
@@ -423,12 +419,12 @@ def _lazy_distance(a: Any, b: Any, poses: tuple[Any, ...], within: float, worker
     return find
 
 
-def pad_points(touching: list[Touching], total: int, columns: int | None) -> tuple[Array, Ints, Array]:
-    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to the longest row."""
+def pad_points(touching: list[Touching], total: int, columns: int) -> tuple[Array, Ints, Array]:
+    """Return points, counts and normals of several pairs, padded with NaN to ``columns`` or to a longer row."""
     count = np.zeros(total, dtype=np.int64)
     for group in touching:
         count[group.which] = group.counts
-    width = int(count.max(initial=0)) if columns is None else columns
+    width = max(columns, int(count.max(initial=0)))
     points, normals = np.empty((total, width, manifold.POINT)), np.empty((total, width, 3))
     points.fill(np.nan)
     normals.fill(np.nan)

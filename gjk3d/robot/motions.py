@@ -385,17 +385,15 @@ def edges_of(cell: Cell, path: Array, tolerance: float) -> EdgeProofs:
         if not len(left):
             break
         with_margin = wider(cell, share * clearance)
-        check = _proof(with_margin, first[left], second[left], tolerance)
+        check: MotionCheck[Any, Any, Any, Any] = motion_free(
+            with_margin, first[left], second[left], True, 1.0, tolerance, 1
+        )
         cell.cache.bounds = with_margin.cache.bounds
         edges.clearance[left[check.free]] = share * clearance
         edges.stops[left] = np.where(np.isnan(check.hit), check.safe, check.hit)
         for k, pair in zip(left.tolist(), check.pair, strict=True):
             edges.pair[k] = pair
     return edges
-
-
-def _proof(cell: Cell, first: Array, second: Array, tolerance: float) -> MotionCheck[Any, Any, Any, Any]:
-    return motion_free(cell, first, second, True, 1.0, tolerance, 1)
 
 
 def _sampled_clearance(cell: Cell, path: Array) -> float:

@@ -54,14 +54,11 @@ def outline(shape: Any) -> Outline:
     if getattr(shape, "bottom", None) == -np.inf:  # a height field that is unbounded below
         top = float(np.max(shape.heights) + abs(np.max(shape.heights)) * 1e-12)
         return Outline(Halfspace((0.0, 0.0, 1.0), top), False)
-    return Outline(_box_round(shape), False)
-
-
-def _box_round(shape: Any) -> ConvexHull:
     low, high = shape.bounds  # rounded, so the box is padded by more than the rounding
     pad = 1e-9 * float(np.abs([low, high]).max())
     ends = np.array([low - pad, high + pad])
-    return ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    box = ConvexHull([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return Outline(box, False)
 
 
 def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch: Iterable[str] = ()) -> CollisionObject:

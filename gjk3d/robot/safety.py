@@ -323,8 +323,10 @@ def safety(
         # pairs that are not listed are proven to keep their margins, which is a lower bound of their distances
         least = min([float(query.cell.margins.min(initial=inf)), *(row.lower for row in undercut)])
         lower = max(nearest.lower, min(least, nearest.upper))
+        worst = min((row.verdict for row in undercut), key=VERDICTS.index, default="kept")
+        bounds, place = (nearest.distance, lower, nearest.upper), _place(nearest, query, moving)
         motions.append(
-            _motion(name, trajectory, undercut, nearest._replace(lower=lower), _place(nearest, query, moving))
+            SafetyMotion(name, trajectory.start, trajectory.end, worst, *bounds, nearest.time, nearest.pair, place)
         )
     rows.sort(key=lambda row: (VERDICTS.index(row.verdict), row.upper - row.margin, row.motion))
     base = around.base.robot
@@ -338,16 +340,6 @@ def _place(nearest: TrajectoryClearance, query: TimedQuery, moving: Moving | Non
         tuple(values.tolist()) for values in (nearest.configuration, nearest.point_a, nearest.point_b)
     )
     return SafetyPlace(configuration, point_a, point_b, moved)
-
-
-def _motion(
-    name: str, trajectory: Trajectory, rows: list[SafetyRow], nearest: TrajectoryClearance, place: SafetyPlace
-) -> SafetyMotion:
-    worst = next((v for v in VERDICTS if any(row.verdict == v for row in rows)), "kept")
-    return SafetyMotion(
-        name, trajectory.start, trajectory.end, worst, nearest.distance, nearest.lower, nearest.upper,
-        nearest.time, nearest.pair, place,
-    )  # fmt: skip
 
 
 def _undercut(

@@ -18,10 +18,9 @@ from gjk3d.convex.rows import empty_answers
 from gjk3d.engine.shape_store import ShapeStore
 from gjk3d.narrow.gjk import AXIS
 from gjk3d.narrow.pairs import PairRows, cores_of_row, mirror
-from gjk3d.narrow.solve import SIGNED, quick_collide, solve
+from gjk3d.narrow.solve import BEYOND, SIGNED, quick_collide, solve
 from gjk3d.narrow.warm_start import ROW, proves_overlap, solve_from_cache, store_faces
 from gjk3d.narrow.workspace import FIRST_POINTS, Workspace, workspace_of
-from gjk3d.results import Status
 from gjk3d.scene.objects import Objects
 from gjk3d.scene.pairs import NO_RANK
 from gjk3d.scene.query import Answers, SceneQuery, wider
@@ -128,8 +127,8 @@ class Memory:
     """The pairs of one scene with near boxes, in the order of their names, and the cached data of each."""
 
     __slots__ = (
-        "_at", "_axes", "_boxes", "_faces", "_flat", "_may_be_deep", "_numbers", "_pad", "_solids", "_steps", "_table",
-        "_version", "_within", "pairs",
+        "_boxes", "_flat", "_may_be_deep", "_numbers", "_pad", "_solids", "_steps", "_table", "_version", "_within",
+        "cache", "pairs",
     )  # fmt: skip
     pairs: Ints  #: of slots
     _numbers: Ints  #: of the shapes of the pairs
@@ -146,9 +145,7 @@ class Memory:
         self._version, self._within, self._solids = -1, -1.0, None  # before the first search the distance is negative
         self._boxes, self._pad, self._steps = np.zeros((0, 6)), 0.0, 0  # state at the last search, and steps since
         self.pairs = np.zeros((0, 2), dtype=np.int64)
-        self._axes = np.zeros((0, AXIS))
-        # faces, and the row of each pair in them
-        self._faces, self._at = np.zeros((0, ROW)), np.zeros(0, dtype=np.int64)
+        self.cache = PairCache(np.zeros((0, AXIS)), np.zeros(0, dtype=np.int64), np.zeros((0, ROW)))
 
     def follow(self, query: SceneQuery, within: float) -> bool:
         """Update the cache to contain all pairs within a distance; return whether it can be used.
@@ -204,11 +201,12 @@ class Memory:
         matches = np.flatnonzero(old_keys[where] == keys) if len(old_keys) else where[:0]
         row = old[where[matches]]
         axes, at = np.zeros((len(pairs), AXIS)), np.full(len(pairs), NONE)
-        axes[matches], at[matches] = self._axes[row], np.maximum(self._at[row], NONE)
+        faces = self.cache.faces
+        axes[matches], at[matches] = self.cache.axes[row], np.maximum(self.cache.at[row], NONE)
         used = np.flatnonzero(at >= 0)
-        if len(self._faces) > 2 * len(used):
-            self._faces, at[used] = self._faces[at[used]], np.arange(len(used))
-        self.pairs, self._axes, self._at, self._solids = pairs, axes, at, None
+        if len(faces) > 2 * len(used):
+            faces, at[used] = faces[at[used]], np.arange(len(used))
+        self.pairs, self.cache, self._solids = pairs, PairCache(axes, at, faces), None
         return True
 
     def _take_shapes(self, query: SceneQuery) -> None:
@@ -216,7 +214,8 @@ class Memory:
         solids = self._solids = query.store
         shapes, self._table = query.table(self.pairs)
         self._numbers = shapes
-        self._at[either(solids.singly, shapes)], self._at[either(solids.unbounded, shapes)] = ASIDE, BOXLESS
+        at = self.cache.at
+        at[either(solids.singly, shapes)], at[either(solids.unbounded, shapes)] = ASIDE, BOXLESS
         starts = self._table[:, [0, 5]]
         self._flat = (solids.ints[starts + layout.POLYTOPE] != 0).all(axis=1)
         kinds = solids.ints[starts + layout.KIND]
@@ -227,72 +226,71 @@ class Memory:
 
     def collisions(self, query: SceneQuery, margin: float) -> Ints:
         """Return the pairs that collide, see `SceneQuery.collisions`."""
-        outcomes = self._outcomes(query, margin, False)
-        unsure = np.flatnonzero(outcomes == UNSURE)
-        if len(unsure):
-            outcomes[unsure] = query.collide(self.pairs[unsure], margin)
+        outcomes = self._outcomes(query, self._rows(query), margin, False)
+        self._decide((outcomes == UNSURE).nonzero()[0], query, margin, outcomes)
         hits: Ints = self.pairs[outcomes != 0]
         return hits
 
     def _rows(self, query: SceneQuery) -> PairRows:
-        return query.store.rows(self._table, query.rows)
+        return PairRows(query.store.ints, query.store.floats, self._table, query.rows)
 
-    def _pair_cache(self) -> PairCache:
-        return PairCache(self._axes, self._at, self._faces)
+    def _decide(self, some: Ints, query: SceneQuery, margin: float, outcomes: Ints) -> None:
+        """Write the outcomes of some pairs that `collide_again` does not decide."""
+        if len(some):
+            numbers, table = self._numbers[some], self._table[some]
+            outcomes[some] = query.store.collide(numbers, table, query.rows, margin, query.workers)
 
-    def _outcomes(self, query: SceneQuery, margin: float, trust: bool) -> Ints:
+    def _outcomes(self, query: SceneQuery, rows: PairRows, margin: float, trust: bool) -> Ints:
         outcomes = np.empty(len(self.pairs), dtype=np.int64)
+        boxes, near = query.mine.tree.boxes, wider(margin)
 
         def run(start: int, stop: int) -> None:
-            collide_again(
-                self._rows(query), query.mine.tree.boxes, wider(margin), margin, trust, start, stop,
-                workspace_of(FIRST_POINTS).simplex, self._pair_cache(), outcomes,
-            )  # fmt: skip
+            simplex = workspace_of(FIRST_POINTS).simplex
+            collide_again(rows, boxes, near, margin, trust, start, stop, simplex, self.cache, outcomes)
 
         in_chunks(len(outcomes), query.workers, run)
         return outcomes
 
     def distances_within(
         self, query: SceneQuery, within: float, omitted: Ints | None = None, mode: int = SIGNED
-    ) -> Answers:  # fmt: skip
+    ) -> Answers:
         """Return the signed distances of the pairs that are not proven to be farther apart, see `SceneQuery`."""
-        outcomes = self._outcomes(query, within, True)
+        rows, at = self._rows(query), self.cache.at
+        outcomes = self._outcomes(query, rows, within, True)
         if omitted is not None:
             outcomes[omitted] = 0
-        aside = np.flatnonzero((self._at < NONE) & (outcomes != 0))
-        if len(aside):
-            outcomes[aside] = query.collide(self.pairs[aside], within)
-        remaining = np.flatnonzero(outcomes)
+        self._decide(((at < NONE) & (outcomes != 0)).nonzero()[0], query, within, outcomes)
+        remaining = outcomes.nonzero()[0]
         self._assign_rows(remaining, outcomes)
         out, flags = empty_answers(len(remaining))
 
         def run(start: int, stop: int) -> None:
             workspace = workspace_of(FIRST_POINTS)
-            solve_again(self._rows(query), remaining, within, start, stop, workspace, self._pair_cache(), out, flags)
+            solve_again(rows, remaining, within, start, stop, workspace, self.cache, out, flags)
 
         in_chunks(len(remaining), query.workers, run)
-        wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != Status.BEYOND)
-        left = np.flatnonzero((self._at[remaining] < NONE) | (flags[:, 3] != 0) | wide)
+        pairs, numbers, table = self.pairs[remaining], self._numbers[remaining], self._table[remaining]
+        wide = (flags[:, 2] == 0) & self._flat[remaining] & (flags[:, 0] != BEYOND)
+        left = ((at[remaining] < NONE) | (flags[:, 3] != 0) | wide).nonzero()[0]
         if len(left):
-            fresh = query.distances(self.pairs[remaining[left]], within, mode)
+            fresh = query.distances(pairs[left], within, mode, (numbers[left], table[left]))
             out[left], flags[left] = fresh.out, fresh.flags
-        return Answers(self.pairs[remaining], self._numbers[remaining], self._table[remaining], out, flags).within(
-            within
-        )
+        return Answers(pairs, numbers, table, out, flags).within(within)
 
     def _assign_rows(self, which: Ints, outcomes: Ints) -> None:
         """Assign rows for faces to the pairs that may need a row, and free the rows of separated pairs."""
-        at = self._at
+        _, at, faces = self.cache
         at[(at >= 0) & (outcomes == 0)] = NONE
         wanting = which[self._may_be_deep[which] & (at[which] == NONE)]
         if not len(wanting):
             return
-        free = np.ones(len(self._faces), dtype=bool)
+        free = np.ones(len(faces), dtype=bool)
         free[at[at >= 0]] = False
         rows = np.flatnonzero(free)
         if len(rows) < len(wanting):
-            more = np.zeros((len(wanting) + len(self._faces) // 4, ROW))
-            rows = np.concatenate([rows, len(self._faces) + np.arange(len(more))])
-            self._faces = np.concatenate([self._faces, more])
+            more = np.zeros((len(wanting) + len(faces) // 4, ROW))
+            rows = np.concatenate([rows, len(faces) + np.arange(len(more))])
+            faces = np.concatenate([faces, more])
+            self.cache = self.cache._replace(faces=faces)
         at[wanting] = rows[: len(wanting)]
-        self._faces[at[wanting], 0] = 0.0
+        faces[at[wanting], 0] = 0.0

@@ -73,8 +73,8 @@ class Objects:
     """The objects of a scene, see the docstring of the module."""
 
     __slots__ = (
-        "_capacity", "_floors", "_free", "_fresh", "_gone", "_joined", "_keys", "_listed", "_moved", "_ranks",
-        "_swept", "_visitor", "allowed", "births", "bits", "groups", "names", "pairs", "planes", "ray_planes", "rows",
+        "_capacity", "_floors", "_free", "_fresh", "_gone", "_joined", "_keys", "_listed", "_ranks", "_swept",
+        "_visitor", "allowed", "births", "bits", "groups", "moved", "names", "pairs", "planes", "ray_planes", "rows",
         "shapes", "slots", "starts", "tree", "unit", "version", "which", "wild",
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ class Objects:
         self.tree = Tree()
         self._free: list[int] = []
         self._fresh: dict[int, tuple[int, int, int]] = {}  #: slot -> number of its shape, group and mask
-        self._moved: set[int] = set()
+        self.moved: set[int] = set()  #: slots whose rows contain new poses
         self._swept = _NONE  #: more moved slots, many at once
         self._listed: tuple[int, list[str], Ints] = -1, [], _NONE  #: version, names, and their slots in it
         self._floors: Ints | None = None
@@ -159,7 +159,7 @@ class Objects:
         if slot in self.planes:
             self.planes.discard(slot)
             self._floors = None
-        self._moved.discard(slot)
+        self.moved.discard(slot)
         if len(self._swept):
             self._swept = self._swept[self._swept != slot]
         self.allowed = {pair for pair in self.allowed if slot not in pair} if self.allowed else self.allowed
@@ -211,13 +211,9 @@ class Objects:
         """Set the poses of the objects in ``slots`` to the pose rows."""
         self.rows[slots] = rows
         if len(slots) < _FEW:
-            self._moved.update(slots.tolist())
+            self.moved.update(slots.tolist())
         else:
             self._swept = np.union1d(self._swept, slots) if len(self._swept) else slots
-
-    def moved(self, slot: int) -> None:
-        """Mark an object whose row contains a new pose."""
-        self._moved.add(slot)
 
     def allow(self, a: str, b: str, allowed: bool) -> None:
         """Add a pair to the allowed pairs, or remove it from them."""
@@ -240,11 +236,15 @@ class Objects:
     # --- data for queries -----------------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        """Pack new shapes, and fit the boxes of new and moved objects."""
-        self._pack()
+        """Pack new shapes, drop unused ones if there are many, and fit the boxes of new and moved objects."""
+        if len(self.shapes) > 2 * len(self.slots) + _SPARE or self._gone > _SPARE_BODIES:
+            self._drop_shapes()
+        packed = len(self.pairs.shapes)
+        if len(self.shapes) > packed:
+            self.pairs = self.pairs.joined(ShapeStore(list(self.shapes)[packed:]))
         slots = self._swept
-        if self._moved:
-            moved = np.array(sorted(self._moved), dtype=np.int64)
+        if self.moved:
+            moved = np.array(sorted(self.moved), dtype=np.int64)
             slots = np.union1d(slots, moved) if len(slots) else moved
         if self._fresh:
             slots = slots[~np.isin(slots, list(self._fresh))]
@@ -254,7 +254,7 @@ class Objects:
         if len(slots):
             self.tree.move(slots, self._boxes(slots))
         self._fresh.clear()
-        self._moved.clear()
+        self.moved.clear()
         self._swept = _NONE
 
     def side(
@@ -271,30 +271,18 @@ class Objects:
     def settle_but_one(self) -> int:
         """Pack shapes and fit boxes as `settle` does, except for a single moved object; return its slot, or -1.
 
-        The caller moves the leaf of this object and calls `placed`.
+        The caller moves the leaf of this object and clears `moved`.
         """
-        moved = self._moved
-        swept = len(self._swept)
-        if len(moved) == 1 and not swept and not self._fresh and len(self.shapes) == len(self.pairs):
+        moved = self.moved
+        others = len(self._swept) or self._fresh or len(self.shapes) != len(self.pairs.shapes)
+        if len(moved) == 1 and not others:
             (slot,) = moved
             if slot not in self.planes:
                 self.tree.changed(1)
                 return slot
-        if moved or swept or self._fresh or len(self.shapes) != len(self.pairs):
+        if moved or others:
             self.settle()
         return -1
-
-    def placed(self) -> None:
-        """Record that the caller has moved the leaf of the object that `settle_but_one` returned."""
-        self._moved.clear()
-
-    def _pack(self) -> None:
-        """Pack new shapes, and drop unused ones if there are many."""
-        if len(self.shapes) > 2 * len(self.slots) + _SPARE or self._gone > _SPARE_BODIES:
-            self._drop_shapes()
-        packed = len(self.pairs)
-        if len(self.shapes) > packed:
-            self.pairs = self.pairs.joined(ShapeStore(list(self.shapes)[packed:]))
 
     def _drop_shapes(self) -> None:
         self._gone = 0

@@ -34,6 +34,8 @@ from gjk3d.scene.pairs import (
     WIDER,
     Answer,
     Hits,
+    Shapes,
+    Side,
     near_pairs,
 )
 from gjk3d.scene.pairs import nearest as nearest_pair
@@ -103,7 +105,7 @@ class Answers:
     def within(self, distance: float) -> Answers:
         """Return the results of the pairs that are not proven to be farther apart than a distance."""
         near = self.out[:, 1] <= distance
-        return self if np.count_nonzero(near) == len(near) else self[near]
+        return self if near.all() else self[near]
 
 
 class PairPoses:
@@ -134,34 +136,41 @@ class SceneQuery:
     ) -> None:  # fmt: skip
         self.mine, self.theirs, self.only, self.visits, self.workers = mine, theirs, only, visits, workers
         # the first search moves a single moved object in the tree
-        self._fresh, self._fresh_b, self.store = mine.settle_but_one(), -1, mine.pairs
-        a, keys = mine.side(self._fresh, ordered), mine.keys
-        if theirs is not mine:
-            self._fresh_b = theirs.settle_but_one()
-            self.store, bits = mine.joined(theirs), mine.translated(theirs)
-            b, keys = theirs.side(self._fresh_b, ordered, None, bits, len(mine.pairs)), _NONE
+        self._fresh, self._fresh_b, self._ordered = mine.settle_but_one(), -1, ordered
+        self.store, self.names = mine.pairs, (mine.names, theirs.names)
+        if theirs is mine:
+            self.rows = mine.rows  # those of two scenes are joined when they are first needed
         else:
-            b = mine.side(only if visits else -1, ordered, _NONE)
-            if only >= 0 and mine.is_unbounded(only):
-                a, b, only = b._replace(floors=np.array([only]), state=_NO_TREE, fresh=-1), a._replace(floors=_NONE), -1
-        #: the only slot of the second side, and the keys of allowed pairs
-        self._sides = packed(self.store), a, b, only, keys
+            self._fresh_b = theirs.settle_but_one()
+            self.store = mine.joined(theirs)
+
+    @cached_property
+    def _sides(self) -> tuple[Shapes, Side, Side, int, Ints]:
+        """The shapes, both sides, the only slot of the second side, and the keys of allowed pairs."""
+        mine, theirs, only = self.mine, self.theirs, self.only
+        a = mine.side(self._fresh, self._ordered)
+        if theirs is not mine:
+            b = theirs.side(self._fresh_b, self._ordered, None, mine.translated(theirs), len(mine.pairs))
+            return packed(self.store), a, b, only, _NONE
+        b = mine.side(only if self.visits else -1, self._ordered, _NONE)
+        if only >= 0 and mine.is_unbounded(only):
+            a, b, only = b._replace(floors=np.array([only]), state=_NO_TREE, fresh=-1), a._replace(floors=_NONE), -1
+        return packed(self.store), a, b, only, mine.keys
 
     def _next(self, margin: float, how: int, again: bool) -> tuple[int, Hits]:
         """Start or continue a search, see `near_pairs`; return its result, and its list, valid until the next call."""
         # three rows for each level of one tree, or two for each level of both
         solver, hits = search_scratch(len(self.mine.tree.links) + len(self.theirs.tree.links) + 4)
         count = near_pairs(*self._sides, margin, how, again, solver, hits)
-        if self._fresh >= 0 or self._fresh_b >= 0:
-            self._placed()
+        self._placed()
         return count, hits
 
     def _placed(self) -> None:
         """Mark the objects that the kernel has moved in the tree."""
         if self._fresh >= 0:
-            self.mine.placed()
+            self.mine.moved.clear()
         if self._fresh_b >= 0:
-            self.theirs.placed()
+            self.theirs.moved.clear()
 
     def _lists(self, margin: float, how: int) -> Iterator[tuple[int, Hits]]:
         """Yield the number of pairs and the list of each call of a search."""
@@ -235,12 +244,7 @@ class SceneQuery:
     @cached_property
     def rows(self) -> Array:
         """The pose rows of the first scene, followed by those of the second."""
-        return self.mine.rows if self.theirs is self.mine else np.concatenate([self.mine.rows, self.theirs.rows])
-
-    @property
-    def names(self) -> tuple[list[str], list[str]]:
-        """Names of the objects of A and of B by slot; the name of a visitor is empty."""
-        return self.mine.names, self.theirs.names
+        return np.concatenate([self.mine.rows, self.theirs.rows])
 
     @property
     def distances_between_boxes(self) -> tuple[float, float]:
@@ -294,28 +298,28 @@ class SceneQuery:
 
     # --- distances -----------------------------------------------------------------------------------------------
 
-    def distances(self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED) -> Answers:
+    def distances(
+        self, pairs: Ints, max_distance: float = inf, mode: int = narrow.SIGNED, table: tuple[Ints, Ints] | None = None
+    ) -> Answers:
         """Return the signed distances. A distance above ``max_distance`` may be a lower bound.
 
         With mode UNSIGNED the depth of a body is not computed, except on a half-space, and the distance is 0. If
         ``max_distance`` is 0 as well, the pairs must be known to touch, and pairs with bodies are not solved.
         """
-        numbers, table = self.table(pairs)
-        wanted, later = Wanted(narrow.SIGNED, max_distance), _NONE
-        if mode == narrow.UNSIGNED and self.store.any_mixed:
-            later = (either(self.store.mixed, numbers) & ~either(self.store.planes, numbers)).nonzero()[0]
-        if not len(later):
-            return Answers(pairs, numbers, table, *self.store.solve(numbers, table, self.rows, wanted, self.workers))
+        store, wanted = self.store, Wanted(narrow.SIGNED, max_distance)
+        numbers, rows = table or self.table(pairs)
+        if mode == narrow.SIGNED or not store.any_mixed:
+            return Answers(pairs, numbers, rows, *store.solve(numbers, rows, self.rows, wanted, self.workers))
+        deep = either(store.mixed, numbers) & ~either(store.planes, numbers)
+        now, later = (~deep).nonzero()[0], deep.nonzero()[0]
         out, flags = empty_answers(len(pairs))
-        now = np.ones(len(pairs), dtype=bool)
-        now[later] = False
-        if len(later) < len(pairs):
-            out[now], flags[now] = self.store.solve(numbers[now], table[now], self.rows, wanted, self.workers)
+        if len(now):
+            out[now], flags[now] = store.solve(numbers[now], rows[now], self.rows, wanted, self.workers)
         if max_distance == 0.0:
             out[later], flags[later] = 0.0, _OVERLAPPING
         else:
-            self.store.solve_singly(numbers, table, self.rows, later, wanted._replace(mode=mode), out, flags)
-        return Answers(pairs, numbers, table, out, flags)
+            store.solve_singly(numbers, rows, self.rows, later, wanted._replace(mode=mode), out, flags)
+        return Answers(pairs, numbers, rows, out, flags)
 
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances of the pairs that are not proven farther apart than ``within``, see `distances`.
@@ -477,30 +481,24 @@ def patches(query: SceneQuery, answers: Answers, within: float, most: int | None
     if not len(mixed):
         return Contact(query.result(answers, within), flat, counts)
     result = _unread(query, answers, mixed[answers.out[mixed, 1] <= 0.0], within)
-    touches = [
-        touching._replace(which=which[touching.which])
-        for which, some in _touching(query, answers, mixed, within, most)
-        for touching in some
-    ]
-    columns = max([flat.shape[1], *(int(some.counts.max(initial=0)) for some in touches)])
-    points, count, normals = pad_points(touches, len(answers), columns)
+    columns = flat.shape[1]
+    points, count, normals = pad_points(_touching(query, answers, mixed, within, most), len(answers), columns)
     if len(counts):
-        points[convex, : flat.shape[1]], count[convex] = flat, counts
+        points[convex, :columns], count[convex] = flat, counts
         which, column = (np.arange(columns) < counts[:, None]).nonzero()
         rows = np.arange(len(answers))[convex][which]
         normals[rows, column] = answers.out[rows, 3:6]
     return Contact(result, points, count, normals)
 
 
-def _touching(
-    query: SceneQuery, answers: Answers, mixed: Ints, within: float, most: int | None
-) -> Iterator[tuple[Ints, Any]]:
-    """Yield blocks of pairs with bodies, and the contact points of each pair.
+def _touching(query: SceneQuery, answers: Answers, mixed: Ints, within: float, most: int | None) -> list[Any]:
+    """Return the contact points of pairs with bodies, as a list of `gjk3d.bodies.contact.Touching`.
 
     The pairs of a body with all convex shapes are solved in one call, except half-spaces and functions of users. All
     other pairs are solved one by one.
     """
-    from gjk3d.bodies.contact import contact_points, contact_points_beside  # loaded where there is a mesh or the like
+    # loaded where there is a mesh or the like
+    from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
 
     store, numbers, at = query.store, answers.numbers[mixed], answers.table[mixed][:, _POSES]
     simple = ~store.singly
@@ -508,8 +506,10 @@ def _touching(
     for number in set(numbers[store.mixed[numbers]].tolist()):
         if store.shapes[number]._as_parts().any_mapped:
             at_once &= (numbers != number).all(axis=1)
-    for a, b, which, rows in store.by_shapes(answers.numbers, answers.table, query.rows, mixed[~at_once]):
-        yield which, contact_points(a, b, rows, answers.out[which], within, most)
+    blocks = [
+        (which, contact_points(a, b, rows, answers.out[which], within, most))
+        for a, b, which, rows in store.by_shapes(answers.numbers, answers.table, query.rows, mixed[~at_once])
+    ]
     which, numbers, at = mixed[at_once], numbers[at_once], at[at_once]
     swapped = simple[numbers[:, 0]]
     numbers[swapped], at[swapped] = numbers[swapped, ::-1], at[swapped, ::-1]
@@ -517,11 +517,9 @@ def _touching(
     for number in sorted(set(numbers[:, 0].tolist())):
         k = (numbers[:, 0] == number).nonzero()[0]
         rows = Rows(query.rows[at[k, 0]], query.rows[at[k, 1]], len(k), True, query.workers)
-        out = answers.out[which[k]]
-        yield (
-            which[k],
-            contact_points_beside(store.shapes[number], shapes, members[k], rows, out, swapped[k], within, most),
-        )
+        out, body = answers.out[which[k]], store.shapes[number]
+        blocks.append((which[k], contact_points_beside(body, shapes, members[k], rows, out, swapped[k], within, most)))
+    return [Touching(which[touching.which], *touching[1:]) for which, some in blocks for touching in some]
 
 
 def _unread(query: SceneQuery, answers: Answers, deep: Ints, within: float) -> LazyDistance:

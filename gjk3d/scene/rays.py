@@ -229,7 +229,7 @@ def first_hit(objects: Objects, origin: Any, direction: Any, far: float) -> Scen
         side = objects.side(fresh, True)
         code = first_of_one(packed(objects.pairs), side, planes.faces, origin, direction, far, stack, wide, out)
         if fresh >= 0:
-            objects.placed()
+            objects.moved.clear()
             fresh = -1
         if code != LACKS:
             break

@@ -233,7 +233,7 @@ class Scene:
         with self._lock:
             slot = self._slot(name)
             write_pose(pose, name, objects.rows, slot)
-            objects.moved(slot)
+            objects.moved.add(slot)
 
     @exclusive
     def move_many(self, names: Sequence[str], poses: PoseLike) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash.detection.pairs import boxes_close
-from gjk3d.clash.detection.tolerances import Tolerances
+from gjk3d.clash.detection.parts import Tolerances
 from gjk3d.clash.motion.timeline import Timeline, swept_box
 from gjk3d.clash.motion.track import Track, still, through
 

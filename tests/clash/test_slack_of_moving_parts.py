@@ -9,7 +9,7 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.clash import Assembly, Movement
-from gjk3d.clash.detection.tolerances import Tolerances
+from gjk3d.clash.detection.parts import Tolerances
 from gjk3d.clash.motion.moving import Moving
 
 SLACKS = ((1.0 / 64.0, 1.0 / 32.0), (1.0 / 16.0, 1.0 / 8.0))  #: slack and facets of either part

@@ -261,7 +261,7 @@ def test_another_shape_in_the_place_of_one_is_asked_afresh():
         both.each("move", "a", naive.pose(translation=(1e-3 * k, 0.0, 0.0)))
         both.agree()
     kept = both.scenes[0]._memory
-    assert kept._faces[0, 0] > 0
+    assert kept.cache.faces[0, 0] > 0
     both.put("b", small, both.there["b"])
     both.agree()
     assert len(kept.pairs)
@@ -323,7 +323,7 @@ def test_memory_is_no_larger_than_the_last_step():
     for _ in range(3):
         both.step(rng, 1e-3)
         both.agree()
-    assert len(kept._faces) > 1000
+    assert len(kept.cache.faces) > 1000
     names = sorted(both.there)
     half = len(names) // 2
     for k in range(5):  # one half goes away from the other, and from each other, in steps that are no jumps
@@ -332,12 +332,12 @@ def test_memory_is_no_larger_than_the_last_step():
         both.each("move_many", names, where)
         both.there = dict(zip(names, where, strict=True))
         found = both.agree()
-        assert len(kept._faces) <= 3 * len(found) + 10
-        assert len(kept._at) == len(kept._axes) == len(kept.pairs)
+        assert len(kept.cache.faces) <= 3 * len(found) + 10
+        assert len(kept.cache.at) == len(kept.cache.axes) == len(kept.pairs)
     where[:, 0, 3] = np.arange(len(names)) * 5.0
     both.each("move_many", names, where)
     assert len(both.agree()) == 0
-    assert len(kept.pairs) == len(kept._at) == len(kept._axes) == len(kept._faces) == 0
+    assert len(kept.pairs) == len(kept.cache.at) == len(kept.cache.axes) == len(kept.cache.faces) == 0
 
 
 def test_nothing_is_remembered_where_nothing_moves_or_all_jumps():

@@ -261,7 +261,11 @@ class File:
 
     def _read(self, prefix: str, several: bool) -> list[AssemblyPart]:
         content, drawn, empty = model_files.read_pieces(self.path)
-        pieces = {key: geometries for key, geometries in drawn.items() if not _is_mark(geometries)}
+        pieces = {
+            key: geometries
+            for key, geometries in drawn.items()
+            if not all(MARK.items() <= geometry.metadata.items() for geometry, _ in geometries)
+        }
         self.unit, self.stated = symbol(content.unit), content.stated
         about = content.scene.metadata
         labels, guids = about.get("labels", {}), about.get("guids", {})
@@ -410,10 +414,6 @@ def _upwards(key: str, parents: Mapping[str, str]) -> list[str]:
     while steps[-1] in parents and len(steps) <= len(parents):
         steps.append(parents[steps[-1]])
     return steps
-
-
-def _is_mark(pieces: list[tuple[Any, Any]]) -> bool:
-    return all(MARK.items() <= geometry.metadata.items() for geometry, _ in pieces)
 
 
 def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:

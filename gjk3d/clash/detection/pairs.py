@@ -16,7 +16,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.broad.tree import Tree
 from gjk3d.clash.detection.clashes import column
 from gjk3d.clash.detection.decider import DECIDED, Decision
-from gjk3d.clash.detection.tolerances import Tolerances
+from gjk3d.clash.detection.parts import Tolerances
 from gjk3d.geometry.points import boxes_of
 from gjk3d.poses import IDENTITY, ROUNDING, relatives
 from gjk3d.typing import Array, Bools, Ints

@@ -30,9 +30,8 @@ from gjk3d.clash.detection.pairs import (
     format_length,
     placed,
 )
-from gjk3d.clash.detection.parts import order
+from gjk3d.clash.detection.parts import Tolerances, default_tolerances, order
 from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
-from gjk3d.clash.detection.tolerances import Tolerances, default_tolerances
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving

@@ -181,7 +181,9 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
     resolution = _COINCIDENT * float(np.abs(points @ first[:3, :3].T + first[:3, 3]).max())
     slices: dict[frozenset[bytes], Slice] = {}
     for row in track.rows:
-        motion, share = motion_of(row), _share_of_turn(row)
+        motion, turn = motion_of(row), float(np.linalg.norm(row[TURN:REFERENCE]))
+        # the share of a motion that contains all its poses is less than 1 for a rotation of several turns
+        share = min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
         bend_of_all = share * share * float(motion._bend(middle[None], rho)[0]) / 8.0
         parts = min(_STEPS, max(1, int(np.ceil(np.sqrt(bend_of_all / bend)))))
         poses = motion.at(np.linspace(0.0, share, parts + 1))
@@ -193,12 +195,6 @@ def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
             if ends not in slices or slices[ends].grown < grown:
                 slices[ends] = Slice(places[k : k + 2].reshape(-1, 3), grown)
     return list(slices.values())
-
-
-def _share_of_turn(row: Array) -> float:
-    """Return the share of a motion, 0 to 1, in which a rotation makes its first full turn, so that all poses occur."""
-    turn = float(np.linalg.norm(row[TURN:REFERENCE]))
-    return min(1.0, 2.0 * np.pi / turn) if turn > 0.0 and not row[WAY:TURN].any() else 1.0
 
 
 def _hull(slices: list[Slice]) -> tuple[Array, Any]:

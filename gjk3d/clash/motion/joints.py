@@ -131,7 +131,10 @@ class Joint:
         along /= np.linalg.norm(along)
         point, result = np.asarray(self.point, dtype=np.float64), np.tile(np.eye(4), (len(values), 1, 1))
         if "turn" in coordinates:
-            result[:, :3, :3] = _turns(along, coordinates["turn"])
+            # the rotations by angles about a unit vector, by the formula of Rodrigues
+            (x, y, z), angles = along.tolist(), coordinates["turn"][:, None, None]
+            cross, half = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), np.sin(0.5 * angles)
+            result[:, :3, :3] = np.eye(3) + np.sin(angles) * cross + 2.0 * half * half * (cross @ cross)
             result[:, :3, 3] = point - result[:, :3, :3] @ point
         if "slide" in coordinates:
             result[:, :3, 3] += coordinates["slide"][:, None] * along
@@ -184,14 +187,6 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
         limit = f" from {-most:g} to {most:g}" if most < np.inf else ""
         raise ShapeError(f"{what} is {excerpt}, expected a list of finite numbers{limit}")
     return array
-
-
-def _turns(along: Array, angles: Array) -> Array:
-    x, y, z = along.tolist()
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    half = np.sin(0.5 * angles)[:, None, None]
-    turns: Array = np.eye(3) + np.sin(angles)[:, None, None] * cross + 2.0 * half * half * (cross @ cross)
-    return turns
 
 
 _CLOSED = 1e-9  #: the largest residual of a closed loop relative to the size of the assembly

@@ -15,8 +15,7 @@ from gjk3d.bodies.solids import union_of
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
 from gjk3d.clash.detection.pairs import boxes_close, doubted_ways
-from gjk3d.clash.detection.parts import AssemblyPart
-from gjk3d.clash.detection.tolerances import Tolerances
+from gjk3d.clash.detection.parts import AssemblyPart, Tolerances
 from gjk3d.clash.documents import Interval
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box

@@ -137,13 +137,6 @@ class Timeline:
             return through
         return max(through, shared_depth(placed, shared)[0])
 
-    def _speed(self, begin: float, end: float) -> float:
-        """Return an upper bound of the relative speed of any two points of the pair between two times."""
-        total = 0.0
-        for track, speeds in zip((self.one, self.two), self._speeds, strict=True):
-            total += float(speeds[track.which(begin) : track.which(end) + 1].max())
-        return total
-
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
@@ -211,9 +204,17 @@ class Timeline:
         count = 0
         while todo and count < MOST_SAMPLES:
             _, begin, end = heapq.heappop(todo)
-            speed = max(self._speed(begin, end), 1e-300)
-            middle = 0.5 * (begin + end)
-            if self._narrow(begin, end, speed, edges) or not begin < middle < end:
+            # an upper bound of the relative speed of any two points of the pair
+            speed = sum(
+                float(speeds[track.which(begin) : track.which(end) + 1].max())
+                for track, speeds in zip((self.one, self.two), self._speeds, strict=True)
+            )
+            speed, middle = max(speed, 1e-300), 0.5 * (begin + end)
+            if begin in edges or end in edges:
+                is_short = end - begin <= self.width
+            else:  # the parts are free at both ends and cannot move deeper between
+                is_short = speed * (end - begin) <= self.tolerance
+            if is_short or not begin < middle < end:
                 continue
             count += 1
             sample = self.sample(middle)
@@ -232,12 +233,6 @@ class Timeline:
         # of samples that are not certified to be free, the gap is 0 if surfaces intersect
         worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
         return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
-
-    def _narrow(self, begin: float, end: float, speed: float, edges: set[float]) -> bool:
-        """Return whether an interval needs no further samples, because it is short or allows only a touch."""
-        if begin in edges or end in edges:
-            return end - begin <= self.width
-        return speed * (end - begin) <= self.tolerance  # the parts are free at both ends and cannot move deeper between
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
         """Add the certified free interval around a time to ``free``, and pass the rest of the interval to ``leave``."""

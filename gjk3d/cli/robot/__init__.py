@@ -71,7 +71,7 @@ def old(
     /,
     *more: Annotated[str, Parameter(show=False)],
     options: OldOptions = _NOTHING,
-) -> int:
+) -> int | None:
     """Run and print the command that replaces the old options. Options that the command lacks are ignored."""
     if more:
         raise UsageError(
@@ -88,7 +88,7 @@ def old(
     return _run(info if options.random is None else check, options, urdf)
 
 
-def _run(command: Callable[..., int], values: OldOptions, *words: Path | str) -> int:
+def _run(command: Callable[..., int | None], values: OldOptions, *words: Path | str) -> int | None:
     typed = [str(word) for word in words]
     options = {}
     for name, parameter in signature(command).parameters.items():

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 IMAGES = (".png", ".jpg", ".jpeg", ".html", ".htm")
-INTERRUPTED = 130
 Geometry = Literal["bodies", "hull", "parts", "mesh"]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 _Length = Annotated[str | None, Parameter(allow_leading_hyphen=True)]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
     IMAGES,
-    INTERRUPTED,
     MODEL,
     NO_SURROUNDINGS,
     RUN,
@@ -106,7 +106,7 @@ def check(
     if picture is not None and result.rows:
         row = _worst(cell, result)
         cell.save_picture(row.q, f"{cell.robot.name}, row {row.number + 1} of {result.total}", picture, output.quiet)
-    return int(result.hits > 0) if result.complete else INTERRUPTED
+    return ExitCode(result.hits > 0) if result.complete else ExitCode.INTERRUPTED
 
 
 class Nearest(NamedTuple):
@@ -269,17 +269,12 @@ def _table(rows: list[Row], near: bool) -> Table:
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        cells = [str(row.number + 1), "free" if row.free else "HIT", _collisions_text(row)]
+        pairs = "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) or "-"
+        pairs += f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
+        cells = [str(row.number + 1), "free" if row.free else "HIT", pairs]
         if near:
             nearest = row.nearest
             gap = "-" if nearest is None else format_gap(nearest.lower, nearest.upper)
             cells += [gap, "-" if nearest is None else pair_words(nearest.pair)]
         table.add(*cells, *([", ".join(row.beyond) or "-"] if outside else []))
     return table
-
-
-def _collisions_text(row: Row) -> str:
-    if row.free:
-        return "-"
-    more = f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
-    return "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) + more

@@ -46,7 +46,7 @@ def info(
     model: Model = MODEL,
     around: Surroundings = NO_SURROUNDINGS,
     output: Output = OUTPUT,
-) -> int:
+) -> None:
     """List the joints, limits, links and pairs of a robot, and possible errors in its files.
 
     Angles are in radians and lengths in metres, as in the URDF.
@@ -70,7 +70,6 @@ def info(
         _print(cell)
     if picture is not None:
         cell.save_picture(_zero(cell.robot), cell.robot.name, picture, output.quiet)
-    return 0
 
 
 def _zero(robot: Robot) -> NDArray[np.float64]:
@@ -248,7 +247,7 @@ def pairs(
     top: int = 20,
     model: Model = MODEL,
     output: Output = OUTPUT,
-) -> int:
+) -> None:
     """Find the pairs of links that need no check, and write them as an SRDF.
 
     These pairs share a joint, always collide, or never collide. Pairs that never collide are proven if possible.
@@ -282,7 +281,6 @@ def pairs(
         _print_pairs(robot, top)
     if acm is not None and not output.quiet:
         note(acm, "wrote")
-    return 0
 
 
 def _document(robot: Robot, target: Path | None) -> Document:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
+from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import UsageError, check_output
 from gjk3d.cli.robot.cell import (
     IMAGES,
-    INTERRUPTED,
     MODEL,
     NO_SURROUNDINGS,
     OUTPUT,
@@ -120,9 +120,9 @@ def path(
     else:
         _print(cell, result, f"{safe(waypoints)}: {count(result.edges, 'edge')}, {look}", look.certify)
     if not result.complete:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     _draw(cell, points, look, picture, animation, output.quiet)
-    return int(result.status != "FREE")
+    return ExitCode(result.status != "FREE")
 
 
 class PathResult(NamedTuple):
@@ -261,4 +261,4 @@ def safety(
     if report is not None:
         result.to_html(report)
         wrote(report, output.quiet)
-    return int(not result)
+    return ExitCode(not result)

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2076, 15),
     "_kernels": (4091, 18),
-    "bodies": (17158, 48),
+    "bodies": (17161, 48),
     "broad": (680, 4),
     "clash": (9411, 34),
     "cli": (4009, 18),

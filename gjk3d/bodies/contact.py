@@ -156,7 +156,10 @@ def contact_points_beside(
     a: Body, shapes: ShapeList, shape_of: Ints, rows: Rows, answers: Array, turned: Bools, within: float,
     most: int | None,
 ) -> list[Touching]:  # fmt: skip
-    """Return the contact points of a body and one shape of a list per row; ``turned`` marks results of (shape, body)."""
+    """Return the contact points of a body and one shape of a list per row.
+
+    ``turned`` marks results of (shape, body), which are swapped.
+    """
     which = (answers[:, 1] <= within).nonzero()[0]
     first, second, shape_of, touching = rows.a[which], rows.b[which], shape_of[which], []
     for ours, rows_near in parts_near(a, shapes.reaches[shape_of], first, second):

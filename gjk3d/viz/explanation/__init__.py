@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

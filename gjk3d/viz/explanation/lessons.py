@@ -48,7 +48,7 @@ _FILES = {
         "satpresets.js",
         "sat.js",
     ),
-    _BOUNDS: ("bounds.html", "explain.css", "lesson.css", *_SHARED, "volumes.js", "bounds.js"),
+    _BOUNDS: ("bounds.html", "explain.css", "lesson.css", *_SHARED, "volumes.js", "boundspresets.js", "bounds.js"),
 }
 _SAT_ROLES = {
     "a": ROLES["a"],
@@ -111,7 +111,8 @@ def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
         raise ValueError(f"lesson: topic {topic!r} is unknown, {expected_names(topic, (_GJK, *_TITLES))}")
     target = target_file(path, PAGES)
     if topic == _GJK:
-        result = query_distance(EPA_ALWAYS, *_prisms().values(), None, None, inf, None, True)
+        first, second = _prisms().values()
+        result = query_distance(EPA_ALWAYS, first, second, None, None, inf, None, True)
         names = tuple(_POLYGONS)
         return stage.write_page(target, explain(result), (names[0], names[1]), code_shown=True)
     roles, shapes = (_SAT_ROLES, _polytopes()) if topic == _SAT else (_BOUNDS_ROLES, _bounded())

@@ -35,25 +35,29 @@
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
   }
   function go(to, glides = !calm.matches) {
-    const { steps, run } = lesson;
-    at = Math.min(Math.max(Math.trunc(to) || 0, 0), steps.length - 1);
-    const step = steps[at], seen = step.phase === "result" ? run.tried.length : step.axis ? step.last + 1 : 0; // the number of axes tried
-    const best = run.tried.slice(0, seen).findLast((axis) => axis.best)?.best;
-    gjk3dStepper.write(steps, at);
-    element("sentence").textContent = step.sentence;
-    gjk3dProjections.project(step.axis, lesson.tiny);
-    gjk3dProjections.all(run.tried, step.phase === "axis" ? [step.axis.number - 1, step.last] : [], seen, best && best.number);
-    if (panel) draw(step, glides);
+    at = Math.min(Math.max(Math.trunc(to) || 0, 0), lesson.steps.length - 1);
+    gjk3dStepper.write(lesson.steps, at);
+    element("sentence").textContent = lesson.steps[at].sentence;
+    charts();
+    if (panel) draw(lesson.steps[at], glides);
+    if (panel && !held) gjk3dSight.look(glides ? GLIDE : 0);
     state.step = at;
     link();
   }
+  function charts() {
+    const { steps, run, tiny } = lesson, step = steps[at], seen = step.phase === "result" ? run.tried.length : step.axis ? step.last + 1 : 0; // the number of axes tried
+    const best = run.tried.slice(0, seen).findLast((axis) => axis.best)?.best;
+    gjk3dProjections.project(step.axis, tiny);
+    gjk3dProjections.all(run.tried, step.phase === "axis" ? [step.axis.number - 1, step.last] : [], seen, best && best.number);
+  }
+  // The axis is below the shapes, for the view of the step or for the present one.
   function draw(step, glides) {
-    const pieces = gjk3dSatDraw.pieces(panel.view, step, shapes, shift, gjk3dSight.direction().toArray(), gjk3dSight.top().toArray(), lesson.tiny);
+    const way = held ? panel.sight() : gjk3dSight.direction(), top = held ? panel.camera.up : gjk3dSight.top();
+    const pieces = gjk3dSatDraw.pieces(panel.view, step, shapes, shift, way.toArray(), top.toArray(), lesson.tiny);
     const words = { ...gjk3dMarks.meanings(), gap: step.mtv ? "minimum translation" : step.axis && step.axis.gap <= 0 ? "overlap" : "gap" };
     panel.show(pieces, glides);
     gjk3dMarks.writeLegend(gjk3dMarks.legend(words, new Set(["a", "b", ...pieces.map((one) => one.role)])));
     panel.tips = pieces.filter((one) => one.kind === "rod" || one.kind === "arrow").flatMap((one) => one.points);
-    if (!held) gjk3dSight.look(glides ? GLIDE : 0);
     gliding = glides ? performance.now() : null;
     if (glides) state.flight = "moving";
   }
@@ -72,6 +76,12 @@
   const last = () => at === lesson.steps.length - 1;
 
   // --- B that is moved -----------------------------------------------------------------------------------------------------
+  // Run something while the camera stays.
+  function holding(act) {
+    held = true;
+    act();
+    held = false;
+  }
   // At the last step the reader stays at the result, whose number depends on the axes.
   function rerun(change) {
     const end = last();
@@ -85,9 +95,7 @@
   } };
   function nudge(x, y) {
     if (!panel) return false;
-    held = true;
-    gjk3dDrag.drag(panel, hold, shift, 12 * x, -12 * y);
-    held = false;
+    holding(() => gjk3dDrag.drag(panel, hold, shift, 12 * x, -12 * y));
     return true;
   }
 
@@ -122,7 +130,10 @@
       choose(names, { at: where, turn: way, spin: round });
     } else preset(Object.hasOwn(gjk3dSatPresets, topicName) ? topicName : FIRST);
     see((Number(text.get("step")) || 1) - 1);
-    gjk3dSight.restore(text.get("look"));
+    if (gjk3dSight.restore(text.get("look"))) {
+      holding(() => go(at, false));
+      gjk3dSight.restore(text.get("look")); // fits the axis too
+    }
   }
 
   [panel] = gjk3d.drawn(() => [new gjk3dPanel.Panel(element("left"), { center: [0, 0, 0], unit: 1 })], ". The text and the charts are below", ["left", "reset"]) || [null];
@@ -148,18 +159,19 @@
     });
   });
   element("spin").addEventListener("input", () => {
-    held = true;
-    rerun(() => choose(picked, { turn, spin: element("spin").valueAsNumber, at: shift }));
-    held = false;
+    holding(() => rerun(() => choose(picked, { turn, spin: element("spin").valueAsNumber, at: shift })));
   });
   element("only").addEventListener("input", () => rerun(again));
   element("reset").addEventListener("click", () => see(at));
   dark.addEventListener("change", () => { choose(picked, { turn, spin, at: shift }); go(at, false); });
   window.addEventListener("hashchange", follow);
-  new ResizeObserver(() => lesson && go(at, false)).observe(element("below"));
+  new ResizeObserver(() => lesson && charts()).observe(element("below"));
   gjk3dProjections.listen((axis) => player.stopped(() => go(lesson.steps.findIndex((step) => step.last >= axis)))());
 
-  gjk3dSight.start(panels, link, lean);
+  gjk3dSight.start(panels, () => {
+    if (panel.controls && lesson && !held) holding(() => draw(lesson.steps[at], false));
+    link();
+  }, lean);
   follow();
   gjk3dSight.listen();
   if (panel) gjk3dDrag.listen(panel, [1], () => {

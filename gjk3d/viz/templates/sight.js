@@ -48,17 +48,19 @@ const gjk3dSight = (function () {
     if (!hand && !gone.flat().some((x, i) => Math.abs(x - (i % 4 === 3)) > 1e-3)) return "";
     return [placed.toArray(), home.top.toArray(), gone].flat(2).map((x) => Number(x.toFixed(5))).join();
   }
+  // Restore such a view, and return whether the text is one.
   function restore(words) {
     const sight = (words || "").split(",").map(Number), [way, top] = [0, 3].map((i) => vec(sight.slice(i, i + 3)).normalize());
-    if (sight.length !== 6 + 4 * panels.length || !sight.every((x) => Math.abs(x) < 100)) return;
-    if (!(way.clone().cross(top).length() > 0.1 && panels.every((_, i) => sight[9 + 4 * i] > 0.01))) return;
+    if (sight.length !== 6 + 4 * panels.length || !sight.every((x) => Math.abs(x) < 100)) return false;
+    if (!(way.clone().cross(top).length() > 0.1 && panels.every((_, i) => sight[9 + 4 * i] > 0.01))) return false;
     [home, placed, hand] = [{ way, top }, way, true];
     panels.forEach((panel, i) => panel.fit(way, top, 0, sight[9 + 4 * i], sight.slice(6 + 4 * i, 9 + 4 * i)));
+    return true;
   }
   // `change` is called after the reader changed the view. `lean` returns the direction of a step from that of the reader.
   function start(all, change, lean) {
     [panels, changed, adapt] = [all, change, lean];
   }
   const listen = () => panels.forEach((panel) => { panel.turned = () => turned(panel); });
-  return { start, listen, direction, top, look, follow, reset, refit, leaned, text, restore };
+  return { start, listen, panels: () => panels, direction, top, look, follow, reset, refit, leaned, text, restore };
 })();

@@ -115,7 +115,10 @@ def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
         result = query_distance(EPA_ALWAYS, first, second, None, None, inf, None, True)
         names = tuple(_POLYGONS)
         return stage.write_page(target, explain(result), (names[0], names[1]), code_shown=True)
-    roles, shapes = (_SAT_ROLES, _polytopes()) if topic == _SAT else (_BOUNDS_ROLES, _bounded())
+    if topic == _SAT:
+        roles, shapes = _SAT_ROLES, {name: polytope_data(shape) for name, shape in polytopes().items()}
+    else:
+        roles, shapes = _BOUNDS_ROLES, {name: bounded_data(shape) for name, shape in bounded_shapes().items()}
     data = {"colors": stage.role_data(roles), "view": VIEW.tolist(), "up": UP.tolist(), "shapes": shapes}
     return webpage.write_page(
         target, ROOM, _FILES[topic], text={"title": _TITLES[topic]}, markup={"scene": to_json(data)}
@@ -126,9 +129,9 @@ def _prisms() -> dict[str, ConvexHull]:
     return {name: ConvexHull([(x, y, z) for x, y in rows for z in (-2, 2)]) for name, rows in _POLYGONS.items()}
 
 
-def _polytopes() -> dict[str, Any]:
+def polytopes() -> dict[str, Polytope]:
     """Return the polytopes of the lesson on axes by name."""
-    shapes = {
+    return {
         "box": Box((2, 1.6, 1.2)),
         "cube": Box((1.6, 1.6, 1.6)),
         "small box": Box((0.8, 0.6, 0.5)),
@@ -138,7 +141,6 @@ def _polytopes() -> dict[str, Any]:
         "wedge": ConvexHull([(x, y, z) for x, z in ((-1.2, -0.6), (1.2, -0.6), (-1.2, 0.8)) for y in (-0.7, 0.7)]),
         **_prisms(),
     }
-    return {name: polytope_data(shape) for name, shape in shapes.items()}
 
 
 def polytope_data(shape: Polytope) -> dict[str, Any]:
@@ -153,11 +155,10 @@ def polytope_data(shape: Polytope) -> dict[str, Any]:
     }
 
 
-def _bounded() -> dict[str, Any]:
+def bounded_shapes() -> dict[str, Shape]:
     """Return the shapes of the lesson on bounding volumes by name."""
-    rod = ConvexHull([(x, y, z) for x in (-1.5, 1.5) for y in (-0.16, 0.16) for z in (-0.16, 0.16)])
-    shapes: dict[str, Shape] = {
-        "rod": rod,
+    return {
+        "rod": Box((3.0, 0.32, 0.32)),
         "plate": Box((2.2, 2.2, 0.2)),
         "box": Box((2.0, 1.4, 1.0)),
         "tetrahedron": ConvexHull([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]),
@@ -167,7 +168,6 @@ def _bounded() -> dict[str, Any]:
         "capsule": Capsule(0.45, 1.8),
         "ellipsoid": Ellipsoid((1.5, 0.9, 0.5)),
     }
-    return {name: bounded_data(shape) for name, shape in shapes.items()}
 
 
 def bounded_data(shape: Shape) -> dict[str, Any]:

@@ -19,7 +19,7 @@
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i]; });
     curves = null;
     if (!panel) return;
-    Object.assign(panel.view, { center: [0, 0, 0], unit: size(placed(shape(0), UNTURNED), placed(shape(1), UNTURNED), shift) / 2 });
+    Object.assign(panel.view, { center: [0, 0, 0], unit: size(placed(shape(0), UNTURNED), placed(shape(1), UNTURNED), [0, 0, 0]) / 2 });
     const { unit } = panel.view;
     [0, 1].forEach((i) => {
       const one = placed(shape(i), UNTURNED), few = one.points && !one.radius;
@@ -32,7 +32,10 @@
     const all = pair.map((one, i) => volumes(one, placed(shape(i), UNTURNED))), gaps = Object.fromEntries(KINDS.map((kind) => [kind, gap(all[0][kind], all[1][kind])])), result = gjk3dSolve.solve(...pair);
     write(all[0], gaps, result);
     chart(all[0]);
-    if (panel) draw(all, result);
+    if (panel) {
+      draw(all, result);
+      extent();
+    }
     state.angle = angle;
     link();
   }

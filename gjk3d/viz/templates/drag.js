@@ -26,11 +26,12 @@ const gjk3dDrag = (function () {
     });
     hold.put(place(moved));
   }
-  // Call `begin(hit, event)` for a press on a body, and the function that it returns for each move in pixels.
+  // Call `begin(hit)` for a press on one of some bodies, and the function that it returns for each move in pixels. The
+  // first two bodies of a panel are the shapes A and B, and either may hide the other.
   function listen(panel, bodies, begin, end) {
     const hear = (name, act) => panel.box.addEventListener(name, act, true); // before the camera controls
     const hits = (event) => {
-      const [met] = panel.ray(event).intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
+      const [met] = panel.ray(event).intersectObjects(panel.bodies.slice(0, 2), true).filter((one) => one.object.isMesh);
       return met ? bodies.find((i) => panel.bodies[i] === met.object.parent) : undefined;
     };
     let from = null;

@@ -22,7 +22,8 @@
     element("spin").value = spin;
     element("degrees").textContent = `${spin}°`;
     if (panel) {
-      Object.assign(panel.view, { center: shapes[0].middle, unit: size(...shapes, shift) / 2 });
+      const [a, b] = shapes.map(middle);
+      Object.assign(panel.view, { center: a, unit: size(...shapes, sub(a, b)) / 2 }); // for any place of B
       shapes.forEach((one, i) => panel.wear(i, ...panel.shape((d) => local(panel.view, support(one, d)), "ab"[i], 0.4, true)));
       panel.move(shift);
     }

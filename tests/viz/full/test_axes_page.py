@@ -12,9 +12,9 @@ from browser import Browser, program
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.viz.explanation.lessons import _polytopes, polytope_data
+from gjk3d.viz.explanation.lessons import polytope_data, polytopes
 
-SHAPES = _polytopes()
+SHAPES = {name: polytope_data(shape)["points"] for name, shape in polytopes().items()}
 
 TEST = """pairs.map(([a, b]) => [false, true].map((only) => {
   const size = gjk3dSupport.size(a, b, [0, 0, 0]), tiny = 1e-14 * size;
@@ -119,7 +119,7 @@ def pair_of(kept):
     """Return A and B of an address as hulls in world axes. B is rotated about its middle."""
     turn, at = ([float(x) for x in kept[name].split(",")] for name in ("turn", "at"))
     spin = Rotation.from_euler("z", float(kept.get("spin", 0)), degrees=True)
-    a, b = (np.array(SHAPES[kept[name]]["points"]) for name in "ab")
+    a, b = (np.array(SHAPES[kept[name]]) for name in "ab")
     middle = b.mean(axis=0)
     return gk.ConvexHull(a), gk.ConvexHull((spin * Rotation.from_rotvec(turn)).apply(b - middle) + middle + at)
 

@@ -31,7 +31,7 @@ const gjk3dVolumes = (function () {
   }
   const content = (v) => (v.radius === undefined ? 8 * v.half[0] * v.half[1] * v.half[2] : (4 / 3) * Math.PI * v.radius ** 3);
   const corners = ({ center, half, axes }) => SIGNS.map((signs) => signs.reduce((p, s, i) => add(p, scale(s * half[i], axes[i])), center));
-  // A box with its normals and edges, for the test of axes.
+  // A box with its normals and edges, for the test of axes. The normals next to an edge are not used for a gap alone.
   const solid = (one) => ({ points: corners(one), radius: 0, normals: one.axes.flatMap((n) => [n, scale(-1, n)]), edges: one.axes.map((d) => [d, d, d]) });
   // The gap of two volumes of one kind, negative in overlap. For oriented boxes it is that of the best of 15 axes.
   function gap(v, w) {

@@ -95,9 +95,9 @@ def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
     Raises
     ------
     ValueError
-        The topic is unknown.
+        The topic is unknown, or the extension is not that of a page.
     FileError
-        The folder does not exist, or the extension is not that of a page.
+        The folder does not exist.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 // The lesson on bounding volumes: a shape that the reader rotates, and a second one that the reader moves.
 (function () {
   const { data, state, element, make, dark, number } = gjk3d;
-  const { scale, add, norm } = gjk3dVectors, { support, size } = gjk3dSupport, { placed, volumes, content, corners, gap } = gjk3dVolumes, { local, piece, ROD } = gjk3dMarks, { ticks, told, listed } = gjk3dWords;
+  const { scale, add, norm } = gjk3dVectors, { size } = gjk3dSupport, { placed, volumes, content, corners, gap } = gjk3dVolumes, { local, piece, ROD } = gjk3dMarks, { ticks, told, listed } = gjk3dWords;
   const KINDS = ["sphere", "aabb", "moved", "obb"], NAMES = Object.keys(data.shapes), FIRST = Object.keys(gjk3dBoundsPresets)[0], UNTURNED = [1, 0, 0, 0, 1, 0, 0, 0, 1];
   const PLURAL = { sphere: "spheres", aabb: "AABBs", moved: "AABBs of the rotated boxes", obb: "OBBs" }, QUADS = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
   const svg = element("sizes").appendChild(make("svg", { role: "img", "aria-label": "Volume of the sphere and the boxes for a full turn. The table has the present numbers" }));
-  let picked = [], angle = 0, tilt = new THREE.Quaternion(), shift = [0, 0, 0], pair = [], curves = null, frame = null, topic = "", panel = null;
+  let picked = [], angle = 0, tilt = new THREE.Quaternion(), shift = [0, 0, 0], pair = [], curves = null, frame = null, panel = null;
 
   // --- the volumes -----------------------------------------------------------------------------------------------------------
   const upright = (degrees) => new THREE.Quaternion().setFromAxisAngle(new THREE.Vector3(0, 0, 1), (degrees * Math.PI) / 180);
@@ -135,19 +135,18 @@
 
   // --- controls and the address ----------------------------------------------------------------------------------------------------
   const SWITCHES = Object.fromEntries([...KINDS, "b"].map((name) => [`show${name}`, `show-${name}`]));
+  const topics = gjk3dStepper.topics(gjk3dBoundsPresets, (name) => {
+    player.play(false);
+    preset(name);
+    see();
+  });
   const link = () => gjk3dStepper.keep(() => ({
     a: picked[0], b: picked[1], at: shift.map((x) => number(x, 9)).join(), angle, tilt: tilt.toArray().map((x) => number(x, 9)).join(),
-    ...gjk3dStepper.switched(SWITCHES), topic, look: gjk3dSight.text(),
+    ...gjk3dStepper.switched(SWITCHES), topic: topics.topic, look: gjk3dSight.text(),
   }));
-  function about(name) {
-    topic = name;
-    element("preset").value = name;
-    element("topic").hidden = !name;
-    if (name) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), gjk3dBoundsPresets[name].text);
-  }
   function preset(name) {
     const given = gjk3dBoundsPresets[name], long = norm(given.tilt), axis = new THREE.Vector3(...(long ? scale(1 / long, given.tilt) : [0, 0, 1]));
-    about(name);
+    topics.about(name);
     for (const kind of KINDS) element(`show-${kind}`).checked = given.shown.includes(kind);
     choose(given.pair, { ...given, tilt: new THREE.Quaternion().setFromAxisAngle(axis, long) });
   }
@@ -157,14 +156,13 @@
     show();
   }
   function follow() {
-    const text = gjk3dStepper.kept(), names = ["a", "b"].map((side) => text.get(side)), list = (name) => (text.get(name) || "").split(",").map(Number), topicName = text.get("topic") || "";
+    const text = gjk3dStepper.kept(), names = ["a", "b"].map((side) => text.get(side)), list = (name) => (text.get(name) || "").split(",").map(Number), topic = text.get("topic") || "";
     const [at, turn, degrees] = [list("at"), list("tilt"), Number(text.get("angle"))], wise = at.length === 3 && at.every((x) => Math.abs(x) < 100) && turn.length === 4 && turn.every((x) => Math.abs(x) <= 1) && Math.hypot(...turn) > 0.1 && degrees >= 0 && degrees < 360;
-    const known = Object.hasOwn(gjk3dBoundsPresets, topicName) ? topicName : "";
     if (wise && names.every((name) => NAMES.includes(name))) {
       gjk3dStepper.switchTo(SWITCHES, text);
-      about(known);
+      topics.about(topic);
       choose(names, { at, angle: Math.round(degrees), tilt: new THREE.Quaternion(...turn).normalize() });
-    } else preset(known || FIRST);
+    } else preset(Object.hasOwn(gjk3dBoundsPresets, topic) ? topic : FIRST);
     see();
     gjk3dSight.restore(text.get("look"));
   }
@@ -180,17 +178,10 @@
   element("back").addEventListener("click", stopped(() => spin(angle - 15)));
   element("next").addEventListener("click", stopped(() => spin(angle + 15)));
   element("reset").addEventListener("click", see);
-  element("preset").append(make("option", { value: "" }, "choose"), ...Object.keys(gjk3dBoundsPresets).map((name) => make("option", { value: name }, name)));
-  element("preset").addEventListener("input", () => {
-    if (!element("preset").value) return;
-    player.play(false);
-    preset(element("preset").value);
-    see();
-  });
   ["a", "b"].forEach((side, i) => {
     element(side).append(...NAMES.map((name) => make("option", { value: name }, name)));
     element(side).addEventListener("input", () => {
-      about("");
+      topics.about("");
       choose(picked.map((name, k) => (k === i ? element(side).value : name)), { angle, tilt, at: shift });
       see();
     });

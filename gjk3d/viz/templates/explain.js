@@ -155,24 +155,22 @@
 
   // --- the state in the address -------------------------------------------------------------------------------------------
   const SWITCHES = { ask: "ask", region: "region", planes: "bounds-drawn", code: "show-code", numbers: "show-numbers" };
-  let topic = "";
+  const topics = gjk3dStepper.topics(gjk3dPresets, (name) => {
+    const preset = gjk3dPresets[name];
+    topics.about(name);
+    choose(...(preset ? [preset.pair, preset.at] : [["given", "given"], [0, 0, 0]]));
+    see(preset ? Math.max(0, steps.findIndex((step) => step.phase === preset.phase)) : 0);
+  }, [["given", "the given pair"]]);
   const link = () => gjk3dStepper.keep(() => ({
     a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...gjk3dStepper.switched(SWITCHES),
-    ...Object.fromEntries(["ra", "rb"].map((name, i) => [name, radii[i] === null ? "" : gjk3d.number(radii[i], 9)])), topic, look: gjk3dSight.text(),
+    ...Object.fromEntries(["ra", "rb"].map((name, i) => [name, radii[i] === null ? "" : gjk3d.number(radii[i], 9)])), topic: topics.topic, look: gjk3dSight.text(),
   }));
-  // Show the text of a preset.
-  function about(name) {
-    topic = name;
-    element("preset").value = name;
-    element("topic").hidden = !name;
-    if (name) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), gjk3dPresets[name].text);
-  }
   function follow() {
     const text = gjk3dStepper.kept(), wish = ["a", "b"].map((side) => text.get(side) || "given");
     const where = (text.get("at") || "0,0,0").split(",").map(Number);
     gjk3dStepper.switchTo(SWITCHES, text);
     const round = ["ra", "rb"].map((name) => (text.has(name) ? Number(text.get(name)) : null)), sized = round.every((r) => r === null || (r >= 0 && r < 1e3 * gjk3dShapes.unit));
-    about(Object.hasOwn(gjk3dPresets, text.get("topic") || "") ? text.get("topic") : "");
+    topics.about(text.get("topic") || "");
     if (data.given) {
       const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every(gjk3dShapes.known);
       choose(...(known && sized && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where, round] : [["given", "given"], [0, 0, 0]]));
@@ -188,18 +186,10 @@
       element(side).append(...["given", ...gjk3dShapes.names].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
       element(side).addEventListener("input", () => {
         const wish = [element("a").value, element("b").value];
-        about("");
+        topics.about("");
         choose(wish, add(shift, sub(middle(pair[1]), middle(shape(1, wish[1]))))); // B stays where it is
         see(at);
       });
-    });
-    element("preset").append(make("option", { value: "" }, "choose"), make("option", { value: "given" }, "the given pair"), ...Object.keys(gjk3dPresets).map((name) => make("option", { value: name }, name)));
-    element("preset").addEventListener("input", () => {
-      const name = element("preset").value, preset = gjk3dPresets[name];
-      if (!name) return;
-      about(preset ? name : "");
-      choose(...(preset ? [preset.pair, preset.at] : [["given", "given"], [0, 0, 0]]));
-      see(preset ? Math.max(0, steps.findIndex((step) => step.phase === preset.phase)) : 0);
     });
     gjk3dInputs.start(data.views[0].unit, put);
   } else element("make").hidden = true;

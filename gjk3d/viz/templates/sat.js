@@ -3,7 +3,7 @@
   const { data, state, element, make, dark, calm, vec } = gjk3d;
   const { add, sub, scale, dot } = gjk3dVectors, { middle, size, support } = gjk3dSupport, { axes, rotation, turned } = gjk3dAxes, { local } = gjk3dMarks;
   const GLIDE = 450, SLANT = 0.3, NAMES = Object.keys(data.shapes), FIRST = Object.keys(gjk3dSatPresets)[0];
-  let picked = [], turn = [0, 0, 0], spin = 0, shift = [0, 0, 0], shapes = [], list = [], lesson = null, at = 0, topic = "", panel = null, gliding = null, held = false;
+  let picked = [], turn = [0, 0, 0], spin = 0, shift = [0, 0, 0], shapes = [], list = [], lesson = null, at = 0, panel = null, gliding = null, held = false;
 
   // --- the steps ---------------------------------------------------------------------------------------------------------
   // A shape about its middle, which stays where it is for all rotations.
@@ -102,34 +102,33 @@
 
   // --- controls and the address -----------------------------------------------------------------------------------------------
   const SWITCHES = { only: "only" };
+  const topics = gjk3dStepper.topics(gjk3dSatPresets, (name) => {
+    player.play(false);
+    preset(name);
+    see(0);
+  });
   const link = () => gjk3dStepper.keep(() => ({
     a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), turn: turn.join(), spin: spin || "", step: at + 1,
-    ...gjk3dStepper.switched(SWITCHES), topic, look: gjk3dSight.text(),
+    ...gjk3dStepper.switched(SWITCHES), topic: topics.topic, look: gjk3dSight.text(),
   }));
-  function about(name) {
-    topic = name;
-    element("preset").value = name;
-    element("topic").hidden = !name;
-    if (name) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), gjk3dSatPresets[name].text);
-  }
   function see(step) {
     go(step, false);
     gjk3dSight.reset();
     go(step, false); // the axis is drawn below the shapes of this view
   }
   function preset(name) {
-    about(name);
+    topics.about(name);
     choose(gjk3dSatPresets[name].pair, gjk3dSatPresets[name]);
   }
   function follow() {
     const text = gjk3dStepper.kept(), names = ["a", "b"].map((side) => text.get(side)), triple = (name) => (text.get(name) || "0,0,0").split(",").map(Number);
-    const [where, way, round] = [triple("at"), triple("turn"), Number(text.get("spin"))], known = names.every((name) => NAMES.includes(name)), topicName = text.get("topic") || "";
+    const [where, way, round] = [triple("at"), triple("turn"), Number(text.get("spin"))], known = names.every((name) => NAMES.includes(name)), topic = text.get("topic") || "";
     gjk3dStepper.switchTo(SWITCHES, text);
     const most = known ? 100 * size(...names.map((name) => shape(name, rotation([0, 0, 0]))), [0, 0, 0]) : 0;
     if (known && [where, way].every((v) => v.length === 3 && v.every((x) => Math.abs(x) <= most)) && Math.abs(round) <= 180) {
-      about(Object.hasOwn(gjk3dSatPresets, topicName) ? topicName : "");
+      topics.about(topic);
       choose(names, { at: where, turn: way, spin: round });
-    } else preset(Object.hasOwn(gjk3dSatPresets, topicName) ? topicName : FIRST);
+    } else preset(Object.hasOwn(gjk3dSatPresets, topic) ? topic : FIRST);
     see((Number(text.get("step")) || 1) - 1);
     if (gjk3dSight.restore(text.get("look"))) {
       holding(() => go(at, false));
@@ -142,19 +141,12 @@
   const player = gjk3dStepper.start(() => [lesson.steps, at], go, {
     "Shift+ArrowLeft": () => nudge(-1, 0), "Shift+ArrowRight": () => nudge(1, 0), "Shift+ArrowUp": () => nudge(0, 1), "Shift+ArrowDown": () => nudge(0, -1),
   });
-  element("preset").append(make("option", { value: "" }, "choose"), ...Object.keys(gjk3dSatPresets).map((name) => make("option", { value: name }, name)));
-  element("preset").addEventListener("input", () => {
-    if (!element("preset").value) return;
-    player.play(false);
-    preset(element("preset").value);
-    see(0);
-  });
   ["a", "b"].forEach((side, i) => {
     element(side).append(...NAMES.map((name) => make("option", { value: name }, name)));
     element(side).addEventListener("input", () => {
       const names = picked.map((name, k) => (k === i ? element(side).value : name)), far = sub(add(shapes[1].middle, shift), shapes[0].middle);
       const centers = names.map((name) => shape(name, rotation([0, 0, 0])).middle);
-      about("");
+      topics.about("");
       choose(names, { turn, spin, at: add(far, sub(centers[0], centers[1])) }); // B stays where it is relative to A
       see(at);
     });

@@ -44,7 +44,6 @@ const gjk3dSatSteps = (function () {
   }
   function tried({ a, b, gap, before, best, number }, { short, tiny }) {
     const words = [`On this axis A reaches from ${short(a[0])} to ${short(a[1])}, and B from ${short(b[0])} to ${short(b[1])}.`], now = best.number === number;
-    const within = (p, q) => p[0] >= q[0] - tiny && p[1] <= q[1] + tiny;
     if (gap > tiny) {
       words.push(`The gap is ${short(gap)}${before && before.gap > tiny ? "." : ", so the shapes are apart. A query for yes or no ends here."}`);
       if (before && before.gap > tiny) words.push(now ? `It is larger than all gaps before.` : `The gap of axis ${best.number}, ${short(best.gap)}, is at least as large.`);
@@ -52,7 +51,8 @@ const gjk3dSatSteps = (function () {
     }
     if (gap >= -tiny) words.push("The projections touch.");
     else words.push(`They overlap by ${short(-gap)}: to end the overlap on this axis, B moves by this length.`);
-    if (within(a, b) || within(b, a)) words.push(`One interval is inside the other, so B has to pass its nearer end. The length of the common interval, ${short(Math.min(a[1], b[1]) - Math.max(a[0], b[0]))}, is too short.`);
+    const common = Math.min(a[1], b[1]) - Math.max(a[0], b[0]);
+    if (-gap > common + tiny) words.push(`One interval is inside the other, so B has to pass its nearer end. The length of the common interval, ${short(common)}, is too short.`);
     if (now) words.push("No axis before has less overlap.");
     else words.push(best.gap > tiny ? `Axis ${best.number} has proven that the shapes are apart.` : `Axis ${best.number} overlaps by ${short(-best.gap)}, which is ${best.gap > gap + tiny ? "less" : "equal"}.`);
     return words.join(" ");

@@ -1,6 +1,6 @@
-// The steps of a page: buttons, a slider, a player and keys. Also the state of a page in its address.
+// The controls of a lesson: its steps with buttons, a slider, a player and keys, its topics, and its state in the address.
 const gjk3dStepper = (function () {
-  const { state, element } = gjk3d;
+  const { state, element, make } = gjk3d;
   // Show the title and the number of a step.
   function write(steps, at) {
     element("title").textContent = steps[at].title;
@@ -21,6 +21,19 @@ const gjk3dStepper = (function () {
     element("next").addEventListener("click", by((at) => at + 1));
     return player;
   }
+  // Fill the list of topics, whose names are those of presets and those in `more`, and call `pick` with a chosen one.
+  // Return the present topic, and a function that shows the text of another. A name that is not a preset is none.
+  function topics(presets, pick, more = []) {
+    const list = element("preset"), about = (name) => {
+      shown.topic = Object.hasOwn(presets, name) ? name : "";
+      list.value = shown.topic;
+      element("topic").hidden = !shown.topic;
+      if (shown.topic) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), presets[name].text);
+    }, shown = { topic: "", about };
+    list.append(...[["", "choose"], ...more, ...Object.keys(presets).map((name) => [name, name])].map(([value, words]) => make("option", { value }, words)));
+    list.addEventListener("input", () => { if (list.value) pick(list.value); });
+    return shown;
+  }
   // Keep the state in the address, delayed, since browsers limit the changes of an address per second.
   let linking = 0;
   function keep(values) {
@@ -38,5 +51,5 @@ const gjk3dStepper = (function () {
   function switchTo(switches, text) {
     for (const [name, id] of Object.entries(switches)) element(id).checked = text.has(name) ? text.get(name) === "1" : element(id).defaultChecked;
   }
-  return { write, start, keep, kept, switched, switchTo };
+  return { write, start, topics, keep, kept, switched, switchTo };
 })();

@@ -1,4 +1,4 @@
-"""Make the web site of the project in one folder: the gallery with live pages, and the reference if pdoc is installed.
+"""Make the web site of the project: the gallery with live pages, the lessons, and the reference if pdoc is installed.
 
 Each example is run with `gjk3d.viz` replaced by functions that also write the page of each picture.
 """
@@ -25,6 +25,12 @@ SECTION = re.compile(
     r"^### (?P<title>[^\n`]+): `(?P<name>\w+)\.py`\n\n(?P<text>.*?)\n\n```.*?!\[(?P<alt>[^]]*)\]\((?P<picture>[^)]*)\)",
     re.MULTILINE | re.DOTALL,
 )
+#: Topics of the lessons, with a line for the gallery.
+LESSONS = {
+    "gjk": "GJK and EPA: every step with its pseudocode and numbers",
+    "sat": "Separating axes: every axis with both projections, and the gap or the minimum translation",
+    "bounds": "Bounding volumes: spheres, axis-aligned and oriented boxes of a shape that you rotate",
+}
 STYLE = """
 :root { --ink: #202124; --soft: #565b61; --line: #d8dce1; --paper: #fff; --raise: #f3f5f8; --link: #0068a3; }
 @media (prefers-color-scheme: dark) {
@@ -126,6 +132,9 @@ def write_gallery(site, names):
     links = "\n".join(f'<li><a href="#{found["name"]}">{html.escape(found["title"])}</a></li>' for found in sections)
     reference = '<p><a href="reference/index.html">Reference of all public names</a></p>'
     articles = "\n".join(article(found, site) for found in sections)
+    lessons = "\n".join(
+        f'<li><a href="pages/lesson-{topic}.html">{html.escape(line)}</a></li>' for topic, line in LESSONS.items()
+    )
     (site / "index.html").write_text(
         f"""<!DOCTYPE html>
 <html lang="en">
@@ -144,6 +153,12 @@ def write_gallery(site, names):
 {links}
 </ul></nav>
 <main>
+<article id="lessons">
+<h2>Lessons</h2>
+<ul>
+{lessons}
+</ul>
+</article>
 {articles}
 </main>
 </body>
@@ -183,6 +198,8 @@ if __name__ == "__main__":
             [sys.executable, __file__, name, "--run", str(site / "pages")], check=True, stdout=subprocess.DEVNULL
         )
         (site / "pages" / f"{name}.png").unlink(missing_ok=True)
+    for topic in LESSONS:
+        gk.viz.lesson(site / "pages" / f"lesson-{topic}.html", topic)
     if not arguments.no_reference:
         write_reference(site)
     print(write_gallery(site, arguments.names), file=sys.stderr)

@@ -98,6 +98,7 @@ _SPECS = {
     "cone": ("Cone", 2, "radius,height"),
     "ellipsoid": ("Ellipsoid", 3, "x,y,z"),
 }
+_TOPICS = ("gjk", "sat", "bounds")  #: the lessons of `gjk3d.viz.lesson`
 
 
 def explain(
@@ -113,17 +114,19 @@ def explain(
     view: PoseText = None,
     unit: str | None = None,
 ) -> int:
-    """Explain the steps of GJK and EPA for two models or shapes. Without shapes, open the lesson on GJK and EPA.
+    """Explain the steps of GJK and EPA for two models or shapes. Without shapes, open a lesson.
 
     The command prints a line for each step. A model file is replaced by its convex hull. The exit code is 0 for
-    shapes that are apart, and 1 for shapes that touch or overlap. The lesson is one page that works offline, and opens
-    in the browser. With --html it is only written.
+    shapes that are apart, and 1 for shapes that touch or overlap. "gjk3d explain" opens the lesson on GJK and EPA,
+    "gjk3d explain sat" that on separating axes, and "gjk3d explain bounds" that on bounding volumes. A lesson is one
+    page that works offline, and opens in the browser. With --html it is only written.
 
     Parameters
     ----------
     a
         A model file, FILE#PART for one part of an assembly, or a shape: box:2,1,1 sphere:0.5 capsule:0.3,1
-        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0. The numbers are the arguments of the shapes of gjk3d.
+        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0. The numbers are the arguments of the shapes of gjk3d. Alone,
+        the name of a lesson: gjk, sat or bounds.
     b
         The other model or shape.
     pose_a
@@ -143,10 +146,10 @@ def explain(
         The unit of lengths: mm, cm, m, in. It applies to files that state no unit, such as STL, and to shapes. If every
         file states a unit, this unit replaces it. Models in different units are converted to one unit.
     """
-    if a is None:
-        return _lesson(html)
-    if b is None:
-        raise UsageError(f"expected two models or shapes, got only {a!r}. gjk3d explain alone opens the lesson")
+    if b is None and (a is None or a in _TOPICS):
+        return _lesson(a or _TOPICS[0], html)
+    if a is None or b is None:
+        raise UsageError(f"expected two models or shapes, got only {a!r}. The lessons are {', '.join(_TOPICS)}")
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]
     inputs = [split_name(text) for text in texts]
@@ -180,15 +183,15 @@ def explain(
     return ExitCode(not result.lower > 0.0)
 
 
-def _lesson(html: Path | None) -> int:
-    """Write the page of the lesson, and open it in the browser unless ``html`` names its file."""
+def _lesson(topic: str, html: Path | None) -> int:
+    """Write the page of a lesson, and open it in the browser unless ``html`` names its file."""
     import webbrowser
 
-    from gjk3d.viz.explanation import write_lesson
+    from gjk3d import viz
     from gjk3d.viz.image_files import free_name
 
     check_output(html, "--html", (".html", ".htm"), ())
-    path = write_lesson(free_name(".html") if html is None else html)
+    path = viz.lesson(free_name(".html") if html is None else html, topic)
     note(path, "wrote")
     if html is None:
         webbrowser.open(path.resolve().as_uri())

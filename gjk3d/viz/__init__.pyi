@@ -1,6 +1,7 @@
 """The public names of `gjk3d.viz`. `__init__.py` reads this list, and type checkers do."""
 
 from .explanation import explain as explain
+from .explanation.lessons import lesson as lesson
 from .image_files import check_rendering as check_rendering
 from .motions import motion as motion
 from .page import write_html as write_html

@@ -163,6 +163,18 @@ def test_one_shape_alone_is_refused(run):
     assert_names(said.err, "two models or shapes", "'box:1,1,1'")
 
 
+@pytest.mark.parametrize(("topic", "word"), [("sat", "minimum translation"), ("bounds", "oriented box")])
+def test_a_lesson_is_named_by_its_topic(run, tmp_path, topic, word):
+    page = tmp_path / f"{topic}.html"
+    said = run("explain", topic, "--html", page)
+    assert (said.code, said.out) == (0, "")
+    assert_names(said.err, page.name)
+    assert word in page.read_text(encoding="utf-8")
+    unknown = run("explain", "sats")
+    assert unknown.code == 2
+    assert_names(unknown.err, "'sats'", "gjk, sat, bounds")
+
+
 @pytest.mark.full
 def test_without_shapes_the_lesson_opens(run, tmp_path, monkeypatch):
     opened = []

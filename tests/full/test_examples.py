@@ -218,6 +218,7 @@ def test_the_site_has_code_above_each_picture_and_its_live_pages_next_to_it(run,
     text = (folder / "index.html").read_text(encoding="utf-8")
     links = re.findall(r'(?:href|src)="([^"#]+)"', text)
     assert {"pages/interference.html", "pages/interference-1.html", "pictures/interference.webp"} <= set(links)
+    assert {f"pages/lesson-{topic}.html" for topic in ("gjk", "sat", "bounds")} <= set(links)
     assert [link for link in links if not (folder / link).exists()] == []
     assert all(f'id="{anchor}"' in text for anchor in re.findall(r'href="#([^"]+)"', text))
     assert text.index("<code>") < text.index("<img") < text.index("<iframe")

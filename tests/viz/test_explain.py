@@ -10,6 +10,7 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, UnsupportedPair
+from gjk3d.viz.explanation import lessons
 from gjk3d.viz.explanation.narration import Names
 from gjk3d.viz.explanation.stage import Curve, limits
 from tests.viz import sentences
@@ -421,3 +422,21 @@ def test_one_window_draws_all_frames_of_an_animation(monkeypatch, tmp_path):
     monkeypatch.setattr(stage, "Stage", lambda *given: stages.append(make(*given)) or stages[-1])
     viz.explain(apart()).save(tmp_path / "steps.gif")
     assert len(stages) == 1
+
+
+def test_a_lesson_of_an_unknown_topic_is_an_error_with_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match=r"topic 'set' is unknown.*sat"):
+        gk.viz.lesson(tmp_path / "set.html", "set")
+    assert not (tmp_path / "set.html").exists()
+
+
+def test_polytopes_of_the_lesson_on_axes_have_their_normals_and_edges():
+    for name, shape in lessons.polytopes().items():
+        data = lessons.polytope_data(shape)
+        points, normals, edges = (np.array(data[field]) for field in ("points", "normals", "edges"))
+        heights = points @ normals.T
+        on_face = heights >= heights.max(axis=0) - 1e-12
+        assert (on_face.sum(axis=0) >= 3).all(), name
+        ends = points[np.array(data["ends"])]
+        np.testing.assert_allclose(np.cross(ends[:, 1] - ends[:, 0], edges[:, 0]), 0.0, atol=1e-12)
+        assert len(points) - len(edges) + len(normals) == 2  # Euler

@@ -1,7 +1,8 @@
 """Explanation of a result: every step of GJK and EPA, as a drawing and in words.
 
 `narration` converts the trace of a result to steps in words. `scene` draws the steps. `stage` shows them in a window
-and writes them as a page, pictures and animations. Pictures of results without steps are in `viz/kinds`.
+and writes them as a page, pictures and animations. `lessons` writes pages on a topic. Pictures of results without steps
+are in `viz/kinds`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cached_property
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from gjk3d.query.difference import Difference
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shown import shown
 from gjk3d.units import symbol
 from gjk3d.viz import notebook
@@ -100,20 +99,6 @@ def explain(
     if path is not None:
         explanation.save(path)
     return explanation
-
-
-#: the polygons of many 2D tutorials on GJK, which overlap; the lesson begins with prisms on them
-_LESSON = ((4, 11), (4, 5), (9, 9)), ((5, 7), (7, 3), (10, 2), (12, 7))
-
-
-def write_lesson(path: str | os.PathLike[str]) -> Path:
-    """Write the page of the lesson, which begins with two prisms that overlap, and return its path."""
-    from gjk3d.viz.explanation import stage
-
-    first, second = (ConvexHull([(x, y, z) for x, y in polygon for z in (-2, 2)]) for polygon in _LESSON)
-    result = query_distance(EPA_ALWAYS, first, second, None, None, inf, None, True)
-    names = "triangular prism", "four-sided prism"
-    return stage.write_page(target_file(path, PAGES), explain(result), names, code_shown=True)
 
 
 def _trace_of(result: Distance) -> Trace:

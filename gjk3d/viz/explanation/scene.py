@@ -5,6 +5,7 @@ The coordinates of a view are relative to its middle and in units of its size, s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +59,9 @@ _STRAIGHT = 0.8  #: cosine of the angle to the viewer above which an arrow appea
 _TETRAHEDRON = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
-def rod_color(role: str) -> str:
+def rod_color(name: str, roles: Mapping[str, Role] = ROLES) -> str:
     """Return the colour of balls, rods and arrows, which are darker than their faces."""
-    return darker(PALETTE[role], 0.8) if role in ("simplex", "polytope") else PALETTE[role]
+    return darker(roles[name].light, 0.8) if name in ("simplex", "polytope") else roles[name].light
 
 
 class View(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import html
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,7 @@ from gjk3d.typing import Array
 from gjk3d.viz.colors import INK, NORMAL
 from gjk3d.viz.drawing import Drawing, Item, darker
 from gjk3d.viz.explanation.narration import PLACES, Step
-from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Scene, rod_color
+from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Role, Scene, rod_color
 from gjk3d.viz.image_files import palette, shot, telling, write_frames
 from gjk3d.viz.kinds.bodies import evenly
 from gjk3d.viz.layout import called, kind
@@ -239,13 +239,14 @@ _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.EL
 _FILES = (
     "explain.html", "explain.css",
     "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js",
-    "words.js", "tell.js", "curve.js", "pieces.js", "panel.js", "shapes.js", "presets.js", "pseudocode.js",
-    "links.js", "code.js", "numbers.js", "inputs.js", "explain.js",
+    "words.js", "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
+    "stepper.js", "shapes.js", "presets.js", "pseudocode.js", "links.js", "code.js", "numbers.js", "inputs.js",
+    "explain.js",
 )  # fmt: skip
 _TEXT = {"new": 0.85, "ink": 1.0}  #: factors of the colours of names, which need contrast on paper
 _LONGEST = 20_000  #: greatest default duration of an animation, in milliseconds
 #: colours of the legend, which a palette contains exactly
-_PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, PALETTE))
+_PALETTE_COLORS = (_PAPER, *PALETTE.values(), *map(rod_color, ROLES))
 
 
 def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, seconds: float | None) -> None:
@@ -310,6 +311,15 @@ def write_page(
     return webpage.write_page(path, ROOM, _FILES, text=text, markup=markup)
 
 
+def role_data(roles: Mapping[str, Role]) -> dict[str, dict[str, Any]]:
+    """Return the legend and the colours of roles for a page: of faces, lines, rods and text."""
+    return {
+        name: role._asdict()
+        | {"line": darker(role.light), "rod": rod_color(name, roles), "text": darker(role.light, _TEXT.get(name, 0.5))}
+        for name, role in roles.items()
+    }
+
+
 def _data(explained: Explanation) -> dict[str, Any]:
     """Return the data of a page: bodies in units of their view, and steps about the centre of A."""
     scene, difference = explained._scene, explained._difference
@@ -317,12 +327,8 @@ def _data(explained: Explanation) -> dict[str, Any]:
     inputs = given_to(explained.result, difference)
     spanned = inputs is not None and difference.sampled  # whether the page samples the support mappings of both
     still = (scene.left.still, [] if spanned else scene.right.still)
-    role_colors = {
-        name: {"line": darker(role.light), "rod": rod_color(name), "text": darker(role.light, _TEXT.get(name, 0.5))}
-        for name, role in ROLES.items()
-    }
     return {
-        "colors": {name: role._asdict() | role_colors[name] for name, role in ROLES.items()},
+        "colors": role_data(ROLES),
         "view": scene.view.tolist(),
         "up": scene.up.tolist(),
         "views": [{"center": view.center.tolist(), "unit": view.unit} for view in views],

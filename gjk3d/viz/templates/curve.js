@@ -1,6 +1,6 @@
 // The curve of both bounds, step by step.
 const gjk3dCurve = (function () {
-  const { element, make, number } = gjk3d, { norm } = gjk3dVectors;
+  const { element, make } = gjk3d, { norm } = gjk3dVectors, { ticks } = gjk3dWords;
   const svg = element("curve").appendChild(make("svg", { preserveAspectRatio: "none", role: "img", "aria-label": "Bounds of the distance, step by step. The text of each step has its numbers" }));
   let frame = null;
 
@@ -11,13 +11,6 @@ const gjk3dCurve = (function () {
     const size = Math.max(most, ...steps.filter((s) => s.point).map((s) => norm(s.point)));
     const room = high - low <= 1e-6 * size ? Math.max(0.5 * most, 0.05 * size, 1e-300) : 0.08 * (high - low);
     return [low - room, high + room];
-  }
-  function ticks([low, high]) {
-    const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].reduce((x, y) => (Math.abs(y * power - rough) < Math.abs(x * power - rough) ? y : x)), values = [];
-    for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) values.push(k * step);
-    const digits = Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
-    return values.map((x) => [x, Math.abs(x) < 1e-9 * step ? "0" : number(x, digits)]);
   }
   // Bounds of steps after `at` are faint.
   function draw(steps, at) {

@@ -1,6 +1,6 @@
 (function () {
   const { data, state, element, make, dark, calm, vec } = gjk3d;
-  const { sub, add, scale, dot, norm } = gjk3dVectors, { middle, size } = gjk3dSupport, { local, workspace, differences, legend } = gjk3dPieces, { paint } = gjk3dPanel;
+  const { sub, add, norm } = gjk3dVectors, { middle, size } = gjk3dSupport, { workspace, differences, legend } = gjk3dPieces, { reset, refit, leaned } = gjk3dSight;
   const GLIDE = 450, SLANT = 0.8;
   const { shape } = gjk3dShapes;
   // the pair of the query, or a pair that was chosen in the page, the translation of B by dragging, and changed radii
@@ -8,26 +8,12 @@
   const own = () => picked.some((name) => name !== "given") || radii.some((r) => r !== null);
 
   // --- the view --------------------------------------------------------------------------------------------------------
-  // `home` is the view set by `reset` or by the mouse. Each step is seen from it, or from a direction near it.
-  let gliding = null, home = null, placed = null, hand = false, held = false; // the camera stays while B is held
+  let gliding = null, held = false; // the camera stays while B is held
   // The least rotation for which no arrow points at the viewer or away, and EPA's nearest face is not seen edge-on.
-  function slanted({ way }) {
+  function slanted(way) {
     const step = steps[at], arrow = step && step.direction && vec(step.direction), along = arrow ? arrow.dot(way) : 0;
     const wish = step && step.closest && step.phase !== "answer" && along < 0.3 ? 0.5 : 0.6 * Math.sign(along);
-    if (!arrow || (wish !== 0.5 && Math.abs(along) <= SLANT)) return way;
-    const across = way.clone().addScaledVector(arrow, -along);
-    if (across.lengthSq() < 1e-6) across.set(...data.up).cross(arrow);
-    return across.normalize().multiplyScalar(Math.sqrt(1 - wish * wish)).addScaledVector(arrow, wish);
-  }
-  function look(time, zoom) {
-    placed = slanted(home);
-    panels.forEach((panel) => panel.fit(placed, home.top, time, zoom));
-  }
-  function reset() {
-    home = { way: vec(data.view), top: vec(data.up) };
-    hand = false;
-    look(0, 1);
-    link();
+    return !arrow || (wish !== 0.5 && Math.abs(along) <= SLANT) ? way : leaned(way, arrow, wish);
   }
   function see(step) {
     go(step, false);
@@ -65,7 +51,7 @@
     gjk3dLinks.reset();
     panels.forEach((panel, i) => panel.show(pieces()[i], glides));
     study();
-    if (!held && home && panels.length && panels[0].sight().distanceTo(slanted(home)) > 1e-6) look(glides ? GLIDE : 0);
+    if (!held) gjk3dSight.follow(glides ? GLIDE : 0);
     gliding = glides ? performance.now() : null;
     if (glides) state.flight = "moving";
     state.step = at;
@@ -74,19 +60,9 @@
   const pieces = () => [workspace, differences].map((draw, i) => draw(panels.length ? panels[i].view : data.views[i], shown()));
   function write() {
     const step = steps[at], asked = question(step), hidden = open();
-    element("title").textContent = step.title;
-    element("count").textContent = `${at + 1} of ${steps.length}`;
+    gjk3dStepper.write(steps, at);
     element("bounds").textContent = step.bounds;
-    element("slide").max = steps.length - 1;
-    element("slide").value = at;
-    element("slide").setAttribute("aria-valuetext", `step ${at + 1}: ${step.title}`);
-    element("back").disabled = at === 0;
-    element("next").disabled = at === steps.length - 1;
-    element("legend").replaceChildren(...legend(shown(), pieces().flat()).map(([role, words]) => {
-      const chip = make("span", { class: "chip" });
-      chip.style.background = paint(role);
-      return make("li", { class: "word", "data-mark": role }, chip, words);
-    }));
+    gjk3dMarks.writeLegend(legend(shown(), pieces().flat()));
     element("steps").hidden = hidden; // it has the answer
     gjk3dCurve.draw(steps, at);
     element("quiz").hidden = !asked;
@@ -106,16 +82,10 @@
     if (element("show-code").checked) gjk3dCode.show(gjk3dPseudocode.algorithm(step), events, hidden);
     if (element("show-numbers").checked) gjk3dNumbers.show(step, events, pair ? pair[0].radius + pair[1].radius : data.radii, long, hidden);
   }
-  const long = () => 1500 + 250 * steps[at].sentence.split(" ").length, end = () => at === steps.length - 1;
-  const player = gjk3d.player(element("play"), element("slide"), (to) => go(to), (since, moves) => (end() ? null : moves && since < long() ? undefined : at + 1)); // a reader of the step continues at once
-  const by = (to) => player.stopped(() => go(to()));
-  gjk3d.keys({
-    ArrowLeft: by(() => at - 1), ArrowRight: by(() => at + 1), Home: by(() => 0), End: by(() => steps.length - 1), " ": player.toggle,
+  const player = gjk3dStepper.start(() => [steps, at], go, {
     "Shift+ArrowLeft": () => nudge(-1, 0), "Shift+ArrowRight": () => nudge(1, 0), "Shift+ArrowUp": () => nudge(0, 1), "Shift+ArrowDown": () => nudge(0, -1),
     ArrowUp: () => gjk3dCode.move(-1), ArrowDown: () => gjk3dCode.move(1),
   });
-  element("back").addEventListener("click", by(() => at - 1));
-  element("next").addEventListener("click", by(() => at + 1));
   element("reset").addEventListener("click", reset);
   for (const id of ["ask", "region", "bounds-drawn", "show-code", "show-numbers"]) element(id).addEventListener("input", () => { answered = -1; go(at); });
 
@@ -130,7 +100,7 @@
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (refit) panel.dress(pair, own(), shift);
-      else panel.move(shift);
+      else panel.shift(shift);
       panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
     });
   }
@@ -158,144 +128,68 @@
     go(at, false);
     panels.forEach(refit);
   }
-  // Move B in the plane of a view, from a place by pixels. B stays in the picture, or its middle if B was not all in it.
-  function drag(panel, from, dx, dy) {
-    const scaleOf = (2 * panel.camera.position.distanceTo(panel.controls.target) * Math.tan((panel.camera.fov * Math.PI) / 360)) / panel.box.clientHeight;
-    const axes = [0, 1, 2].map(() => new THREE.Vector3()), pixel = panel.view.unit * scaleOf, heart = middle(pair[1]);
-    panel.camera.matrixWorld.extractBasis(...axes);
-    const [right, top] = axes.map((axis) => axis.toArray()), place = ([x, y]) => add(from, scale(pixel, add(scale(x, right), scale(-y, top))));
-    const whole = !panel.cut(panel.spread([panel.bodies[1]])), before = sub(shift, from);
-    const fits = (to) => {
-      panel.move(to);
-      return !panel.cut(whole ? panel.spread([panel.bodies[1]]) : [vec(local(panel.view, add(heart, to)))]);
-    };
-    let moved = [dot(before, right) / pixel, -dot(before, top) / pixel];
-    [dx, dy].forEach((wish, k) => { // along one axis after the other, so that B slides along the rim of the picture
-      const part = (t) => moved.map((x, i) => (i === k ? x + t * (wish - x) : x));
-      let [low, high] = fits(place(part(1))) ? [1, 1] : [0, 1];
-      while (high - low > 0.01) {
-        const t = (low + high) / 2;
-        [low, high] = fits(place(part(t))) ? [t, high] : [low, t];
-      }
-      moved = part(low);
-    });
-    shift = place(moved);
+  // B in the left view.
+  const hold = { body: 1, place: () => shift, heart: () => add(middle(pair[1]), shift), shown: (to) => panels[0].shift(to), put(to) {
+    shift = to;
     again(false);
     go(at, false);
-    const other = panels[1 - panel.side];
-    if (other.cut(other.extent())) refit(other);
-  }
-  const refit = (panel) => panel.fit(panel.sight(), panel.camera.up.clone(), 0, 1);
+    if (panels[1].cut(panels[1].extent())) refit(panels[1]);
+  } };
   function nudge(x, y) {
     if (!pair || !panels.length) return false;
-    drag(panels[0], shift, 12 * x, -12 * y);
+    gjk3dDrag.drag(panels[0], hold, shift, 12 * x, -12 * y);
     return true;
   }
   function dragging([panel, other]) {
-    const hear = (name, act) => panel.box.addEventListener(name, act, true); // before the camera controls
-    const hits = (event) => {
-      const [met] = panel.ray(event).intersectObjects(panel.bodies, true).filter((one) => one.object.isMesh);
-      return Boolean(met) && met.object.parent === panel.bodies[1];
-    };
-    let from = null;
-    hear("pointerdown", (event) => {
-      if (event.button || !hits(event)) return;
-      event.preventDefault();
+    gjk3dDrag.listen(panel, [1], () => {
+      const from = shift;
       player.play(false);
-      panel.controls.enabled = false; // dragging B does not rotate the view
-      panel.canvas.setPointerCapture(event.pointerId);
-      from = { shift, x: event.clientX, y: event.clientY };
       held = true;
-    });
-    hear("pointermove", (event) => {
-      if (from) drag(panel, from.shift, event.clientX - from.x, event.clientY - from.y);
-      else if (!event.buttons) panel.canvas.style.cursor = hits(event) ? "move" : "";
-    });
-    hear("lostpointercapture", () => {
-      if (!from) return;
-      from = null;
+      return (dx, dy) => gjk3dDrag.drag(panel, hold, from, dx, dy);
+    }, () => {
       held = false;
-      panel.controls.enabled = true;
       go(at, false);
       refit(other);
     });
   }
-  function together(panel, other) { // rotating one view rotates the other
-    panel.turned = () => {
-      const way = panel.sight(), away = other.away();
-      if (panel.flight) return;
-      link();
-      if (way.distanceTo(placed) < 1e-6) return;
-      hand = true;
-      placed = way;
-      home = { way, top: panel.camera.up.clone() };
-      other.camera.position.copy(other.controls.target).addScaledVector(way, away);
-      other.camera.up.copy(home.top);
-      other.touched = true;
-    };
-  }
 
   // --- the state in the address -------------------------------------------------------------------------------------------
-  // delayed, since browsers limit the changes of an address per second
   const SWITCHES = { ask: "ask", region: "region", planes: "bounds-drawn", code: "show-code", numbers: "show-numbers" };
-  let linking = 0, topic = "";
-  function link() {
-    window.clearTimeout(linking);
-    state.address = "due";
-    linking = window.setTimeout(() => {
-      const text = new URLSearchParams({ a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1 });
-      for (const [name, id] of Object.entries(SWITCHES)) if (element(id).checked !== element(id).defaultChecked) text.set(name, Number(element(id).checked));
-      ["ra", "rb"].forEach((name, i) => { if (radii[i] !== null) text.set(name, gjk3d.number(radii[i], 9)); });
-      if (topic) text.set("topic", topic);
-      const gone = panels.map((panel) => panel.gone(placed, home.top));
-      if (hand || gone.flat().some((x, i) => Math.abs(x - (i % 4 === 3)) > 1e-3)) text.set("look", [placed.toArray(), home.top.toArray(), gone].flat(2).map((x) => Number(x.toFixed(5))).join());
-      try { window.history.replaceState(null, "", `#${text}`); } catch (error) { /* a frame without an address */ }
-      state.address = "kept";
-    }, 100);
-  }
-  // Show the text of a preset.
-  function about(name) {
-    topic = name;
-    element("preset").value = name;
-    element("topic").hidden = !name;
-    if (name) element("topic").replaceChildren(make("b", {}, `${name[0].toUpperCase()}${name.slice(1)}. `), gjk3dPresets[name].text);
-  }
+  const topics = gjk3dStepper.topics(gjk3dPresets, (name) => {
+    const preset = gjk3dPresets[name];
+    topics.about(name);
+    choose(...(preset ? [preset.pair, preset.at] : [["given", "given"], [0, 0, 0]]));
+    see(preset ? Math.max(0, steps.findIndex((step) => step.phase === preset.phase)) : 0);
+  }, [["given", "the given pair"]]);
+  const link = () => gjk3dStepper.keep(() => ({
+    a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...gjk3dStepper.switched(SWITCHES),
+    ...Object.fromEntries(["ra", "rb"].map((name, i) => [name, radii[i] === null ? "" : gjk3d.number(radii[i], 9)])), topic: topics.topic, look: gjk3dSight.text(),
+  }));
   function follow() {
-    const text = new URLSearchParams(window.location.hash.slice(1)), wish = ["a", "b"].map((side) => text.get(side) || "given");
+    const text = gjk3dStepper.kept(), wish = ["a", "b"].map((side) => text.get(side) || "given");
     const where = (text.get("at") || "0,0,0").split(",").map(Number);
-    for (const [name, id] of Object.entries(SWITCHES)) element(id).checked = text.has(name) ? text.get(name) === "1" : element(id).defaultChecked;
+    gjk3dStepper.switchTo(SWITCHES, text);
     const round = ["ra", "rb"].map((name) => (text.has(name) ? Number(text.get(name)) : null)), sized = round.every((r) => r === null || (r >= 0 && r < 1e3 * gjk3dShapes.unit));
-    about(Object.hasOwn(gjk3dPresets, text.get("topic") || "") ? text.get("topic") : "");
+    topics.about(text.get("topic") || "");
     if (data.given) {
       const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every(gjk3dShapes.known);
       choose(...(known && sized && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where, round] : [["given", "given"], [0, 0, 0]]));
     } else again(true);
     see((Number(text.get("step")) || 1) - 1);
-    const sight = (text.get("look") || "").split(",").map(Number), [way, top] = [0, 3].map((i) => vec(sight.slice(i, i + 3)).normalize());
-    if (sight.length !== 14 || !sight.every((x) => Math.abs(x) < 100) || !(way.clone().cross(top).length() > 0.1 && sight[9] > 0.01 && sight[13] > 0.01)) return;
-    [home, placed, hand] = [{ way, top }, way, true];
-    panels.forEach((panel, i) => panel.fit(way, top, 0, sight[9 + 4 * i], sight.slice(6 + 4 * i, 9 + 4 * i)));
+    gjk3dSight.restore(text.get("look"));
   }
 
   const sides = ["left", "right"];
-  panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dPanel.Panel(element(name), i)), ". The text and the curve are below", [...sides, "reset"]) || [];
+  panels = gjk3d.drawn(() => sides.map((name, i) => new gjk3dBodies.Sided(element(name), i)), ". The text and the curve are below", [...sides, "reset"]) || [];
   if (data.given) {
     ["a", "b"].forEach((side, i) => {
       element(side).append(...["given", ...gjk3dShapes.names].map((name) => make("option", { value: name }, name === "given" ? data.names[i] : name)));
       element(side).addEventListener("input", () => {
         const wish = [element("a").value, element("b").value];
-        about("");
+        topics.about("");
         choose(wish, add(shift, sub(middle(pair[1]), middle(shape(1, wish[1]))))); // B stays where it is
         see(at);
       });
-    });
-    element("preset").append(make("option", { value: "" }, "choose"), make("option", { value: "given" }, "the given pair"), ...Object.keys(gjk3dPresets).map((name) => make("option", { value: name }, name)));
-    element("preset").addEventListener("input", () => {
-      const name = element("preset").value, preset = gjk3dPresets[name];
-      if (!name) return;
-      about(preset ? name : "");
-      choose(...(preset ? [preset.pair, preset.at] : [["given", "given"], [0, 0, 0]]));
-      see(preset ? Math.max(0, steps.findIndex((step) => step.phase === preset.phase)) : 0);
     });
     gjk3dInputs.start(data.views[0].unit, put);
   } else element("make").hidden = true;
@@ -306,8 +200,9 @@
   gjk3dCurve.listen((step) => player.stopped(() => go(step))());
 
   gjk3dLinks.start(panels);
+  gjk3dSight.start(panels, link, slanted);
   follow();
-  panels.forEach((panel, i) => together(panel, panels[1 - i]));
+  gjk3dSight.listen();
   if (pair && panels.length) dragging(panels);
   gjk3d.start(tick);
 })();

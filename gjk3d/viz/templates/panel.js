@@ -1,7 +1,7 @@
 // One of the two views: bodies, and the pieces of a step, which are removed, added and moved.
 const gjk3dPanel = (function () {
-  const { data, dark, vec, tint, numbers, points, surface, between } = gjk3d;
-  const { sub, add, scale, unit } = gjk3dVectors, { support } = gjk3dSupport, { local, origin } = gjk3dPieces;
+  const { data, dark, vec, tint, points, between } = gjk3d;
+  const { add, scale, unit } = gjk3dVectors, { support } = gjk3dSupport;
   const paint = (role, part) => (dark.matches ? data.colors[role].dark : data.colors[role][part || "light"]);
 
   // A mesh of support points, whose normals are the support directions, so that the shading is exact for any shape.
@@ -28,10 +28,11 @@ const gjk3dPanel = (function () {
     if (one.kind === "rod" || one.kind === "arrow") return { ...grow, points: [one.points[0], lerp(one.points[0], one.points[1], Math.max(t, 0.02))] };
     return { ...grow, size: one.size * t };
   }
+  // `view` has the middle and the unit of the picture.
   class Panel extends gjk3d.View {
-    constructor(box, side) {
+    constructor(box, view, count = 2) {
       super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), changes: [], tips: [], reach: 40 });
+      Object.assign(this, { view: { ...view }, bodies: Array.from({ length: count }, () => new THREE.Group()), items: new Map(), changes: [], tips: [], reach: 40 });
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }
@@ -52,37 +53,20 @@ const gjk3dPanel = (function () {
       }
       return made;
     }
-    // the bodies of every step in units of the view: the two shapes, or their difference. `own` is a pair of the page.
-    dress(pair, own, shift) {
-      this.bodies.forEach((group) => { clear(group); group.position.set(0, 0, 0); });
-      this.items.forEach((item) => this.scene.remove(item.group));
-      this.items.clear();
-      const { view } = this, put = (group, ...made) => made.length && group.add(...made);
-      const shown = (mapping, role, opacity, few) => {
-        const geometry = spanned((d) => local(view, mapping(d)));
-        return this.glass(geometry, role, opacity, few && new THREE.EdgesGeometry(geometry, 1));
-      };
-      if (this.side === 0) data.still[0].forEach((still, i) => {
-        const one = own && pair[i], few = one && one.points && !one.radius && one.points.length <= 16; // with more points, edges are only shaded
-        if (!one) put(this.bodies[i], ...this.still(still));
-        else put(this.bodies[i], ...shown((d) => grown(one, d), "ab"[i], 0.4, few));
-      });
-      else if (!own && !(pair && data.sampled)) data.still[1].forEach((still) => put(this.bodies[0], ...this.still(still)));
-      else {
-        const [a, b] = pair;
-        if (a.radius + b.radius > 0) put(this.bodies[0], ...shown((d) => sub(grown(a, d), grown(b, scale(-1, d))), "difference", 0.12));
-        put(this.bodies[0], ...shown((d) => sub(support(a, d), support(b, scale(-1, d))), "difference", 0.24));
-      }
-      this.move(shift);
+    // Replace the items of a body.
+    wear(i, ...made) {
+      clear(this.bodies[i]);
+      if (made.length) this.bodies[i].add(...made);
+      this.touched = true;
     }
-    still(one) {
-      if (!one.positions) return this.solid({ ...one, kind: one.points.length > 1 ? "rod" : "ball" });
-      const edges = one.edges && numbers(one.edges, Float32Array);
-      return this.glass(surface(one), one.role, one.opacity, edges && edges.length ? points(edges) : null);
+    // A shape whose support points are those of `mapping` in units of the view. Few corners have edges.
+    shape(mapping, role, opacity, few) {
+      const geometry = spanned(mapping);
+      return this.glass(geometry, role, opacity, few && new THREE.EdgesGeometry(geometry, 1));
     }
-    move(shift) {
-      const group = this.bodies[this.side === 0 ? 1 : 0];
-      group.position.set(...scale((this.side === 0 ? 1 : -1) / this.view.unit, shift));
+    // Move a body by a translation in the world.
+    move(shift, i = 1) {
+      this.bodies[i].position.set(...scale(1 / this.view.unit, shift));
       this.touched = true;
     }
     solid(one) {
@@ -180,8 +164,8 @@ const gjk3dPanel = (function () {
       });
       return out;
     }
-    // points that this view has to show: the bodies, the origin, and the tips of the arrows of all steps
-    extent() { return [...(this.side ? [vec(origin(this.view))] : []), ...this.spread(this.bodies), ...this.tips.map(vec)]; }
+    // points that this view has to show: the bodies, and the tips of the arrows of all steps
+    extent() { return [...this.spread(this.bodies), ...this.tips.map(vec)]; }
     // target and distance of a camera in the direction `way` that shows all of them
     frame(way, top) {
       const right = top.clone().cross(way).normalize(), over = way.clone().cross(right), all = this.extent();
@@ -227,5 +211,5 @@ const gjk3dPanel = (function () {
       mesh.geometry.dispose();
     }
   }
-  return { Panel, paint, spanned };
+  return { Panel, paint, spanned, grown, clear };
 })();

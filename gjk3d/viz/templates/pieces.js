@@ -2,12 +2,7 @@
 const gjk3dPieces = (function () {
   const { data, element } = gjk3d;
   const { sub, add, scale, dot, norm, cross, unit } = gjk3dVectors;
-  const BALL = 0.026, ROD = 0.008, ARROW = 0.011, ASKED = 0.26, TOWARDS = 0.36;
-
-  const local = (view, p) => scale(1 / view.unit, sub(p, view.center));
-  // `mark` is the name or role by which words of the text are linked to the piece.
-  const piece = (kind, role, key, points, more) => ({ kind, role, key: kind + role + key, mark: role, points, size: ROD, opacity: 1, ...more });
-  const far = (points, least) => norm(sub(points[1], points[0])) > least;
+  const { BALL, ROD, ARROW, local, piece, far } = gjk3dMarks, ASKED = 0.26, TOWARDS = 0.36;
 
   function workspace(view, step) {
     const out = [];
@@ -116,12 +111,12 @@ const gjk3dPieces = (function () {
     }, cube);
   }
   function legend(step, pieces) {
-    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = Object.fromEntries(Object.entries(data.colors).map(([role, one]) => [role, one.meaning]));
+    const drawn = new Set(["a", "b", "difference", ...pieces.map((one) => one.role)]), words = gjk3dMarks.meanings();
     if (!step.nearest) drawn.delete("ink"); // the origin has a label
     if (step.phase === "answer") Object.assign(words, data.answered[step.upper !== null && step.upper < 0 ? "deep" : "apart"]);
     else if (!(step.horizon || []).length) words.new = step.joins ? "new point" : "support point";
     if (drawn.has("region")) words.region = `Voronoi region of ${step.after.join(" ")}`;
-    return Object.keys(words).filter((role) => drawn.has(role)).map((role) => [role, words[role]]);
+    return gjk3dMarks.legend(words, drawn);
   }
-  return { local, origin, workspace, differences, legend };
+  return { origin, workspace, differences, legend };
 })();

@@ -35,5 +35,5 @@ const gjk3dVectors = (function () {
     if (y >= x && y >= z) return carefulCross(ab, bc);
     return x >= y && x >= z ? carefulCross(ac, bc) : carefulCross(ab, ac);
   }
-  return { dot, sub, add, scale, norm, unit, cross, blend, perpendicular, triangleNormal };
+  return { dot, sub, add, scale, norm, unit, cross, carefulCross, blend, perpendicular, triangleNormal };
 })();

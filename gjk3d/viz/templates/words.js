@@ -17,8 +17,16 @@ const gjk3dWords = (function () {
     const kept = low < 0 && high > 0 ? Math.min(digits, 3) : digits;
     return long(`${outward(low, kept, -1)} to ${outward(high, kept, 1)}`);
   }
+  // Round values in a range with their text, for the axis of a chart.
+  function ticks([low, high]) {
+    const rough = (high - low) / 3, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].reduce((x, y) => (Math.abs(y * power - rough) < Math.abs(x * power - rough) ? y : x)), values = [];
+    for (let k = Math.ceil(low / step); k <= Math.floor(high / step); k++) values.push(k * step);
+    const digits = Math.max(4, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1);
+    return values.map((x) => [x, Math.abs(x) < 1e-9 * step ? "0" : number(x, digits)]);
+  }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
   const bounds = ({ lower, upper, rounding }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5, rounding)}`);
-  return { outward, long, told, listed, part, bounds };
+  return { outward, long, told, listed, part, bounds, ticks };
 })();

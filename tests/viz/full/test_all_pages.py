@@ -18,7 +18,7 @@ import gjk3d as gk
 from gjk3d import viz
 from tests.viz import sentences
 
-KINDS = ("explain", "answer", "drawing", "motion", "clash", "safety")
+KINDS = ("explain", "sat", "bounds", "answer", "drawing", "motion", "clash", "safety")
 
 
 def motion(path):
@@ -49,6 +49,8 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, pose(1.4, 0.3, 0.2, (0.4, 0.3, 0)))
     viz.explain(found).save(folder / "explain.html")
+    for topic in ("sat", "bounds"):
+        viz.lesson(folder / f"{topic}.html", topic)
     viz.write_html(folder / "answer.html", deep(), notes=("a note",))
     viz.show([gk.Sphere(0.6), (gk.Box((1, 1, 1)), pose(2, 0, 0))], path=folder / "drawing.html", names=("ball", "box"))
     motion(folder / "motion.html")
@@ -196,8 +198,9 @@ def test_the_printer_gets_the_canvas_too(browser, pages, kind):
         assert min(width, height) > 100
         assert drawn > 40
         assert exact == "exact"
-    if kind == "explain":  # the words of all steps, though they are folded on the screen
+    if kind in ("explain", "sat", "bounds"):  # the words of all steps, though they are folded on the screen
         assert browser.evaluate("document.querySelector('#all').checkVisibility()")
+    if kind == "explain":
         inside = browser.evaluate(  # words at points are where they were
             "[...document.querySelectorAll('.label')].map((label) => { const at = label.getBoundingClientRect(),"
             " view = label.parentElement.querySelector('canvas').getBoundingClientRect(); return at.width > 0 &&"

@@ -12,7 +12,6 @@ from answers import pose
 from browser import Browser, program
 
 import gjk3d as gk
-from gjk3d.viz.explanation import write_lesson
 from tests.viz import sentences
 
 ALL = "code=1&numbers=1"
@@ -20,7 +19,7 @@ ALL = "code=1&numbers=1"
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory):
-    return write_lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
+    return gk.viz.lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
 
 
 @pytest.fixture(scope="module")

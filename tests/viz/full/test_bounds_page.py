@@ -1,0 +1,221 @@
+"""The lesson on bounding volumes in Chromium: volumes and overlaps of the library, presets, keys, dragging, address."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from browser import Browser, program
+from scipy.spatial.transform import Rotation
+
+import gjk3d as gk
+from gjk3d.query.difference import Difference
+from gjk3d.viz.explanation.lessons import bounded_shapes
+
+SHAPES = bounded_shapes()
+KINDS = ("sphere", "aabb", "moved", "obb")
+VOLUMES = """asked.map(([a, b, turn, at]) => {
+  const [one, two] = [a, b].map((name) => gjk3d.data.shapes[name]), still = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+  const { placed, volumes, content, gap, corners } = gjk3dVolumes;
+  const first = volumes(placed(one, turn), placed(one, still));
+  const second = volumes(placed(two, still, at), placed(two, still));
+  return ["sphere", "aabb", "moved", "obb"].map((kind) => [content(first[kind]), gap(first[kind], second[kind]),
+    ...(kind === "sphere" ? first[kind].center : corners(first[kind]).flat())]);
+})"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if program() is None:
+        pytest.fail("these tests look at lessons in Chromium, which is not on PATH: apt-get install chromium")
+    opened = Browser(tmp_path_factory.mktemp("profile"), (1280, 900))
+    opened.media(prefers_reduced_motion="reduce")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return gk.viz.lesson(tmp_path_factory.mktemp("bounds") / "bounds.html", "bounds")
+
+
+def text(browser, selector):
+    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
+def state(browser):
+    """Return the values of the address."""
+    browser.wait("document.documentElement.dataset.address === 'kept'")
+    return browser.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+
+def at(name, rotation=None, shift=(0, 0, 0)):
+    """Return the pose of a shape of the page, which has it about its centre."""
+    shape, pose = SHAPES[name], np.eye(4)
+    pair = gk.distance(shape, shape)
+    if rotation is not None:
+        pose[:3, :3] = rotation.as_matrix()
+    pose[:3, 3] = shift - pose[:3, :3] @ Difference(pair).center
+    return pose
+
+
+def around(shape, pose):
+    """Return the volumes of the page from the library, by their names in the page."""
+    return {
+        "sphere": gk.bounding_sphere(shape, pose),
+        "aabb": gk.aabb(shape, pose),
+        "moved": gk.aabb(shape).placed(pose),
+        "obb": gk.obb(shape, pose),
+    }
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_volumes_and_overlaps_of_the_page_are_those_of_the_library(browser, page):
+    browser.open_anew(page)
+    rng, names, asked, expected = np.random.default_rng(6), list(SHAPES), [], []
+    for k in range(200):
+        a, b = names[k % len(names)], names[int(rng.integers(len(names)))]
+        rotation, shift = Rotation.random(rng=rng), rng.uniform(-2.5, 2.5, 3)
+        asked.append([a, b, rotation.as_matrix().ravel().tolist(), shift.tolist()])
+        expected.append((around(SHAPES[a], at(a, rotation)), around(SHAPES[b], at(b, None, shift))))
+    script = f"(() => {{ const asked = {json.dumps(asked)}; return JSON.stringify({VOLUMES}); }})()"
+    overlaps = []
+    for rows, (first, second) in zip(json.loads(browser.evaluate(script)), expected, strict=True):
+        for kind, (volume, gap, *places) in zip(KINDS, rows, strict=True):
+            mine, other = first[kind], second[kind]
+            assert volume == pytest.approx(mine.volume, rel=1e-9)
+            assert (gap <= 0.0) == mine.overlaps(other)
+            overlaps.append(gap <= 0.0)
+            if kind == "sphere":
+                np.testing.assert_allclose(places, mine.center, atol=1e-9)
+                continue
+            corners = np.reshape(places, (8, 3))
+            if kind == "obb":
+                assert mine.contains(corners * (1.0 - 1e-9)).all()
+                continue
+            np.testing.assert_allclose(corners.min(axis=0), mine.low, atol=1e-9)
+            np.testing.assert_allclose(corners.max(axis=0), mine.high, atol=1e-9)
+    assert 0.3 < np.mean(overlaps) < 0.9
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+#: whether the sphere, AABB, AABB of the rotated box, OBB and the shapes overlap
+PRESETS = {
+    "a rod that rotates": "-----",
+    "boxes overlap, shapes do not": "ooo--",
+    "fitted again, or the box rotated": "o-o--",
+    "spheres decide": "-ooo-",
+    "AABBs decide, OBBs do not": "o-oo-",
+    "all volumes overlap": "oooo-",
+    "all volumes are apart": "-----",
+    "shapes that overlap": "ooooo",
+}
+
+
+def rows_of(browser):
+    """Return the rows of the table by the names of the volumes."""
+    rows = browser.evaluate(
+        "[...document.querySelectorAll('#volumes tbody tr')].map((row) => [row.dataset.kind,"
+        " ...[...row.children].slice(1).map((cell) => cell.textContent)])"
+    )
+    return {name: cells for name, *cells in rows}
+
+
+def assert_library(browser):
+    """Assert that the table and the verdict of the page are those of the library, and return which volumes overlap."""
+    kept = state(browser)
+    x, y, z, w = (float(value) for value in kept["tilt"].split(","))
+    rotation = Rotation.from_euler("z", float(kept["angle"]), degrees=True) * Rotation.from_quat((x, y, z, w))
+    poses = at(kept["a"], rotation), at(kept["b"], None, [float(value) for value in kept["at"].split(",")])
+    shapes, table = [SHAPES[kept[name]] for name in "ab"], rows_of(browser)
+    result = gk.signed_distance(*shapes, *poses)
+    words, value = ("overlap by", result.depth) if result.distance < 0.0 else ("apart by", result.distance)
+    said = text(browser, "#verdict")
+    assert said.startswith(f"Shapes {words} ")
+    assert float(said.split()[3]) == pytest.approx(value, rel=1e-4)
+    first, second = (around(shape, pose) for shape, pose in zip(shapes, poses, strict=True))
+    for kind in KINDS:
+        volume, share, told = table[kind]
+        assert float(volume) == pytest.approx(first[kind].volume, rel=1e-3)
+        assert float(share) == pytest.approx(first[kind].volume / shapes[0].volume, rel=1e-3)
+        alarm = "false alarm" if words == "apart by" else "overlap"
+        assert told == (alarm if first[kind].overlaps(second[kind]) else "apart")
+    code = "".join("-o"[table[kind][2] != "apart"] for kind in KINDS)
+    return code + "-o"[result.distance < 0.0]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_shows_its_topic_with_the_numbers_of_the_library(browser, page, name):
+    browser.open_anew(page, f"#topic={name}")
+    assert browser.evaluate("Object.keys(gjk3dBoundsPresets)") == list(PRESETS)
+    assert text(browser, "#topic").startswith(f"{name[0].upper()}{name[1:]}. ")
+    assert assert_library(browser) == PRESETS[name]
+    assert browser.picture("#left").std() > 10
+    assert browser.complaints == []
+
+
+def test_a_is_rotated_and_b_is_moved(browser, page):
+    browser.open_anew(page, "#topic=boxes overlap, shapes do not")
+    first = state(browser)
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp"):
+        browser.key(key)
+        assert_library(browser)
+    turned = state(browser)
+    assert int(turned["angle"]) == int(first["angle"]) + 5
+    assert turned["tilt"] != first["tilt"]
+    browser.evaluate(
+        "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', shiftKey: true, bubbles: true }))"
+    )
+    assert state(browser)["at"] != turned["at"]
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#slide'); s.value = 200; s.dispatchEvent(new Event('input')); })()"
+    )
+    assert state(browser)["angle"] == "200"
+    assert_library(browser)
+    for body, name in ((0, "tilt"), (1, "at")):  # by the pointer
+        x, y = browser.evaluate(
+            f"(() => {{ const p = gjk3dSight.panels()[0], box = p.canvas.getBoundingClientRect(), body = {body};"
+            " for (let v = 0.1; v < 0.9; v += 0.02) for (let u = 0.1; u < 0.9; u += 0.02) {"
+            " const at = { clientX: box.x + u * box.width, clientY: box.y + v * box.height };"
+            " const hit = p.ray(at).intersectObjects(p.bodies.slice(0, 2), true).find((one) => one.object.isMesh);"
+            " if (hit && hit.object.parent === p.bodies[body]) return [at.clientX, at.clientY]; } })()"
+        )
+        before = state(browser)[name]
+        for kind, by in (("mouseMoved", 0), ("mousePressed", 0), ("mouseMoved", 30), ("mouseReleased", 30)):
+            given = {"x": x + by, "y": y + by, "button": "left", "clickCount": 1}
+            browser._ask("Input.dispatchMouseEvent", type=kind, buttons=int(kind != "mouseReleased"), **given)
+        browser.settle()
+        assert state(browser)[name] != before
+        assert_library(browser)
+    kept, seen = state(browser), browser.picture("#left")
+    browser.open_anew(page, browser.evaluate("location.hash"))
+    assert np.abs(browser.picture("#left") - seen).mean() < 0.5
+    assert {k: v for k, v in state(browser).items() if k != "look"} == {k: v for k, v in kept.items() if k != "look"}
+    assert browser.complaints == []
+
+
+def test_play_rotates_a_and_the_chart_selects_an_angle(browser, page):
+    browser.open_anew(page, "#topic=a rod that rotates")
+    browser.click("#play")
+    browser.wait("Number(document.documentElement.dataset.angle) > 40")
+    browser.click("#play")
+    assert text(browser, "#play") == "play"
+    left, top, width, height = browser.evaluate(
+        "(({ x, y, width, height }) => [x, y, width, height])"
+        "(document.querySelector('#sizes svg').getBoundingClientRect())"
+    )
+    browser.click_at(left + 52 + (width - 66) / 2, top + height / 2)
+    assert browser.state("angle") in ("179", "180", "181")
+    browser.click("#show-obb")
+    assert browser.evaluate("document.querySelectorAll('#sizes polyline').length") == 1
+
+
+@pytest.mark.parametrize("evil", ["#a=<script>&b=box", "#a=rod&b=box&at=1,2&tilt=0,0,0,0", "#topic=__proto__"])
+def test_an_address_without_sense_shows_the_first_topic(browser, page, evil):
+    browser.open_anew(page, evil)
+    assert text(browser, "#topic").startswith("A rod that rotates")
+    assert browser.complaints == []

@@ -14,7 +14,7 @@ const gjk3dNumbers = (function () {
     if (step.support_a) cards.push(query(step));
     if (!open && events.some((event) => event.test)) cards.push(tests(events));
     if (step.nearest && step.phase !== "start") cards.push(points(step));
-    if (step.phase !== "start" && step.phase !== "answer") cards.push(bounds(step, radii), stop(events));
+    if (!open && step.phase !== "start" && step.phase !== "answer") cards.push(bounds(step, radii), stop(events));
     element("number-cards").replaceChildren(...cards);
   }
   function query(step) {

@@ -95,7 +95,8 @@
       chip.style.background = paint(role);
       return make("li", { class: "word", "data-mark": role }, chip, words);
     }));
-    element("steps").hidden = hidden; // it has the answer
+    element("steps").hidden = hidden; // it has the answer, as the verdict
+    element("verdict").hidden = element("ask").checked && step.phase !== "answer";
     curve();
     element("quiz").hidden = !asked;
     if (hidden) element("quiz").replaceChildren(...asked.choices.map((choice) => gjk3d.button(choice, () => {

@@ -26,7 +26,7 @@ const gjk3dInputs = (function () {
     SIDES.forEach((side, i) => {
       const who = "AB"[i], { sizes, words } = gjk3dShapes.sizes(pair[i], edits[i]);
       sizes.forEach((size, k) => { values[`s${side}${k}`] = [size, `${who}'s ${words[k]}`]; });
-      (edits[i].turn || [0, 0, 0]).forEach((angle, k) => { values[`t${side}${k}`] = [angle, `${who}'s rotation about ${"xyz"[k]}, degrees`]; });
+      (edits[i].turn || [0, 0, 0]).forEach((angle, k) => { values[`t${side}${k}`] = [angle, `${who}'s rotation ${"xyz"[k]}, °`]; });
       values[`r${side}`] = [pair[i].radius, `${who}'s ${pair[i].points ? "radius" : "outer radius"}`];
     });
     for (const name of NAMES) {

@@ -20,7 +20,7 @@ const gjk3dNumbers = (function () {
   function query(step) {
     const sides = step.direction.map((x) => number(x, 6)), d = `(${sides.join(", ")})`;
     return card("Support query", table(null, [
-      row("direction d", d), row("A's point along d", triple(step.support_a)), row("B's point along -d", triple(step.support_b)), row(`${step.point_name} = A's - B's`, triple(step.point)), row("d·w", short(dot(step.direction, step.point))),
+      row("direction d", d), row("A's point along d", triple(step.support_a)), row("B's point along −d", triple(step.support_b)), row(`${step.point_name} = A's - B's`, triple(step.point)), row("d·w", short(dot(step.direction, step.point))),
     ]));
   }
   function tests(events) {

@@ -31,7 +31,7 @@ const gjk3dPanel = (function () {
   class Panel extends gjk3d.View {
     constructor(box, side) {
       super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), changes: [], tips: [], reach: 40 });
+      Object.assign(this, { side, view: { ...data.views[side] }, bodies: [new THREE.Group(), new THREE.Group()], items: new Map(), changes: [], tips: [], reach: 40, head: box.querySelector("figcaption") });
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }

@@ -189,8 +189,8 @@ const gjk3dPanel = (function () {
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
       const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
-      const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
-      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360)];
+      const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1), tall = Math.tan((this.angle * Math.PI) / 360) * Math.max(1, 1 / aspect); // a view that is higher than wide has a wider angle
+      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / tall];
     }
     // Whether one of some points is outside of the picture.
     cut(points) {

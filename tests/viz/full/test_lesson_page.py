@@ -469,6 +469,35 @@ def test_the_difference_is_refitted_when_a_key_moves_b(browser, lesson):
         assert side.mean() > 0.97  # all of A - B is in the frame
 
 
+@pytest.mark.parametrize("size", [(1280, 900), (1280, 1600), (390, 844)])
+def test_the_shapes_fill_views_of_every_form_and_no_label_covers_a_caption(browser, lesson, size):
+    browser.resize(*size)
+    try:
+        browser.open_anew(lesson, "#step=5")
+        for side in ("left", "right"):
+            view = browser.picture(f"#{side}")
+            drawn = np.abs(view - view[-3, 3]).max(axis=-1) > 12
+            drawn[:36] = False  # the caption
+            spans = [np.ptp(np.flatnonzero(drawn.any(axis=axis))) / drawn.shape[1 - axis] for axis in (0, 1)]
+            assert max(spans) > 0.6
+            if side == "left":
+                assert not any(edge.any() for edge in (drawn[:, :2], drawn[:, -2:], drawn[-2:]))
+        overlaps = browser.evaluate(
+            "[...document.querySelectorAll('.view .label')].filter((node) => { const a = node.getBoundingClientRect(),"
+            " b = node.parentNode.querySelector('figcaption').getBoundingClientRect();"
+            " return a.top < b.bottom - 1 && a.left < b.right; }).length"
+        )
+        assert overlaps == 0
+        box = browser.evaluate(
+            "(() => { const now = document.querySelector('.line.now').getBoundingClientRect(),"
+            " all = document.querySelector('#lines').getBoundingClientRect();"
+            " return [now.top - all.top, all.bottom - now.bottom]; })()"
+        )
+        assert min(box) >= 0  # the running line is in its panel
+    finally:
+        browser.resize(1280, 900)
+
+
 def greens(view):
     """Return which pixels have the colour of B."""
     return (view[..., 1] > view[..., 0] + 25) & (view[..., 1] > view[..., 2])

@@ -498,6 +498,15 @@ def test_the_shapes_fill_views_of_every_form_and_no_label_covers_a_caption(brows
         browser.resize(1280, 900)
 
 
+def test_a_view_without_a_width_gets_its_picture_back(browser, lesson):
+    browser.open_anew(lesson, "#step=5")
+    before = browser.picture("#left")
+    for display in ("none", ""):
+        browser.evaluate(f"document.querySelector('#stage').style.display = '{display}'")
+        browser.settle()
+    assert np.abs(browser.picture("#left") - before).mean() < 1
+
+
 def greens(view):
     """Return which pixels have the colour of B."""
     return (view[..., 1] > view[..., 0] + 25) & (view[..., 1] > view[..., 2])

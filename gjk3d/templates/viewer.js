@@ -223,10 +223,10 @@ const gjk3d = (function () {
     this.labels.push([node, vec(point)]);
     return node;
   };
-  // Place labels next to their points, away from the center of all points, without overlaps, and above the foot. The
+  // Place labels next to their points, away from the center of all points, without overlaps, between head and foot. The
   // positions are relative, so that they are also correct in print.
   View.prototype.write = function () {
-    const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, low = h - (this.foot?.offsetHeight || 0), taken = [], spots = labels.map(([, point]) => this.pixel(point));
+    const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, low = h - (this.foot?.offsetHeight || 0), above = this.head ? this.head.offsetTop + this.head.offsetHeight : 2, taken = [], spots = labels.map(([, point]) => this.pixel(point));
     const sizes = labels.map(([node]) => [node.offsetWidth, node.offsetHeight]);
     const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
     labels.forEach(([node], k) => {
@@ -235,7 +235,7 @@ const gjk3d = (function () {
       for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
         const c = Math.cos(angle + turn), s = Math.sin(angle + turn);
         const left = Math.min(Math.max(sx + (11 + (nw / 2) * Math.abs(c)) * Math.sign(c) * Math.min(1, Math.abs(c) + 0.25) - nw / 2, 2), w - nw - 2);
-        const top = Math.min(Math.max(sy + 19 * s - nh / 2, 2), low - nh - 2);
+        const top = Math.min(Math.max(sy + 19 * s - nh / 2, above), low - nh - 2);
         let cost = 0.15 * Math.abs(turn);
         for (const [l, t, r, b] of taken) if (left < r && left + nw > l && top < b && top + nh > t) cost += 5;
         for (const [px, py] of spots) if (px > left - 5 && px < left + nw + 5 && py > top - 2 && py < top + nh + 2) cost += 2;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 import subprocess
 import sys
@@ -18,11 +19,15 @@ from words import assert_names
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+#: scripts that write pictures or pages of examples
+MAKERS = {"make_films", "make_pictures", "make_site"}
+FILMS = {"film_gjk", "film_epa", "film_sat", "film_impact"}
 # OMPL has no wheels for Windows
 NAMES = sorted(file.stem for file in EXAMPLES.glob("*.py"))
 #: pictures of an example that do not have its name
 PICTURES = {
     "lesson_pictures": ["lesson_axes", "lesson_horizon", "lesson_regions", "lesson_support"],
+    "make_films": ["film_impact"],
     "make_pictures": ["interference"],
     "make_site": ["interference"],
 }
@@ -38,7 +43,11 @@ class Run:
 
     def __init__(self, name: str, folder: Path) -> None:
         # the gallery's script runs one example rather than all of them a second time
-        extra = {"make_pictures": ["interference", "--out", "out"], "make_site": ["interference", "--no-reference"]}
+        extra = {
+            "make_films": ["impact", "--out", "out"],
+            "make_pictures": ["interference", "--out", "out"],
+            "make_site": ["interference", "--no-reference"],
+        }
         command = [sys.executable, str(EXAMPLES / f"{name}.py"), *extra.get(name, [])]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
@@ -231,7 +240,7 @@ def test_every_section_of_the_gallery_is_in_the_site():
     site = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(site)
     names = [found["name"] for found in site.SECTION.finditer((EXAMPLES / "README.md").read_text(encoding="utf-8"))]
-    assert sorted(names) == sorted(set(NAMES) - {"make_pictures", "make_site"})
+    assert sorted(names) == sorted(set(NAMES) - MAKERS)
     assert site.REFERENCE.search((EXAMPLES.parent / "README.md").read_text(encoding="utf-8"))
 
 
@@ -241,16 +250,37 @@ def test_hero_has_the_depth_of_the_clash(run):
 
 def test_committed_pictures_are_small_and_not_blank():
     pictures = {file.name: file for file in (EXAMPLES / "pictures").iterdir()}
-    examples = {picture for name in NAMES for picture in pictures_of(name)} - {"hero"}
+    examples = FILMS | {picture for name in NAMES for picture in pictures_of(name)} - {"hero"}
     assert set(pictures) == {f"{name}.webp" for name in examples} | {"hero.png", "laws.svg"}
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     for name, file in pictures.items():
-        assert file.stat().st_size < (200_000 if name == "hero.png" else 150_000)
+        most = 2_000_000 if file.stem in FILMS else 200_000 if name == "hero.png" else 150_000
+        assert file.stat().st_size < most
         assert f"pictures/{name}" in text
         if file.suffix == ".svg":
             assert ElementTree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
         else:
             assert deviation(file) > 5
+
+
+@pytest.mark.parametrize("name", sorted(FILMS))
+def test_a_film_moves_smoothly_for_at_most_half_a_minute_and_holds_its_end(name):
+    with Image.open(EXAMPLES / "pictures" / f"{name}.webp") as film:
+        times, pictures = [], []
+        for k in range(film.n_frames):
+            film.seek(k)
+            pictures.append(np.asarray(film.convert("L").resize((225, 140)), dtype=float))
+            times.append(film.info["duration"])
+    assert 15_000 < sum(times) <= 30_000
+    assert times[0] >= 3000
+    assert times[-1] >= 3000  # time to read the first sentence, and to look at the last picture
+    changes = np.array([np.abs(b - a).mean() for a, b in itertools.pairwise(pictures)])
+    moving = np.array(times[1:]) < 100
+    assert moving.sum() > 50
+    assert changes.max() < 15  # no cut
+    assert (changes[moving] > 0.05).mean() > 0.5
+    for guide in ("README.md", "guides/from-2d-tutorials-to-3d.md"):
+        assert f"pictures/{name}.webp" in (EXAMPLES / guide).read_text(encoding="utf-8")
 
 
 class Unlike(NamedTuple):
@@ -275,7 +305,7 @@ def unlike(first: Image.Image, second: Image.Image) -> Unlike:
 FEW, WORD = 4.0, 15.0
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"make_pictures", "make_site"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - MAKERS))
 def test_committed_picture_is_what_the_example_draws(run, name):
     for drawn in run(name).pictures:
         kept = EXAMPLES / "pictures" / ("hero.png" if name == "hero" else f"{drawn.stem}.webp")

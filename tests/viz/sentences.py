@@ -62,6 +62,8 @@ LEFT_OUT = "{} of the bodies are left out, because a page has at most {} triangl
 SAFETY_COLUMNS = {"margin, m", "least distance, m", "at, s", "too close since, s"}
 WHAT_NEXT = "Which corners does GJK keep?"
 HOW_MANY_FACES = "How many faces does {} see?"
+STOPS_APART, STOPS_SHARED, STOPS_EPA = "GJK stops: apart", "GJK stops: a shared point", "none: EPA stops"
+LIMIT_OF_POINTS = "EPA stopped at the page's limit of 600 points"
 NEGATIVE_BOUND = "A lower bound below 0 does not exclude an overlap"
 
 # steps that are explained

@@ -9,9 +9,11 @@ const gjk3dCode = (function () {
   // Show the lines of a step. `open` hides what ran, for a question whose answer this would show.
   function show(algorithm, ran, open) {
     kind = algorithm;
-    events = open ? ran.slice(0, 6) : ran;
+    events = open ? ran.slice(0, ran.findIndex((event) => event.line === "support") + 1) : ran;
     at = Math.max(0, events.length - 1);
     draw();
+    const lines = element("lines"), now = lines.querySelector(".now");
+    if (now) lines.scrollTop = now.offsetTop - (lines.clientHeight - now.offsetHeight) / 2; // without scrolling the page
   }
   function move(by) {
     if (kernel || element("code").hidden) return false;

@@ -44,6 +44,14 @@ const gjk3dEpa = (function () {
     const length = norm(point), astray = found.key < 0 && length > TOUCHING * tiny;
     return { face: found, direction: astray ? scale(-1 / length, point) : found.n, length, astray };
   }
+  // EPA around its best direction alone, for a least height that a whole circle of directions has. EPA approaches such a
+  // circle slowly, since it has to replace faces all around it. `query` returns a support point and keeps the best direction.
+  function refine(polytope, query, best, width) {
+    for (let step = 0; step < 200; step++) {
+      const { face } = polytope.pierced(best()), found = query(face.n);
+      if (dot(face.n, found.w) - face.key <= width || !polytope.grow(face, found)) return;
+    }
+  }
   // `run` is the end of GJK: its simplex is the start, if it is a tetrahedron with the origin inside that is not nearly
   // flat. Its best direction is the first bound.
   function epa(a, b, shift, run, scales) {
@@ -88,6 +96,7 @@ const gjk3dEpa = (function () {
         removed: grown ? grown.visible.map((one) => one.corners) : [], horizon: grown ? grown.fan.map((one) => one.corners.slice(0, 2)) : [], code,
       });
     }
+    if (code === "full" && inside) refine(polytope, bounded, () => best, tiny);
     return { code, steps, seeded, dimension: 3, least, best, outer, inside, polytope, face };
   }
   return { epa, isSliver };

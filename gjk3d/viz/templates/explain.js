@@ -2,10 +2,10 @@
   const { data, state, element, make, dark, calm, vec } = gjk3d;
   const { sub, add, norm } = gjk3dVectors, { middle, size } = gjk3dSupport, { workspace, differences, legend } = gjk3dPieces, { reset, refit, leaned } = gjk3dSight;
   const GLIDE = 450, SLANT = 0.8;
-  const { shape } = gjk3dShapes;
-  // the pair of the query, or a pair that was chosen in the page, the translation of B by dragging, and changed radii
-  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], radii = [null, null], at = 0, panels = [];
-  const own = () => picked.some((name) => name !== "given") || radii.some((r) => r !== null);
+  const { shape, edited } = gjk3dShapes;
+  // the pair of the query, or a pair that was chosen in the page, the translation of B by dragging, and the changed sizes, rotations and radii
+  let steps = data.steps, pair = data.given, picked = ["given", "given"], shift = [0, 0, 0], edits = [{}, {}], at = 0, panels = [];
+  const own = () => picked.some((name) => name !== "given") || edits.some((edit) => Object.keys(edit).length);
 
   // --- the view --------------------------------------------------------------------------------------------------------
   let gliding = null, held = false; // the camera stays while B is held
@@ -29,20 +29,28 @@
 
   // --- the steps ---------------------------------------------------------------------------------------------------------
   // A question about a step, whose answer is not shown before it is given: which corners GJK keeps, how many faces w sees.
+  // The last steps have the same questions, so that a question does not show whether the algorithm goes on.
   function question(step) {
-    if (!element("ask").checked || !steps[at + 1]) return null;
-    if (step.phase === "GJK" && step.joins && (step.after || []).length) {
-      const rest = step.names, sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), step.point_name]);
-      const right = sets.find((set) => set.length === step.after.length && set.every((name) => step.after.includes(name)));
-      return right && { words: "Which corners does GJK keep?", cut: / The origin is in the Voronoi region.*$/, choices: sets.filter((set) => set.length < 4).map((set) => set.join(" ")), right: right.join(" "), why: `The origin is nearest to ${right.join(" ")}.` };
-    }
-    const count = (step.removed || []).length;
-    if (step.phase !== "EPA" || !count) return null;
-    return { words: `How many faces does ${step.point_name} see?`, cut: / EPA adds .*$/, choices: [1, 2, 3, 4, 5, 6].filter((n) => n <= Math.max(4, count + 1)).concat(count > 6 ? [count] : []).map(String), right: String(count), why: `${step.point_name} sees ${count}.` };
+    if (!element("ask").checked || !steps[at + 1] || !["GJK", "EPA"].includes(step.phase)) return null;
+    return step.phase === "GJK" ? whichCorners(step) : howManyFaces(step);
+  }
+  const ENDS = ["GJK stops: apart", "GJK stops: a shared point"], SURFACE = "none: EPA stops";
+  function whichCorners(step) {
+    const { names, after = [], point_name: name } = step, rest = names.filter((one) => one !== name), shared = / share a point/.test(step.sentence);
+    const sets = [0, 1, 2, 3, 4, 5, 6, 7].slice(0, 2 ** rest.length).map((bits) => [...rest.filter((_, i) => (bits >> i) & 1), name]);
+    const next = sets.find((set) => after.length === set.length && set.every((one) => after.includes(one))), right = next ? next.join(" ") : ENDS[Number(shared)];
+    const why = next ? `The origin is nearest to ${right}.` : shared ? "The origin is in the new simplex, or on it." : "The new point brings v no nearer to the origin.";
+    const cut = [/ The support point towards the origin is.*$/, ` The support point towards the origin is ${name}.`];
+    return { words: "Which corners does GJK keep?", cut, choices: [...sets.filter((set) => set.length < 4).map((set) => set.join(" ")), ...ENDS], right, why };
+  }
+  function howManyFaces(step) {
+    const count = (step.removed || []).length, name = step.point_name, counts = [1, 2, 3, 4, 5, 6].filter((n) => n <= Math.max(4, count + 1)).concat(count > 6 ? [count] : []);
+    const cut = [/ Along its normal.*$/, ` The support point along its normal is ${name}.`], why = count ? `${name} sees ${count}.` : `${name} is not beyond the face, so the face is on the surface of A - B.`;
+    return { words: `How many faces does ${name} see?`, cut, choices: [...counts.map(String), SURFACE], right: count ? String(count) : SURFACE, why };
   }
   let answered = -1;
   const open = () => answered !== at && Boolean(question(steps[at]));
-  const shown = () => (open() ? { ...steps[at], dropped: [], after: [], removed: [], horizon: [] } : steps[at]);
+  const shown = () => (open() ? { ...steps[at], joins: false, dropped: [], after: [], removed: [], horizon: [] } : steps[at]);
   function go(to, glides = !calm.matches) {
     const before = at;
     at = Math.min(Math.max(Math.trunc(to) || 0, 0), steps.length - 1);
@@ -61,10 +69,12 @@
   function write() {
     const step = steps[at], asked = question(step), hidden = open();
     gjk3dStepper.write(steps, at);
-    element("bounds").textContent = step.bounds;
+    if (hidden) element("count").textContent = `${at + 1}`;
+    element("bounds").textContent = hidden ? "" : step.bounds; // equal bounds, as the number of steps, show that this is the last
     gjk3dMarks.writeLegend(legend(shown(), pieces().flat()));
-    element("steps").hidden = hidden; // it has the answer
-    gjk3dCurve.draw(steps, at);
+    element("steps").hidden = hidden; // it has the answer, as the verdict
+    element("verdict").hidden = element("ask").checked && step.phase !== "answer";
+    curve();
     element("quiz").hidden = !asked;
     if (hidden) element("quiz").replaceChildren(...asked.choices.map((choice) => gjk3d.button(choice, () => {
       answered = at;
@@ -72,10 +82,11 @@
       element("quiz").replaceChildren(make("p", { role: "status" }, choice === asked.right ? `Yes: ${choice}.` : `Not ${choice}. ${asked.why}`));
     })));
   }
+  const curve = () => (open() ? gjk3dCurve.draw(steps.slice(0, at), at - 1) : gjk3dCurve.draw(steps, at));
   // The texts whose words are linked to marks, after the marks are drawn.
   function study() {
     const step = steps[at], hidden = open(), long = pair ? size(...pair, shift) : data.size, events = gjk3dPseudocode.events(step, steps, 16 * 2 ** -53 * long);
-    const sentence = hidden ? step.sentence.replace(question(step).cut, ` ${question(step).words}`) : step.sentence;
+    const asked = question(step), sentence = hidden ? `${step.sentence.replace(...asked.cut)} ${asked.words}` : step.sentence;
     element("sentence").replaceChildren(...gjk3dLinks.linked(sentence, true));
     for (const id of ["code", "numbers"]) element(id).hidden = !element(`show-${id}`).checked;
     element("stage").classList.toggle("split", element("show-code").checked);
@@ -96,7 +107,7 @@
     steps = live ? gjk3dTell.tell(...pair, shift) : data.steps;
     state.live = live ? "own" : "given";
     element("verdict").textContent = live ? steps[steps.length - 1].title.replace(/Result: (.)/, (_, first) => first.toUpperCase()) : data.verdict;
-    if (pair) gjk3dInputs.show({ ...Object.fromEntries(["x", "y", "z"].map((name, i) => [name, shift[i]])), ra: pair[0].radius, rb: pair[1].radius });
+    if (pair) gjk3dInputs.show(pair, shift, edits);
     element("all").replaceChildren(...steps.map((step) => make("li", {}, make("b", {}, `${step.title}.`), ` ${step.sentence}`)));
     panels.forEach((panel, i) => {
       if (refit) panel.dress(pair, own(), shift);
@@ -104,10 +115,10 @@
       panel.tips = steps.flatMap((step) => [workspace, differences][i](panel.view, step).flatMap((one) => (one.kind === "arrow" ? one.points : [])));
     });
   }
-  function choose(names, where, round = [null, null]) {
+  function choose(names, where, changes = [{}, {}]) {
     picked = names;
-    radii = round;
-    pair = [0, 1].map((side) => ({ ...shape(side, names[side]), ...(radii[side] === null ? {} : { radius: radii[side] }) }));
+    edits = changes;
+    pair = [0, 1].map((side) => edited(shape(side, names[side]), edits[side]));
     shift = where;
     ["a", "b"].forEach((side, i) => { element(side).value = names[i]; element(`name-${side}`).textContent = names[i] === "given" ? data.names[i] : names[i]; });
     // the middle and the unit of each view for the present pair
@@ -119,9 +130,11 @@
   }
   // Set a number that is an input.
   function put(name, value) {
-    const side = ["ra", "rb"].indexOf(name);
-    if (side >= 0) choose(picked, shift, radii.map((r, i) => (i === side ? value : r)));
-    else {
+    const side = "ab".indexOf(name[1]), set = (list) => list.map((x, i) => (i === Number(name[2]) ? value : x));
+    if (side >= 0) {
+      const edit = edits[side], change = name[0] === "r" ? { radius: value } : name[0] === "s" ? { sizes: set(gjk3dShapes.sizes(pair[side], edit).sizes) } : { turn: set(edit.turn || [0, 0, 0]) };
+      choose(picked, shift, edits.map((one, i) => (i === side ? { ...one, ...change } : one)));
+    } else {
       shift = shift.map((x, i) => ("xyz"[i] === name ? value : x));
       again(false);
     }
@@ -163,17 +176,21 @@
   }, [["given", "the given pair"]]);
   const link = () => gjk3dStepper.keep(() => ({
     a: picked[0], b: picked[1], at: shift.map((x) => gjk3d.number(x, 9)).join(), step: at + 1, ...gjk3dStepper.switched(SWITCHES),
-    ...Object.fromEntries(["ra", "rb"].map((name, i) => [name, radii[i] === null ? "" : gjk3d.number(radii[i], 9)])), topic: topics.topic, look: gjk3dSight.text(),
+    ...Object.fromEntries(edits.flatMap((edit, i) => Object.entries(edit).map(([name, value]) => [`${name[0]}${"ab"[i]}`, [value].flat().map((x) => gjk3d.number(x, 9)).join()]))),
+    topic: topics.topic, look: gjk3dSight.text(),
   }));
   function follow() {
     const text = gjk3dStepper.kept(), wish = ["a", "b"].map((side) => text.get(side) || "given");
     const where = (text.get("at") || "0,0,0").split(",").map(Number);
     gjk3dStepper.switchTo(SWITCHES, text);
-    const round = ["ra", "rb"].map((name) => (text.has(name) ? Number(text.get(name)) : null)), sized = round.every((r) => r === null || (r >= 0 && r < 1e3 * gjk3dShapes.unit));
+    const changes = ["a", "b"].map((side) => Object.fromEntries(["radius", "sizes", "turn"].filter((name) => text.has(name[0] + side)).map((name) => [name, text.get(name[0] + side).split(",").map(Number)])));
+    const within = changes.every(({ radius = [0], sizes = [1], turn = [0] }) => [...radius, ...sizes].every((x) => x >= 0 && x < 1e3 * gjk3dShapes.unit + 1e3) && sizes.every((x) => x > 0) && turn.every((x) => Math.abs(x) <= 3600));
+    const fit = (edit, i) => within && (!edit.sizes || edit.sizes.length === gjk3dShapes.sizes(shape(i, wish[i]), {}).sizes.length) && (!edit.turn || edit.turn.length === 3);
+    changes.forEach((edit) => { if (edit.radius) [edit.radius] = edit.radius; });
     topics.about(text.get("topic") || "");
     if (data.given) {
-      const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every(gjk3dShapes.known);
-      choose(...(known && sized && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where, round] : [["given", "given"], [0, 0, 0]]));
+      const most = 1e3 * size(...data.given, [0, 0, 0]) + 1e3, known = wish.every(gjk3dShapes.known) && changes.every(fit);
+      choose(...(known && where.length === 3 && where.every((x) => Math.abs(x) <= most) ? [wish, where, changes] : [["given", "given"], [0, 0, 0]]));
     } else again(true);
     see((Number(text.get("step")) || 1) - 1);
     gjk3dSight.restore(text.get("look"));
@@ -196,7 +213,7 @@
   element("inputs").hidden = !data.given;
   dark.addEventListener("change", () => { again(true); go(at, false); });
   window.addEventListener("hashchange", follow);
-  new ResizeObserver(() => gjk3dCurve.draw(steps, at)).observe(element("curve"));
+  new ResizeObserver(curve).observe(element("curve"));
   gjk3dCurve.listen((step) => player.stopped(() => go(step))());
 
   gjk3dLinks.start(panels);

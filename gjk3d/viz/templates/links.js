@@ -2,7 +2,7 @@
 const gjk3dLinks = (function () {
   const { make } = gjk3d, { paint } = gjk3dPanel;
   const ROLES = { "horizon": "rim", "new faces": "fan", "faces that see it": "removed", "Voronoi region": "region", "support point": "new", "nearest face": "closest", "origin": "origin" };
-  const PATTERN = new RegExp(`\\b(w\\d+|${Object.keys(ROLES).join("|")})\\b`);
+  const PATTERN = new RegExp(`\\b(w\\d+|A - B|${Object.keys(ROLES).join("|")})\\b`);
   let panels = [], lit = null;
 
   // the colour of each name in the figure
@@ -11,6 +11,7 @@ const gjk3dLinks = (function () {
   function linked(text, tab = false) {
     const known = colors(), drawn = new Set(panels.flatMap((panel) => panel.marks()));
     return text.split(PATTERN).map((part) => {
+      if (part === "A - B") return make("span", { class: "set" }, part); // one word, also at the end of a line
       const mark = /^w\d+$/.test(part) ? part : ROLES[part];
       if (!mark || !drawn.has(mark)) return document.createTextNode(part);
       const node = make("span", { class: "word", "data-mark": mark, tabindex: tab ? 0 : undefined }, part), color = known[mark] || (ROLES[part] && ROLES[part] !== "origin" && tint(ROLES[part]));

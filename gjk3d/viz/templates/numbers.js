@@ -14,13 +14,13 @@ const gjk3dNumbers = (function () {
     if (step.support_a) cards.push(query(step));
     if (!open && events.some((event) => event.test)) cards.push(tests(events));
     if (step.nearest && step.phase !== "start") cards.push(points(step));
-    if (step.phase !== "start" && step.phase !== "answer") cards.push(bounds(step, radii), stop(events));
+    if (!open && step.phase !== "start" && step.phase !== "answer") cards.push(bounds(step, radii), stop(events));
     element("number-cards").replaceChildren(...cards);
   }
   function query(step) {
     const sides = step.direction.map((x) => number(x, 6)), d = `(${sides.join(", ")})`;
     return card("Support query", table(null, [
-      row("direction d", d), row("A's point along d", triple(step.support_a)), row("B's point along -d", triple(step.support_b)), row(`${step.point_name} = A's - B's`, triple(step.point)), row("d·w", short(dot(step.direction, step.point))),
+      row("direction d", d), row("A's point along d", triple(step.support_a)), row("B's point along −d", triple(step.support_b)), row(`${step.point_name} = A's - B's`, triple(step.point)), row("d·w", short(dot(step.direction, step.point))),
     ]));
   }
   function tests(events) {

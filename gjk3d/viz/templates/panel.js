@@ -32,7 +32,7 @@ const gjk3dPanel = (function () {
   class Panel extends gjk3d.View {
     constructor(box, view, count = 2) {
       super(box, 16, 0.66, [0.45, 0.2]);
-      Object.assign(this, { view: { ...view }, bodies: Array.from({ length: count }, () => new THREE.Group()), items: new Map(), changes: [], tips: [], reach: 40 });
+      Object.assign(this, { view: { ...view }, bodies: Array.from({ length: count }, () => new THREE.Group()), items: new Map(), changes: [], tips: [], reach: 40, head: box.querySelector("figcaption") });
       this.scene.add(...this.bodies);
     }
     color(role, shade) { return tint(paint(role, shade)); }
@@ -173,8 +173,8 @@ const gjk3dPanel = (function () {
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
       const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
-      const aspect = this.box.clientWidth / Math.max(this.box.clientHeight, 1);
-      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / Math.tan((this.angle * Math.PI) / 360)];
+      const aspect = Math.max(this.box.clientWidth, 1) / Math.max(this.box.clientHeight, 1), tall = Math.tan((this.angle * Math.PI) / 360) * Math.max(1, 1 / aspect); // a view that is higher than wide has a wider angle
+      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / tall];
     }
     // Whether one of some points is outside of the picture.
     cut(points) {
@@ -201,7 +201,7 @@ const gjk3dPanel = (function () {
     sight() { return this.camera.position.clone().sub(this.controls.target).normalize(); }
     resized() {
       const way = this.sight(), { up } = this.camera;
-      if (!this.flight) this.fit(way, up.clone(), 0, undefined, this.gone(way, up).slice(0, 3));
+      if (!this.flight && this.box.clientWidth) this.fit(way, up.clone(), 0, undefined, this.gone(way, up).slice(0, 3));
     }
   }
   // Materials are not disposed, since the last one of a kind would remove its compiled program, which costs 0.2 s a frame.

@@ -93,7 +93,7 @@ const gjk3dPolytope = (function () {
         if (total > 0 && least > most) [most, found] = [least, { face, weights: areas.map((x) => Math.max(x, 0)) }];
       }
       const sum = found.weights.reduce((x, y) => x + y);
-      return { rows: found.face.corners.map((i) => this.vertices[i]), weights: found.weights.map((x) => x / sum) };
+      return { face: found.face, rows: found.face.corners.map((i) => this.vertices[i]), weights: found.weights.map((x) => x / sum) };
     }
   }
   return { Polytope };

@@ -16,7 +16,7 @@ const gjk3dSolve = (function () {
       if (depth.inside) {
         const hit = depth.polytope.pierced(normal), way = blend(hit.weights, hit.rows.map((row) => row.w));
         ({ a: p, b: q } = witnesses(hit.rows, hit.weights));
-        distance = -norm(way);
+        distance = depth.code === "full" ? -depth.least : -norm(way); // the faces are not at the surface yet
         proven = true;
       } else if (depth.face) {
         const rows = depth.face.corners.map((i) => depth.polytope.vertices[i]), [point, weights] = onTriangle(rows.map((row) => row.w), [0, 1, 2], tiny);

@@ -96,6 +96,7 @@ const gjk3dTell = (function () {
     else if (!deep) words.push(`The distance is ${told(lower, upper, 9, rounding)}. The bounds contain 0.`);
     else if (run.tight) words.push(`Moving B by ${told(-upper, -lower, 9)} along the normal makes the shapes just touch, and it is proven that no shorter translation does.`);
     else words.push(`The shapes overlap by ${told(-upper, -lower, 9)}. Moving B by this length along the normal separates them.`);
+    if (epa && epa.code === "full") words.push("EPA stopped at the page's limit of 600 points, because a whole circle of directions has nearly this depth. The bounds therefore stay apart. The library's bounds are closer, with a closed form for cylinders and cones.");
     const title = { apart: `apart by ${told(lower, upper, 6)}`, touching: "touching", overlapping: `overlapping by ${told(-upper, -lower, 6)}`, undecided: "undecided: the bounds contain 0" }[run.status];
     return {
       ...Object.fromEntries(["simplex", "names", "vertices", "faces", "closest"].filter((field) => last[field]).map((field) => [field, last[field]])),

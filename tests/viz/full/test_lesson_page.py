@@ -262,28 +262,83 @@ def test_cylinders_that_tie_are_reported_with_wide_bounds(browser, lesson):
     depth = gk.signed_distance(can, can, None, pose(*at)).depth
     assert low <= depth <= high
     assert 1e-6 < high - low < 1e-2
-    assert len(texts(browser, "#all li")) < 60
+    steps = texts(browser, "#all li")
+    assert len(steps) < 60
+    assert sentences.LIMIT_OF_POINTS in steps[-1]
+    far = browser.evaluate(
+        "(() => { const can = gjk3dShapes.shape(0, 'upright cylinder');"
+        " return gjk3dSolve.solve(can, can, gjk3dPresets['cylinders that do not converge'].at).distance; })()"
+    )
+    assert -far == pytest.approx(depth, rel=1e-9)  # the distance is refined, although the bounds stay apart
 
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("step", "words"), [("step=3", sentences.WHAT_NEXT), ("step=6", sentences.HOW_MANY_FACES)])
-def test_the_answer_of_a_question_is_nowhere_on_the_page(browser, lesson, step, words):
-    pair = "a=triangular prism&b=four-sided prism&at=3,-1,0" if words == sentences.WHAT_NEXT else "a=given"
-    browser.open_anew(lesson, f"#{pair}&{step}&ask=1&{ALL}")
-    assert text(browser, "#sentence").endswith(words.format("w8"))
+APART, DEEP = "a=triangular prism&b=four-sided prism&at=3,-1,0", "a=given"
+
+
+@pytest.mark.parametrize(
+    ("pair", "step", "words", "right"),
+    [
+        (APART, 3, sentences.WHAT_NEXT, "w1 w3"),
+        (APART, 4, sentences.WHAT_NEXT, sentences.STOPS_APART),
+        (DEEP, 3, sentences.WHAT_NEXT, sentences.STOPS_SHARED),
+        (DEEP, 6, sentences.HOW_MANY_FACES, "2"),
+        (DEEP, 7, sentences.HOW_MANY_FACES, sentences.STOPS_EPA),
+    ],
+)
+def test_the_answer_of_a_question_is_nowhere_on_the_page(browser, lesson, pair, step, words, right):
+    browser.open_anew(lesson, f"#{pair}&step={step}&ask=1&{ALL}")
+    name = browser.evaluate("document.querySelector('#sentence').textContent.match(/w\\d+(?=[^w]*$)/)[0]")
+    assert text(browser, "#sentence").endswith(words.format(name))
     assert not browser.evaluate("document.querySelector('#steps').checkVisibility()")
-    shown = browser.evaluate("document.body.innerText")
-    for word in ("drop", "Voronoi region of", "replaced faces", "Tests of regions", "removed", "new faces"):
-        assert word not in shown.split("library's kernel")[0].split("pseudocode")[-1], word
+    parts = (
+        "#title",
+        "#sentence",
+        "#count",
+        "#bounds",
+        "#legend",
+        "#number-cards",
+        "#curve",
+        "#left",
+        "#right",
+        "#what",
+    )
+    shown = " ".join(browser.evaluate(f"document.querySelector('{part}').innerText") for part in parts)
+    for word in ("drop", "Voronoi region of", "replaced faces", "Tests of regions", "removed", "new faces", "beyond",
+                 "again", "farther", "Stop rules", "so the", "of 5", "of 8", "Overlapping by", "Apart by"):  # fmt: skip
+        assert word not in shown, word
+    ran = texts(browser, ".line.ran .words")
+    assert not [line for line in ran if "return upper" in line or "stop" in line or "grow" in line or "closest" in line]
     assert set(texts(browser, ".line.taken")) <= {"if key > 0: d = n, r = key"}
-    assert browser.evaluate("document.querySelectorAll('#quiz button').length") > 2
-    browser.click("#quiz button:nth-child(1)")
+    choices = texts(browser, "#quiz button")
+    assert right in choices
+    assert len(choices) > 2
+    wrong = next(choice for choice in choices if choice != right)
+    browser.evaluate(
+        "((words) => [...document.querySelectorAll('#quiz button')].find((one) => one.textContent === words).click())"
+        f"({json.dumps(wrong if step % 2 else right)})"
+    )
     browser.settle()
-    assert text(browser, "#quiz").startswith(("Yes: ", "Not "))
-    assert "Tests of regions" in text(browser, "#number-cards")
+    assert text(browser, "#quiz").startswith(f"Not {wrong}." if step % 2 else f"Yes: {right}.")
+    assert "Stop rules" in text(browser, "#number-cards")
     assert browser.evaluate("document.querySelector('#steps').checkVisibility()")
+
+
+def test_every_step_of_an_algorithm_has_a_question(browser, lesson):
+    browser.open_anew(lesson)
+    for name in ("two prisms that overlap", "two prisms apart", "shapes that touch", "cores and radii"):
+        choose(browser, name)
+        browser.evaluate("(() => { const box = document.querySelector('#ask'); if (!box.checked) box.click(); })()")
+        browser.key("Home")
+        asked = []
+        while not browser.evaluate("document.querySelector('#next').disabled"):
+            browser.key("ArrowRight")
+            title = text(browser, "#title")
+            asked.append((title, browser.evaluate("!document.querySelector('#quiz').hidden")))
+        assert [(title, True) for title, _ in asked[:-1]] == asked[:-1]
+        assert asked[-1][0].startswith("Result")
 
 
 # --- inputs and the address ------------------------------------------------------------------------------------------
@@ -317,6 +372,69 @@ def test_a_number_that_is_typed_or_dragged_changes_the_pair(browser, lesson):
     assert browser.complaints == []
 
 
+def put(browser, name, value):
+    browser.evaluate(
+        f"(() => {{ const f = document.querySelector('#in-{name}'); f.value = {value};"
+        " f.dispatchEvent(new Event('input', { bubbles: true })); })()"
+    )
+
+
+def visible_inputs(browser):
+    return browser.evaluate("[...document.querySelectorAll('#inputs label')].filter((n) => !n.hidden).map((n) =>"
+                            " n.querySelector('input').id.slice(3))")  # fmt: skip
+
+
+def test_sizes_and_rotations_are_inputs_with_the_distance_of_the_library(browser, lesson):
+    browser.open_anew(lesson, f"#a=cylinder&b=box&at=9,0,0&{ALL}")
+    assert visible_inputs(browser) == [
+        *"xyz",
+        "sa0",
+        "sa1",
+        "ta0",
+        "ta1",
+        "ta2",
+        "ra",
+        "sb0",
+        "tb0",
+        "tb1",
+        "tb2",
+        "rb",
+    ]
+    for name, value in (("sa0", 0.7), ("sa1", 2.5), ("ta0", 30), ("ta2", -50), ("sb0", 0.8), ("tb1", 25), ("tb2", 10)):
+        put(browser, name, value)
+    x, y, z = np.radians([30, 0, -50])
+    first = rotation(2, z) @ rotation(1, y) @ rotation(0, x)
+    own = np.reshape(browser.evaluate("gjk3dShapes.shape(0, 'cylinder').turn"), (3, 3))
+    points = np.array(browser.evaluate("gjk3dShapes.shape(1, 'box').points"))
+    second = rotation(2, np.radians(10)) @ rotation(1, np.radians(25))
+    moved = gk.ConvexHull(0.8 * points @ second.T + (9, 0, 0))
+    pose_a = np.eye(4)
+    pose_a[:3, :3] = first @ own
+    far = gk.distance(gk.Cylinder(0.7, 5.0), moved, pose_a, None).distance
+    assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(far, rel=1e-5)
+    browser.wait("document.documentElement.dataset.address !== 'due'")
+    kept = browser.evaluate("location.hash")
+    browser.open_anew(lesson, kept)
+    assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(far, rel=1e-5)
+    assert browser.evaluate("document.querySelector('#in-ta2').valueAsNumber") == -50
+    assert browser.complaints == []
+    for wrong in ("sa=1", "sa=0,1", "ta=1,2", "ta=x,0,0", "rb=-1"):
+        browser.open_anew(lesson, f"#a=cylinder&b=box&at=9,0,0&{wrong}")
+        assert browser.state("live") == "given"
+    browser.open_anew(lesson, f"#a=ellipsoid&b=given&{ALL}")
+    assert visible_inputs(browser)[3:7] == ["sa0", "sa1", "sa2", "ta0"]
+
+
+def rotation(axis, angle):
+    """Return the matrix of a rotation about an axis."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turn = np.eye(3)
+    turn[i, i] = turn[j, j] = np.cos(angle)
+    turn[j, i] = np.sin(angle)
+    turn[i, j] = -turn[j, i]
+    return turn
+
+
 def test_the_address_keeps_topic_panels_and_radii(browser, lesson):
     browser.open_anew(lesson)
     choose(browser, "cores and radii")
@@ -348,6 +466,44 @@ def test_the_difference_is_refitted_when_a_key_moves_b(browser, lesson):
     assert (~sky).sum() > 5000
     for side in (sky[:, 2], sky[:, -3], sky[-3]):
         assert side.mean() > 0.97  # all of A - B is in the frame
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (1280, 1600), (390, 844)])
+def test_the_shapes_fill_views_of_every_form_and_no_label_covers_a_caption(browser, lesson, size):
+    browser.resize(*size)
+    try:
+        browser.open_anew(lesson, "#step=5")
+        for side in ("left", "right"):
+            view = browser.picture(f"#{side}")
+            drawn = np.abs(view - view[-3, 3]).max(axis=-1) > 12
+            drawn[:36] = False  # the caption
+            spans = [np.ptp(np.flatnonzero(drawn.any(axis=axis))) / drawn.shape[1 - axis] for axis in (0, 1)]
+            assert max(spans) > 0.6
+            if side == "left":
+                assert not any(edge.any() for edge in (drawn[:, :2], drawn[:, -2:], drawn[-2:]))
+        overlaps = browser.evaluate(
+            "[...document.querySelectorAll('.view .label')].filter((node) => { const a = node.getBoundingClientRect(),"
+            " b = node.parentNode.querySelector('figcaption').getBoundingClientRect();"
+            " return a.top < b.bottom - 1 && a.left < b.right; }).length"
+        )
+        assert overlaps == 0
+        box = browser.evaluate(
+            "(() => { const now = document.querySelector('.line.now').getBoundingClientRect(),"
+            " all = document.querySelector('#lines').getBoundingClientRect();"
+            " return [now.top - all.top, all.bottom - now.bottom]; })()"
+        )
+        assert min(box) >= 0  # the running line is in its panel
+    finally:
+        browser.resize(1280, 900)
+
+
+def test_a_view_without_a_width_gets_its_picture_back(browser, lesson):
+    browser.open_anew(lesson, "#step=5")
+    before = browser.picture("#left")
+    for display in ("none", ""):
+        browser.evaluate(f"document.querySelector('#stage').style.display = '{display}'")
+        browser.settle()
+    assert np.abs(browser.picture("#left") - before).mean() < 1
 
 
 def greens(view):

@@ -227,6 +227,8 @@ class Film:
 
     def words(self, low, high):
         """Return the bounds as text. A time that B is free until has no upper bound."""
+        if high == np.inf:
+            return f"{low:.3f} ≤ {self.quantity}"
         low, high = f"{low:.3f}", f"{high:.3f}"
         return (
             f"{self.quantity} = {high}"
@@ -402,7 +404,7 @@ def epa_film():
     blank = steps[0]._replace(closest=np.empty(0, np.int64))
     text = "GJK ends with a tetrahedron around the origin: the shapes overlap, but how deep?"
     film.add(text, left, right | polytope(blank), seconds=3.2)
-    added, bounds = "", (0.0, 1.0)
+    added, bounds = "", (0.0, np.inf)
     for step in steps:
         near, more = nearest(step), query(step)
         called = " ".join(step.names[i] for i in step.closest)

@@ -13,11 +13,11 @@ from PIL import Image, ImageDraw, ImageFont
 import gjk3d as gk
 
 FOLDER = Path(__file__).parent / "pictures"
-ORANGE, GREEN, BLUE, RED, YELLOW, SKY, PINK, PURPLE, GREY, INK = (
-    "#E69F00", "#009E73", "#0072B2", "#D55E00", "#F0E442", "#56B4E9", "#CC79A7", "#7B3FA0", "#8FA3B0", "#222222",
+ORANGE, GREEN, BLUE, RED, YELLOW, SKY, PINK, GREY, INK = (
+    "#E69F00", "#009E73", "#0072B2", "#D55E00", "#F0E442", "#56B4E9", "#CC79A7", "#8FA3B0", "#222222",
 )  # fmt: skip
 WIDE, HIGH, TOP, FOOT = 900, 560, 44, 126  #: pixels of the film, of its title, and of the text below the views
-RATE, GLIDE = 12, 0.75  #: pictures in a second of motion, and seconds of each motion
+RATE, GLIDE = 20, 0.75  #: pictures in a second of motion, and seconds of each motion
 BALL, ROD = 0.05, 0.014
 #: a tetrahedron and a box, placed apart for GJK and overlapping for EPA
 TETRAHEDRON, BOX = gk.ConvexHull([(0, 0, 0), (1.6, 0, 0.2), (0.3, 1.5, 0), (0.4, 0.5, 1.4)]), gk.Box((1.2, 0.9, 0.8))
@@ -227,6 +227,8 @@ class Film:
 
     def words(self, low, high):
         """Return the bounds as text. A time that B is free until has no upper bound."""
+        if high == np.inf:
+            return f"{low:.3f} ≤ {self.quantity}"
         low, high = f"{low:.3f}", f"{high:.3f}"
         return (
             f"{self.quantity} = {high}"
@@ -372,13 +374,13 @@ def gjk_film():
     return film
 
 
-def polytope(step, skip=(), tint="closest"):
+def polytope(step, removed=()):
     """Return the pieces of EPA's polytope. The face nearest to the origin is yellow, the faces to remove are orange."""
     out, names = {}, step.names
     for corners in step.faces:
         called = " ".join(sorted(names[i] for i in corners))
         near = set(corners) == set(step.closest)
-        color, opacity = ((YELLOW, 0.85) if near else ("#F3B58A", 0.7)) if called in skip or near else (SKY, 0.28)
+        color, opacity = ((YELLOW, 0.85) if near else ("#F3B58A", 0.7)) if called in removed or near else (SKY, 0.28)
         out[f"face {called}"] = face(step.vertices[corners], color, opacity)
         for i, j in zip(corners, np.roll(corners, -1), strict=True):
             edge = " ".join(sorted((names[i], names[j])))
@@ -402,7 +404,7 @@ def epa_film():
     blank = steps[0]._replace(closest=np.empty(0, np.int64))
     text = "GJK ends with a tetrahedron around the origin: the shapes overlap, but how deep?"
     film.add(text, left, right | polytope(blank), seconds=3.2)
-    added, bounds = "", (0.0, 1.0)
+    added, bounds = "", (0.0, np.inf)
     for step in steps:
         near, more = nearest(step), query(step)
         called = " ".join(step.names[i] for i in step.closest)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.part_tree import OPEN, PRISMS
-from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, two_at
+from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts
 from gjk3d.engine import pair as engine
@@ -41,6 +41,7 @@ FAR = -2  #: result for a pair that is proven farther apart than the limit
 _RESIDUAL = 256.0 * UNIT_ROUNDOFF
 #: with at most this many sub-pairs that may be near, the test of the hulls around them costs more than it saves
 _FEW = 2
+_MORE = 1.0 + 1e-6  #: relative to a limit: a bound has to exceed it
 _ALWAYS = 1 << 62  #: stamp of static slots, which are placed once
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 
@@ -572,7 +573,18 @@ class Search(NamedTuple):
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
     """Write the distance of a placed pair up to a limit, and the verdict of `nearest_or_contact`."""
+    if limit < 1e50:  # most pairs are far apart
+        free = free_of_body(frames, bodies, p, 0.0, limit * _MORE)
+        if free > limit:
+            search.out[k, n, 0] = search.out[k, n, 1] = search.out[k, n, 2] = free
+            search.answer[k, n] = APART
+            return
     pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
+    w.last[0] = -1
+    # a search for the nearest parts takes much longer to find parts that intersect
+    if surfaces_meet(pair, 0.0, w) == MEET:
+        search.answer[k, n] = MEET
+        return
     search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
     if search.answer[k, n] != APART:
         return

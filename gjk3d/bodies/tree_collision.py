@@ -54,7 +54,7 @@ NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
 #: leaves of a traversal that are tested before boxes are tested against a single shape and not only against its box
-EASY = 8
+EASY = 24
 _STEPS = 6  #: axes that are tried for a box, at most
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
@@ -205,6 +205,12 @@ def has_loose_box(t: PartTree) -> bool:
     return bool(layout.BOX < kind < layout.COMPOSED)
 
 
+@inlined
+def no_axis() -> Axis:
+    """Return an axis that is not used."""
+    return Axis((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+
+
 @kernel
 def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
     """Return the axis along a unit vector, where B is a single part."""
@@ -215,10 +221,8 @@ def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
 
 
 @kernel
-def first_axis(x: PosedPair, is_used: bool, w: TreeScratch) -> Axis:
-    """Return the axis along the line of the centres of both root boxes, or zeros if no axis is used."""
-    if not is_used:
-        return Axis((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+def first_axis(x: PosedPair, w: TreeScratch) -> Axis:
+    """Return the axis along the line of the centres of both root boxes, where B is a single part."""
     return axis_along(x, unit(sub(place(x.m, row3(x.b.boxes, 0)), row3(x.a.boxes, 0))), w)
 
 
@@ -227,10 +231,12 @@ def is_beyond(x: PosedPair, i: int, reach: float, axis: Axis, w: TreeScratch) ->
     """Return whether box i of A is proven farther than ``reach`` from B, a single part, and an axis that proves it.
 
     The last axis is tried first, since it separates most neighbours. Then each step tries the axis through the nearest
-    known points of both, as GJK does, but with segments in place of simplices (Gilbert, 1966).
+    known points of both, as GJK does, but with segments in place of simplices (Gilbert, 1966). For the box of a leaf
+    the steps would take as long as GJK for its parts.
     """
     boxes, far, trial, gap = x.a.boxes, reach + x.error + x.a.rim, axis, (0.0, 0.0, 0.0)
-    for k in range(_STEPS):
+    steps = 1 if x.a.links[i, 0] < 0 else _STEPS
+    for k in range(steps):
         corner = corner_along(boxes, i, trial.direction)
         if trial.begins - dot(trial.direction, corner) > far:
             return True, trial
@@ -241,7 +247,7 @@ def is_beyond(x: PosedPair, i: int, reach: float, axis: Axis, w: TreeScratch) ->
             break
         gap = between if k == 0 else along(gap, step, min(max(-dot(gap, step) / square, 0.0), 1.0))
         length = sqrt(dot(gap, gap))
-        if not length > far or k == _STEPS - 1:  # no axis separates points that are this near
+        if not length > far or k == steps - 1:  # no axis separates points that are this near
             break
         trial = axis_along(x, divide(gap, length), w)
     return False, axis
@@ -261,8 +267,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
-    code, easy = APART, EASY if has_loose_box(x.b) else plain(-1)
-    axis = first_axis(x, easy > 0, w)
+    code, easy, axis = APART, EASY if has_loose_box(x.b) else plain(-1), no_axis()
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -276,7 +281,9 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
             if beyond:
                 continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            easy -= 1 if easy > 0 else 0
+            if easy > 0:
+                easy -= 1
+                axis = first_axis(x, w) if easy == 0 else axis
             leaf_code = leaves_meet(x, i, j, within, sure, w)
             if leaf_code == MEET:
                 return MEET

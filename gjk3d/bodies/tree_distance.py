@@ -17,6 +17,7 @@ from gjk3d.bodies.tree_collision import (
     first_axis,
     has_loose_box,
     is_beyond,
+    no_axis,
     parts_at,
 )
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
@@ -177,8 +178,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
-    easy = EASY if has_loose_box(x.b) else plain(-1)
-    axis = first_axis(x, easy > 0, w)
+    easy, axis = EASY if has_loose_box(x.b) else plain(-1), no_axis()
     if first >= 0:
         best = _solve_pair(x, first, plain(0), -inf, inf, best, w)
     stack, keys = w.stack, w.keys
@@ -197,7 +197,9 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
             if beyond:
                 continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
-            easy -= 1 if easy > 0 else 0
+            if easy > 0:
+                easy -= 1
+                axis = first_axis(x, w) if easy == 0 else axis
             best = solve_leaves(x, i, j, keys[top], most, best, r, w)
             if best.upper <= 0.0 and best.p >= 0:  # they overlap, and a distance of other parts is of no use
                 break

@@ -479,8 +479,12 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
 class Near(NamedTuple):
     """The near pairs of one configuration, a row for each; see `gjk3d.robot.results.RobotDistances`."""
 
-    numbers: Array2  #: (3, rows): distance, lower, upper
-    vectors: Array3  #: (3, rows, 3): normal, point on a, point on b
+    distance: Array1  #: (rows,)
+    lower: Array1
+    upper: Array1
+    normal: Array2  #: (rows, 3)
+    point_a: Array2
+    point_b: Array2
     gradient: Array2  #: (rows, dof)
     #: (rows, 2, 3, dof), the Jacobians of the points, or scratch (1, 2, 3, dof)
     moved: Array4
@@ -520,10 +524,9 @@ def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, ou
     layout, frames = task.layout, task.frames
     for n in range(pair.shape[0]):
         row, p = rows[n], pair[n]
-        for k in range(3):
-            out.numbers[k, n] = row[k]
-            for j in range(3):
-                out.vectors[k, n, j] = row[3 + 3 * k + j]
+        out.distance[n], out.lower[n], out.upper[n] = row[0], row[1], row[2]
+        for c in range(3):
+            out.normal[n, c], out.point_a[n, c], out.point_b[n, c] = row[3 + c], row[6 + c], row[9 + c]
         a, b = layout.link[layout.pairs[p, 0]], layout.link[layout.pairs[p, 1]]
         motions = out.moved[n if every else 0]
         gradient_at(task.chain, q, frames.links, a, b, row, frames.matrix, motions, out.gradient[n])

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2078, 15),
     "_kernels": (4097, 18),
-    "bodies": (17255, 48),
+    "bodies": (17264, 48),
     "broad": (685, 4),
     "clash": (9425, 35),
     "cli": (4018, 18),
@@ -30,7 +30,7 @@ BUDGET = {
     "narrow": (5715, 19),
     "query": (5518, 21),
     "replay": (1086, 4),
-    "robot": (15084, 40),
+    "robot": (15101, 40),
     "scene": (2889, 8),
     "shapes": (3492, 13),
     "viz": (6476, 25),

@@ -478,7 +478,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
-    again = which != FREE if certify else (which == UNSURE) | (which == REFUSED)
+    again = (which == UNSURE) | (which == REFUSED)  # an edge with a sample that collides is never proven free
     if _has_more_pairs(cell, certify):
         again |= which == FREE
     for e in np.flatnonzero(again).tolist():  # the functions for one edge decide

@@ -193,6 +193,12 @@ def packed_parts(t: PartTree, which: Ints) -> Packed:
     return Packed(t.ints, t.floats, table[:, : FIRST_FLOAT + 1], rows)
 
 
+@inlined
+def is_single(t: PartTree) -> bool:
+    """Return whether a body is a single part."""
+    return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
+
+
 @kernel
 def put_behind(m: Rigid, row: Array) -> None:
     """Compose a pose row with an outer pose, as `gjk3d.poses.composed` does."""

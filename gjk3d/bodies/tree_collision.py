@@ -10,7 +10,7 @@ Poses do not depend on each other. The two parts that intersected at the last po
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from gjk3d.bodies.mesh_distance import STACK, crossings
 from gjk3d.bodies.mesh_sides import box_of, is_within
 from gjk3d.bodies.part_tree import (
     ENDLESS,
+    FIRST_INT,
     OPEN,
     PRISMS,
     TIED,
@@ -28,18 +29,22 @@ from gjk3d.bodies.part_tree import (
     WIDEST,
     PartTree,
     column_gap,
+    is_single,
     nodes_apart,
     part_at,
     put_behind,
     triangles_of,
 )
 from gjk3d.bodies.wide_tree import FLOATS32, stack_in, tree_in
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
+from gjk3d.geometry.boxes import corner_along
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, divide, dot, neg, offset, place, row3, sub, turn_back, unit
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
 from gjk3d.narrow.pairs import comes_later
 from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import ROUNDING, WIDTH, check_row
+from gjk3d.shapes import layout
+from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 
 #: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
@@ -48,6 +53,9 @@ APART, MEET, HELD, DOUBT, DEEP = range(5)
 NO_POSE = -1
 TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
+#: leaves of a traversal that are tested before boxes are tested against a single shape and not only against its box
+EASY = 24
+_STEPS = 6  #: axes that are tried for a box, at most
 _ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
 
 
@@ -92,6 +100,14 @@ class PosedPair(NamedTuple):
     b: PartTree
     m: Rigid  #: the pose of B in A's frame
     error: float  #: of a place of one next to one of the other
+
+
+class Axis(NamedTuple):
+    """A unit vector, the point of B that is the first one along it, and its coordinate."""
+
+    direction: Vec3
+    first: Vec3
+    begins: float
 
 
 @inlined
@@ -181,6 +197,63 @@ def leaves_meet(x: PosedPair, i: int, j: int, within: float, sure: float, w: Tre
 
 
 @kernel
+def has_loose_box(t: PartTree) -> bool:
+    """Return whether a body is one convex shape that does not fill its box, such as a hull or a cylinder."""
+    if not is_single(t) or t.kind == TRIANGLES:
+        return False
+    kind = t.ints[t.table[0, FIRST_INT] + layout.KIND]
+    return bool(layout.BOX < kind < layout.COMPOSED)
+
+
+@inlined
+def no_axis() -> Axis:
+    """Return an axis that is not used."""
+    return Axis((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+
+
+@kernel
+def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
+    """Return the axis along a unit vector, where B is a single part."""
+    core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
+    put_behind(x.m, w.row_b)
+    first = place(w.row_b, farthest_point(core, neg(turn_back(w.row_b, direction))))
+    return Axis(direction, first, dot(direction, first))
+
+
+@kernel
+def first_axis(x: PosedPair, w: TreeScratch) -> Axis:
+    """Return the axis along the line of the centres of both root boxes, where B is a single part."""
+    return axis_along(x, unit(sub(place(x.m, row3(x.b.boxes, 0)), row3(x.a.boxes, 0))), w)
+
+
+@kernel
+def is_beyond(x: PosedPair, i: int, reach: float, axis: Axis, w: TreeScratch) -> tuple[bool, Axis]:
+    """Return whether box i of A is proven farther than ``reach`` from B, a single part, and an axis that proves it.
+
+    The last axis is tried first, since it separates most neighbours. Then each step tries the axis through the nearest
+    known points of both, as GJK does, but with segments in place of simplices (Gilbert, 1966). For the box of a leaf
+    the steps would take as long as GJK for its parts.
+    """
+    boxes, far, trial, gap = x.a.boxes, reach + x.error + x.a.rim, axis, (0.0, 0.0, 0.0)
+    steps = 1 if x.a.links[i, 0] < 0 else _STEPS
+    for k in range(steps):
+        corner = corner_along(boxes, i, trial.direction)
+        if trial.begins - dot(trial.direction, corner) > far:
+            return True, trial
+        between = sub(trial.first, corner)
+        step = sub(between, gap)
+        square = dot(step, step)
+        if not square > 0.0:
+            break
+        gap = between if k == 0 else along(gap, step, min(max(-dot(gap, step) / square, 0.0), 1.0))
+        length = sqrt(dot(gap, gap))
+        if not length > far or k == steps - 1:  # no axis separates points that are this near
+            break
+        trial = axis_along(x, divide(gap, length), w)
+    return False, axis
+
+
+@kernel
 def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     """Return MEET if parts of two bodies are within a margin, APART if none are, or DOUBT.
 
@@ -194,7 +267,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
-    code = APART
+    code, easy, axis = APART, EASY if has_loose_box(x.b) else plain(-1), no_axis()
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -203,7 +276,14 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
         i, j = stack[top, 0], stack[top, 1]
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
+        if easy == 0:
+            beyond, axis = is_beyond(x, i, within, axis, w)
+            if beyond:
+                continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            if easy > 0:
+                easy -= 1
+                axis = first_axis(x, w) if easy == 0 else axis
             leaf_code = leaves_meet(x, i, j, within, sure, w)
             if leaf_code == MEET:
                 return MEET

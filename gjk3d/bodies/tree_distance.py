@@ -9,7 +9,17 @@ from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
 from gjk3d.bodies.mesh_distance import nearest_triangles
 from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, column_gap, node_gap, part_at, put_behind, triangles_of
-from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, children, parts_at
+from gjk3d.bodies.tree_collision import (
+    EASY,
+    PosedPair,
+    TreeScratch,
+    children,
+    first_axis,
+    has_loose_box,
+    is_beyond,
+    no_axis,
+    parts_at,
+)
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
@@ -168,6 +178,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
+    easy, axis = EASY if has_loose_box(x.b) else plain(-1), no_axis()
     if first >= 0:
         best = _solve_pair(x, first, plain(0), -inf, inf, best, w)
     stack, keys = w.stack, w.keys
@@ -181,7 +192,14 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
+        if easy == 0:
+            beyond, axis = is_beyond(x, i, reach, axis, w)
+            if beyond:
+                continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
+            if easy > 0:
+                easy -= 1
+                axis = first_axis(x, w) if easy == 0 else axis
             best = solve_leaves(x, i, j, keys[top], most, best, r, w)
             if best.upper <= 0.0 and best.p >= 0:  # they overlap, and a distance of other parts is of no use
                 break

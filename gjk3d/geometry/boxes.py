@@ -6,7 +6,7 @@ The row of a box has its centre, half widths and axes. A root is the box around 
 from __future__ import annotations
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, place, sub, turn
+from gjk3d.geometry.vec3 import Rigid, Vec3, along, dot, place, sub, turn
 from gjk3d.typing import Array
 
 #: columns of a root after the box: greatest coordinate, which is infinite without a box, rounding radius, and the
@@ -97,6 +97,26 @@ def from_box(p: Vec3, b: Array, i: int) -> float:
     y = max(0.0, abs(dot(d, row_at(b, i, 9))) - b[i, 4])
     z = max(0.0, abs(dot(d, row_at(b, i, 12))) - b[i, 5])
     return float(x * x + y * y + z * z)
+
+
+@inlined
+def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
+    """Return the extent of a box along a unit vector."""
+    b = boxes[i]
+    far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
+    for c in range(3):
+        far += abs(n[0] * b[6 + 3 * c] + n[1] * b[7 + 3 * c] + n[2] * b[8 + 3 * c]) * b[3 + c]
+    return float(far)
+
+
+@inlined
+def corner_along(boxes: Array, i: int, n: Vec3) -> Vec3:
+    """Return the farthest corner of a box along a vector."""
+    p = row_at(boxes, i, 0)
+    for c in range(3):
+        axis = row_at(boxes, i, 6 + 3 * c)
+        p = along(p, axis, boxes[i, 3 + c] if dot(n, axis) > 0.0 else -boxes[i, 3 + c])
+    return p
 
 
 @kernel

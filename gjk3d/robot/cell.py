@@ -77,7 +77,7 @@ class Cache:
     answer: Any = None  #: its result
     bodies: Any = None  #: see `gjk3d.robot.queries.bodies_of`
     lanes: Any = None  #: task of `gjk3d.robot.sampled_edges.first_hits_of_many`
-    near: Any = None  #: task, rows and pairs of `gjk3d.robot.cell_kernels.near_of_one`
+    near: Any = None  #: task and scratch of `gjk3d.robot.cell_kernels.near_of_one`, and a result without rows
     general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
     single: Any = None  #: see `gjk3d.robot.single.prepared`
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`

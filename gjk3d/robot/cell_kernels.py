@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.part_tree import OPEN, PRISMS
-from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, two_at
+from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts
 from gjk3d.engine import pair as engine
@@ -44,6 +44,7 @@ FAR = -2  #: result for a pair that is proven farther apart than the limit
 _RESIDUAL = 256.0 * UNIT_ROUNDOFF
 #: with at most this many sub-pairs that may be near, the test of the hulls around them costs more than it saves
 _FEW = 2
+_MORE = 1.0 + 1e-6  #: relative to a limit: a bound has to exceed it
 _ALWAYS = 1 << 62  #: stamp of static slots, which are placed once
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 
@@ -484,8 +485,12 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
 class Near(NamedTuple):
     """The near pairs of one configuration, a row for each; see `gjk3d.robot.results.RobotDistances`."""
 
-    numbers: Array2  #: (3, rows): distance, lower, upper
-    vectors: Array3  #: (3, rows, 3): normal, point on a, point on b
+    distance: Array1  #: (rows,)
+    lower: Array1
+    upper: Array1
+    normal: Array2  #: (rows, 3)
+    point_a: Array2
+    point_b: Array2
     gradient: Array2  #: (rows, dof)
     #: (rows, 2, 3, dof), the Jacobians of the points, or scratch (1, 2, 3, dof)
     moved: Array4
@@ -525,10 +530,9 @@ def write_near(task: Task, q: Array1, rows: Array2, pair: Ints1, every: bool, ou
     layout, frames = task.layout, task.frames
     for n in range(pair.shape[0]):
         row, p = rows[n], pair[n]
-        for k in range(3):
-            out.numbers[k, n] = row[k]
-            for j in range(3):
-                out.vectors[k, n, j] = row[3 + 3 * k + j]
+        out.distance[n], out.lower[n], out.upper[n] = row[0], row[1], row[2]
+        for c in range(3):
+            out.normal[n, c], out.point_a[n, c], out.point_b[n, c] = row[3 + c], row[6 + c], row[9 + c]
         a, b = layout.link[layout.pairs[p, 0]], layout.link[layout.pairs[p, 1]]
         motions = out.moved[n if every else 0]
         gradient_at(task.chain, q, frames.links, a, b, row, frames.matrix, motions, out.gradient[n])
@@ -578,7 +582,18 @@ class Search(NamedTuple):
 @kernel
 def _gap(layout: Layout, frames: Frames, bodies: Bodies, p: int, limit: float, search: Search, k: int, n: int) -> None:
     """Write the distance of placed pair p up to a limit, and its verdict, to entry [k, n] of ``search``."""
+    if limit < 1e50:  # most pairs are far apart
+        free = free_of_body(frames, bodies, p, 0.0, limit * _MORE)
+        if free > limit:
+            search.out[k, n, 0] = search.out[k, n, 1] = search.out[k, n, 2] = free
+            search.answer[k, n] = APART
+            return
     pair, w, flags = posed(layout, frames, bodies, p), bodies.scratch, bodies.scratch.flags
+    w.last[0] = -1
+    # a search for the nearest parts takes much longer to find parts that intersect
+    if surfaces_meet(pair, 0.0, w) == MEET:
+        search.answer[k, n] = MEET
+        return
     search.answer[k, n], gap = nearest_or_contact(pair, limit, 0.0, 1.0, plain(-1), w)
     if search.answer[k, n] != APART:
         return

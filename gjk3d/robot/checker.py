@@ -127,7 +127,8 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         links : collection of str, optional
-            Names of links and objects. Only pairs with one of them are checked. The default is all pairs.
+            Names of links and objects. Only pairs with one of them are checked, so an empty list checks no pair. The
+            default is all pairs.
         workers : int
             Threads for a stack.
         device : {"cpu", "cuda"}

@@ -1,11 +1,11 @@
 """Motions between configurations: straight lines and paths, by samples or certified.
 
-For the clearance of a path, an edge is first certified with a larger margin, by half of the clearance at samples. So
-one proof also gives a lower bound of the clearance.
+The clearance of a path is bounded by a proof with larger margins, by half of the clearance at samples.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
@@ -319,7 +319,8 @@ def _look_at_fallback_pairs(cell: Cell, first: Array, second: Array, steps: Ints
 
 
 _STEP = 0.1  #: radians, or lengths, between the samples of the clearance
-_SHARES = (0.5, 0.1, 0.0)  #: shares of the sampled clearance that are certified as a margin, the largest first
+_SHARES = (0.5, 0.1)  #: shares of the sampled clearance that are certified as a margin, the largest first
+_TOGETHER = 32  #: edges of a call that proves them: the time is checked between calls
 
 
 @compared()
@@ -359,51 +360,40 @@ class PathProof(NamedTuple):
     seconds: float
 
 
-class EdgeProofs(NamedTuple):
-    """Proofs of the edges of a path."""
-
-    clearance: Array  #: each pair stays farther apart than its margin plus this; -inf for an edge without a proof
-    stops: Array  #: where an edge without a proof collides, or where its proof ends
-    pair: list[PairName]  #: the pair there
-
-    @property
-    def bad(self) -> Bools:
-        """True for each edge without a proof."""
-        bad: Bools = self.clearance == -inf
-        return bad
-
-
-def edges_of(cell: Cell, path: Array, tolerance: float) -> EdgeProofs:
-    """Return the proof of each edge of a path."""
-    first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
-    edges = EdgeProofs(np.full(len(first), -inf), np.zeros(len(first)), [None] * len(first))
+def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> float:
+    """Return a lower bound of the clearance of a proven path beyond its margins, or 0 if the time ends before."""
     if not len(cell.slots):
-        edges.clearance[:] = inf
-    clearance = _sampled_clearance(cell, path) if len(cell.slots) else 0.0
-    for share in _SHARES if clearance > 0.0 else (0.0,):
-        left = np.flatnonzero(edges.bad)
-        if not len(left):
-            break
+        return inf
+    clearance = _sampled_clearance(cell, path, until)
+    first, second = (path[:-1], path[1:]) if len(path) > 1 else (path, path)
+    for share in _SHARES if clearance > 0.0 else ():
         with_margin = wider(cell, share * clearance)
-        check: MotionCheck[Any, Any, Any, Any] = motion_free(
-            with_margin, first[left], second[left], True, 1.0, tolerance, 1
-        )
+        # edges that are proven with a larger share are proven with this one too
+        while len(first) and time.perf_counter() < until:
+            some = lines(first[:_TOGETHER], second[:_TOGETHER])
+            failed = certified(with_margin, some, tolerance, 1, until)[0] != MotionStatus.FREE
+            if failed.any():
+                break
+            first, second = first[_TOGETHER:], second[_TOGETHER:]
         cell.cache.bounds = with_margin.cache.bounds
-        edges.clearance[left[check.free]] = share * clearance
-        edges.stops[left] = np.where(np.isnan(check.hit), check.safe, check.hit)
-        for k, pair in zip(left.tolist(), check.pair, strict=True):
-            edges.pair[k] = pair
-    return edges
+        if not len(first):
+            return share * clearance
+    return 0.0
 
 
-def _sampled_clearance(cell: Cell, path: Array) -> float:
-    """Return the least distance minus the greatest margin at samples of a path, or 0 if that is negative."""
+def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
+    """Return the least distance minus the greatest margin at samples of a path; 0 if negative, or if the time ends."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))
     samples = np.column_stack([np.interp(places, at, column) for column in path.T]).reshape(-1, path.shape[1])
-    least = queries.nearest(cell, np.ascontiguousarray(samples), inf)[0][:, 0].min()
-    return max(float(least) - float(cell.margins.max()), 0.0)
+    least = inf
+    for start in range(0, len(samples), _AT_ONCE):
+        if time.perf_counter() > until:
+            return 0.0
+        some = np.ascontiguousarray(samples[start : start + _AT_ONCE])
+        least = min(least, float(queries.nearest(cell, some, least)[0][:, 0].min()))
+    return max(least - float(cell.margins.max()), 0.0)
 
 
 def wider(cell: Cell, more: float | Array) -> Cell:

@@ -20,7 +20,7 @@ from gjk3d.robot import queries
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.checker import Checker
 from gjk3d.robot.motions import PathProof, steps_of
-from gjk3d.robot.planner import joint_space, planner_in, with_clearance
+from gjk3d.robot.planner import joint_space, one_row, planner_in, with_clearance
 from gjk3d.typing import Array, Ints, Row
 from gjk3d.wording import nearest
 
@@ -122,7 +122,7 @@ class Planning:
             name = robot._joint_of(int(columns[k]))
             raise RobotError(f"joint {name!r}: lower is {low[k]:g} and upper {high[k]:g}, expected lower < upper")
         self.columns: tuple[int, ...] = tuple(columns.tolist())
-        self._rest = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0].copy()
+        self._rest = np.zeros(robot.dof) if rest is None else one_row(robot, rest, "rest").copy()
         self.space = ob.RealVectorStateSpace(len(columns))
         bounds = ob.RealVectorBounds(len(columns))
         for k in range(len(columns)):
@@ -328,7 +328,7 @@ class Planning:
                 for path in paths:
                     proven, failed = planner.proven(path)
                     if proven is not None:
-                        proof = with_clearance(cell, proven, failed)
+                        proof = with_clearance(cell, proven, failed, until)
                         self.proof = proof._replace(replanned=replanned, seconds=time.process_time() - begin)
                         return proven
                     proof = proof or failed

@@ -29,7 +29,7 @@ from gjk3d.robot.kinematics import NUMBERS, PLANAR, SLIDING, TURNING
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.robot.motion_certified import PROVEN, certified, task_for
-from gjk3d.robot.motions import PathProof, edges_of, runs, sampled, steps_of, wider
+from gjk3d.robot.motions import PathProof, path_clearance, runs, sampled, steps_of, wider
 from gjk3d.robot.planner_kernels import CONNECTED, FULL, EdgeTest, Route, Search, Space
 from gjk3d.robot.sampled_edges import Edges
 from gjk3d.robot.trajectories import lines
@@ -408,7 +408,7 @@ FirstPath = Callable[["Planner", Array, Array], tuple[Array, int] | None]
 
 def plan(cell: Cell, start: Row, goals: Rows, request: Request, first_path: FirstPath | None = None) -> Plan:
     """Return the result of `Checker.plan`; ``first_path`` is tried before the search."""
-    first = _one(cell.robot, start, "start")
+    first = one_row(cell.robot, start, "start")
     if isinstance(goals, (Sequence, np.ndarray)) and not len(goals):
         raise RobotError("goals has no rows, expected at least one configuration")
     last = cell.robot.configurations(goals, "goals")[0]
@@ -456,15 +456,13 @@ def prove(cell: Cell, path: Rows, request: Request) -> Plan:
         proven, proof = planner.proven(rows)
     if proven is None:
         return Plan(rows, PlanStatus.UNPROVEN, None, proof)
-    if time.perf_counter() < planner.until:
-        proof = with_clearance(cell, proven, proof)
-    return Plan(proven, PlanStatus.PROVEN, None, proof)
+    return Plan(proven, PlanStatus.PROVEN, None, with_clearance(cell, proven, proof, planner.until))
 
 
-def with_clearance(cell: Cell, path: Array, proof: PathProof) -> PathProof:
-    """Return the proof of a path with a lower bound of its clearance."""
+def with_clearance(cell: Cell, path: Array, proof: PathProof, until: float) -> PathProof:
+    """Return the proof of a path with a lower bound of its clearance, which is 0 if the time ends before."""
     begin = time.process_time()
-    clearance = max(float(edges_of(cell, path, _TOLERANCE).clearance.min()), 0.0)
+    clearance = path_clearance(cell, path, _TOLERANCE, until)
     return proof._replace(clearance=clearance, seconds=proof.seconds + time.process_time() - begin)
 
 
@@ -479,7 +477,7 @@ def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certi
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)
-    again = which != FREE if certify else (which == UNSURE) | (which == REFUSED)
+    again = (which == UNSURE) | (which == REFUSED)  # an edge with a sample that collides is never proven free
     if _has_more_pairs(cell, certify):
         again |= which == FREE
     for e in np.flatnonzero(again).tolist():  # the functions for one edge decide
@@ -513,7 +511,8 @@ def check_draws(request: Request) -> float:
     return _positive(request.range, "range")
 
 
-def _one(robot: Robot, q: Row, name: str) -> Array:
+def one_row(robot: Robot, q: Row, name: str) -> Array:
+    """Return a checked configuration; raise for a stack."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")

@@ -37,6 +37,7 @@ from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
 from gjk3d.robot.sampled_edges import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
 from gjk3d.typing import Array, Bools, Device, Ints
 
+_NearRows = tuple[Array, Array, Array, Array, Array, Array, Array]  #: of `Near`, without the last
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
@@ -320,20 +321,30 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints,
     try:
         if cell.cache.near is None:
             task = _clearance_task(cell)._replace(axes=_NOTHING)  # or the last bits would depend on the queries before
-            cell.cache.near = task, np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
-        task, rows, pairs = cell.cache.near
+            scratch = np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
+            cell.cache.near = task, *scratch, Near(*_rows_of_near(0, dof), np.empty((1, 2, 3, dof)))
+        task, rows, pairs, no_rows = cell.cache.near
         near = kernels.near_of_one(task, row, min(within, 1e50), rows, pairs)
         if near < 0:
             return None
-        out = Near(
-            np.empty((3, near)), np.empty((3, near, 3)), np.empty((near, dof)),
-            np.empty((near if jacobians else 1, 2, 3, dof)),
-        )  # fmt: skip
+        if near == 0 and not jacobians:  # arrays without entries can be shared
+            return pairs[:0], no_rows
+        moved = np.empty((near, 2, 3, dof)) if jacobians else no_rows.moved
+        out = Near(*_rows_of_near(near, dof), moved)
         pair = pairs[:near].copy()
         write_near(task, row, rows, pair, jacobians, out)
     finally:
         cell.memory.lock.release()
     return pair, out
+
+
+def _rows_of_near(count: int, dof: int) -> _NearRows:
+    """Return new arrays for `Near` but the last; views of one array would take twice the time."""
+    empty = np.empty
+    return (
+        empty(count), empty(count), empty(count), empty((count, 3)), empty((count, 3)), empty((count, 3)),
+        empty((count, dof)),
+    )  # fmt: skip
 
 
 def _clearance_task(cell: Cell) -> WalkTask:

@@ -180,6 +180,7 @@ class RobotContact(NamedTuple):
         return f"<RobotContact of {self.a!r} and {self.b!r}: {count(len(self.gaps), 'point')}>"
 
 
+_INT = np.dtype(np.int64)
 _AT_ONCE = 1 << 16  #: most configurations times pairs in memory at once
 
 
@@ -374,11 +375,13 @@ def distances(cell: Cell, q: Rows, within: Any, *, jacobians: bool, depth: gener
     """Return the result of `Checker.distances`."""
     quick = queries.near_of_one(cell, q, within, jacobians)
     if quick is not None:
-        pair, ((distance, lower, upper), (normal, point_a, point_b), gradient, moved) = quick
+        pair, (distance, lower, upper, normal, point_a, point_b, gradient, moved) = quick
         jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
+        starts, count = np.zeros(2, _INT), len(pair)
+        starts[1] = count
         return RobotDistances(
-            np.array((0, len(pair))), np.zeros(len(pair), dtype=np.int64), pair, cell.names, distance, lower, upper,
-            normal, point_a, point_b, gradient, jacobian_a, jacobian_b, within,
+            starts, np.zeros(count, _INT), pair, cell.names, distance, lower, upper, normal, point_a, point_b, gradient,
+            jacobian_a, jacobian_b, within,
         )  # fmt: skip
     rows, _ = cell.robot.configurations(q)
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:

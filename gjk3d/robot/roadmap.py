@@ -22,7 +22,18 @@ from gjk3d.robot import queries
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.motions import steps_of
-from gjk3d.robot.planner import JointSpace, Plan, Planner, Progress, Request, check_draws, edges_free, joint_space, plan
+from gjk3d.robot.planner import (
+    JointSpace,
+    Plan,
+    Planner,
+    Progress,
+    Request,
+    check_draws,
+    edges_free,
+    joint_space,
+    one_row,
+    plan,
+)
 from gjk3d.typing import Array, Bools, Ints, Row, Rows
 from gjk3d.wording import count
 
@@ -88,7 +99,7 @@ class Roadmap:
         self._checker, self._request, self._workers, self._cell = checker, request, workers, None
         self._joints = joint_space(robot, request.joints, request.lower, request.upper)
         columns, low, high, _ = self._joints
-        fixed = np.zeros(robot.dof) if rest is None else robot.configurations(rest, "rest")[0][0]
+        fixed = np.zeros(robot.dof) if rest is None else one_row(robot, rest, "rest")
         self.nodes = np.tile(fixed, (int(samples), 1))
         draws = np.random.default_rng(request.seed).random((len(self.nodes), len(columns)))
         self.nodes[:, columns] = low + draws * (high - low)

@@ -14,7 +14,7 @@ A route is a chain of such motions. The trajectory is cut at the times of routes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, isfinite, nan
 from numbers import Real
 from typing import Any, NamedTuple
@@ -265,17 +265,35 @@ class Stretch(NamedTuple):
         return np.concatenate([points_on(controls[e], t[n : n + 1]) for n, e in enumerate(k.tolist())])
 
 
-class TimedQuery(NamedTuple):
-    """A trajectory of a robot, as stretches of time. The cells of all stretches have the same pairs."""
+class TimedQuery:
+    """A trajectory of a robot, as stretches of time. The cells of all stretches have the same pairs.
 
-    robot: Robot
-    trajectory: Trajectory
-    stretches: tuple[Stretch, ...]
+    The cell of a stretch is built at its first use, since the first collision may be in an early one.
+    """
+
+    def __init__(
+        self, robot: Robot, trajectory: Trajectory, parts: Sequence[Parts], build: Callable[[int], tuple[Cell, float]]
+    ) -> None:
+        self.robot, self.trajectory, self.parts = robot, trajectory, parts
+        self._build, self._built = build, dict[int, Stretch]()
+        self.stretch(0)  # reports faults now
+
+    def stretch(self, k: int) -> Stretch:
+        """Return stretch k."""
+        if k not in self._built:
+            cell, speed = self._build(k)
+            self._built[k] = Stretch(cell, self.robot, self.parts[k], speed)
+        return self._built[k]
+
+    @property
+    def stretches(self) -> Iterator[Stretch]:
+        """All stretches in order."""
+        return map(self.stretch, range(len(self.parts)))
 
     @property
     def cell(self) -> Cell:
         """The cell of the first stretch."""
-        return self.stretches[0].cell
+        return self.stretch(0).cell
 
     def configuration(self, time: float) -> Array:
         """Return the configuration of the robot at a time."""
@@ -284,10 +302,10 @@ class TimedQuery(NamedTuple):
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
         """Return the poses of each moving obstacle at n times, (n, 4, 4), by the name of the obstacle."""
         poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
-        begins = np.array([stretch.parts.times[0] for stretch in self.stretches])
+        begins = np.array([parts.times[0] for parts in self.parts])
         which = np.clip(np.searchsorted(begins, times, side="right") - 1, 0, None)
         for k in np.unique(which).tolist() if poses else ():
-            stretch, some = self.stretches[k], which == k
+            stretch, some = self.stretch(k), which == k
             links = stretch.cell.robot.link_poses(stretch.at(times[some]))
             for name in poses:
                 poses[name][some] = stretch.cell.placed(links, stretch.cell.objects[name])
@@ -341,22 +359,23 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
     robot = around.base.robot
     trajectory = as_trajectory(path, robot)
     if not moving:
-        return TimedQuery(robot, trajectory, (Stretch(around.cell, robot, Parts(trajectory, robot), 0.0),))
+        return TimedQuery(robot, trajectory, [Parts(trajectory, robot)], lambda _: (around.cell, 0.0))
     if not isinstance(moving, Mapping):
         raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
     routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
     start, end = trajectory.start, trajectory.end
     cuts = np.unique(np.concatenate([[start, end], *(route.times for route in routes.values())]))
     cuts = cuts[(start <= cuts) & (cuts <= end)]
-    stretches = []
-    for part in between(trajectory, cuts) if len(cuts) > 2 else [trajectory]:
+    pieces = list(between(trajectory, cuts)) if len(cuts) > 2 else [trajectory]
+
+    def build(k: int) -> tuple[Cell, float]:
+        times = pieces[k].start, pieces[k].end
         # a motion without times lasts for the whole trajectory
         motions = {name: entry if isinstance(entry, tuple) else (entry, (start, end)) for name, entry in moving.items()}
-        motions |= {name: route.during(part.start, part.end) for name, route in routes.items()}
-        times = part.start, part.end
-        cell, speed = clocked(around.base, around.objects, around.margin, around.rules, motions, times)
-        stretches.append(Stretch(cell, robot, Parts(part, robot).clocked(part.start), speed))
-    return TimedQuery(robot, trajectory, tuple(stretches))
+        motions |= {name: route.during(*times) for name, route in routes.items()}
+        return clocked(around.base, around.objects, around.margin, around.rules, motions, times)
+
+    return TimedQuery(robot, trajectory, [Parts(piece, robot).clocked(piece.start) for piece in pieces], build)
 
 
 def trajectory_free(
@@ -365,7 +384,7 @@ def trajectory_free(
     """Return the result of `Checker.trajectory_free`."""
     check_workers(workers)
     # The tolerance is a time, and the proof needs a share of a curve. The share of the longest curve is the strictest.
-    longest = max(np.diff(stretch.parts.times).max() for stretch in query.stretches)
+    longest = max(np.diff(parts.times).max() for parts in query.parts)
     share = float(np.clip(_above_zero(tolerance, "a time") / longest, 2.0**-40, 0.5))
     status, safe, hit, pair = _certified(query, share, workers) if certify else _sampled(query, resolution, workers)
     if status == MotionStatus.FREE:

@@ -281,10 +281,31 @@ def drawn(name: str, robot: Robot, joints: tuple[str, ...], scene: str, seed: in
                 return Problem(q[k], q[k + 1], planning, joints, bounds)
 
 
-def plans(scene: str, problems: Iterable[Problem], most: float) -> str:
-    """One line of the other table: paths that `Checker.plan` and OMPL return, both proven."""
-    times: dict[str, list[float]] = {"plan": [], "OMPL": []}
-    proven, repaired = {"plan": 0, "OMPL": 0}, 0
+@dataclass
+class Plans:
+    """Paths of `Checker.plan` and of OMPL for the problems of a scene."""
+
+    times: dict[str, list[float]]  #: seconds of each plan with its proof
+    proven: dict[str, int]
+    repaired: int  #: plans with detours
+
+    def __add__(self, other: Plans) -> Plans:
+        times = {name: spent + other.times[name] for name, spent in self.times.items()}
+        proven = {name: count + other.proven[name] for name, count in self.proven.items()}
+        return Plans(times, proven, self.repaired + other.repaired)
+
+    def line(self, scene: str) -> str:
+        """One line of the other table."""
+        cells: list[Any] = [len(self.times["plan"])]
+        for name, spent in self.times.items():
+            middle, mean, most = np.median(spent), np.mean(spent), max(spent)
+            cells += [self.proven[name], f"{1e3 * middle:.1f}", f"{1e3 * mean:.1f}", f"{1e3 * most:.0f}"]
+        return f"| {scene} | " + " | ".join(map(str, [*cells, self.repaired])) + " |"
+
+
+def plans(problems: Iterable[Problem], most: float) -> Plans:
+    """Plan with `Checker.plan` and with OMPL, and prove the paths of both."""
+    done = Plans({"plan": [], "OMPL": []}, {"plan": 0, "OMPL": 0}, 0)
     for k, problem in enumerate(problems):
         start, goal, checker = problem.start, problem.goal, problem.planning.checker
         checker.motion_free(start, start), checker.free(start)  # what a checker makes once
@@ -293,20 +314,25 @@ def plans(scene: str, problems: Iterable[Problem], most: float) -> str:
         plan = checker.plan(start, goal, joints=problem.joints, seconds=most, seed=k, **problem.bounds)
         middle = time.process_time()
         path = problem.planning.plan(start, goal, seconds=most)
-        times["plan"].append(middle - begin)
-        times["OMPL"].append(time.process_time() - middle)
+        done.times["plan"].append(middle - begin)
+        done.times["OMPL"].append(time.process_time() - middle)
         for name, each in (("plan", plan.path if plan else None), ("OMPL", path)):
-            proven[name] += each is not None and bool(checker.path_free(each, certify=True))
-        repaired += plan.proof is not None and plan.proof.repaired > 0
-    cells: list[Any] = [len(times["plan"])]
-    for name, spent in times.items():
-        cells += [
-            proven[name],
-            f"{1e3 * np.median(spent):.1f}",
-            f"{1e3 * np.mean(spent):.1f}",
-            f"{1e3 * max(spent):.0f}",
-        ]
-    return f"| {scene} | " + " | ".join(map(str, [*cells, repaired])) + " |"
+            done.proven[name] += each is not None and bool(checker.path_free(each, certify=True))
+        done.repaired += plan.proof is not None and plan.proof.repaired > 0
+    return done
+
+
+def print_plans(scenes: Iterable[tuple[str, Iterable[Problem]]], most: float) -> None:
+    """Print the other table."""
+    columns = "proven | median ms | mean ms | slowest ms"
+    print(f"| scene | problems | Checker.plan: {columns} | OMPL: {columns} | plans with detours |\n|{11 * '---|'}")
+    total = None
+    for scene, problems in scenes:
+        done = plans(problems, most)
+        print(done.line(scene), flush=True)
+        total = done if total is None else total + done
+    if total is not None:
+        print(total.line("all"))
 
 
 def main(given_arguments: list[str] | None = None) -> int:
@@ -321,22 +347,19 @@ def main(given_arguments: list[str] | None = None) -> int:
     if not arguments.problems and not arguments.robot:
         parser.error("expected --problems FILE or --robot NAME")
     util.setLogLevel(util.LogLevel.LOG_NONE)
-    columns = "proven | median ms | mean ms | slowest ms"
-    head = f"| scene | problems | Checker.plan: {columns} | OMPL: {columns} | plans with detours |\n|{11 * '---|'}"
     if arguments.robot:
-        print(head)
         robot, joints = scripted(arguments.robot)
-        for scene, count in zip(SCENES, (17, 17, 16), strict=True):
-            seeds = range(min(count, arguments.each or count))
-            print(plans(scene, (drawn(arguments.robot, robot, joints, scene, k) for k in seeds), arguments.most))
+        seeds = {scene: range(min(n, arguments.each or n)) for scene, n in zip(SCENES, (17, 17, 16), strict=True)}
+        some = ((scene, (drawn(arguments.robot, robot, joints, scene, k) for k in ks)) for scene, ks in seeds.items())
+        print_plans(some, arguments.most)
         return 0
     scenes = json.loads(arguments.problems.read_text())["problems"]
     robot = Robot.from_urdf(SHARE / URDFS["panda"], SHARE / SRDFS["panda"], geometry="hull")
     if arguments.plans:
-        print(head)
-        for scene, problems in scenes.items():
-            some = (given(robot, problem) for problem in problems[: arguments.each])
-            print(plans(scene, some, arguments.most), flush=True)
+        few = (
+            (scene, (given(robot, each) for each in problems[: arguments.each])) for scene, problems in scenes.items()
+        )
+        print_plans(few, arguments.most)
         return 0
     print(
         "| scene | problems | solved (gjk3d / peer) | same course | motions | ms in checking | of all | median ms "

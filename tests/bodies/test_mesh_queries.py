@@ -370,3 +370,37 @@ def test_parallel_faces_that_are_near(what: str, share: float, size: float) -> N
         assert told.lower <= true <= told.upper
         assert told.upper - told.lower <= 2e-13 * size
         assert told.lower > 0.0
+
+
+@pytest.mark.parametrize("name", ["hull", "cylinder", "cone", "ellipsoid"])
+@pytest.mark.parametrize("kind", ["mesh", "cloud"])
+def test_a_shape_in_a_corner_of_its_box_against_each_part(name: str, kind: str) -> None:
+    # many parts are in the box around the shape but not near the shape, so axes of the shape itself separate them
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(60, 3))
+    shape = {
+        "hull": gk.ConvexHull(points / np.linalg.norm(points, axis=1)[:, None] * (1.0, 0.6, 0.4)),
+        "cylinder": gk.Cylinder(0.6, 1.2), "cone": gk.Cone(0.7, 1.4), "ellipsoid": gk.Ellipsoid((1.0, 0.6, 0.4)),
+    }[name]  # fmt: skip
+    ball = trimesh.creation.icosphere(3)
+    rough = ball.vertices * (1.0 + 0.1 * np.sin(7.0 * ball.vertices[:, :1]) * np.cos(5.0 * ball.vertices[:, 1:2]))
+    if kind == "mesh":
+        body, parts = gk.Mesh(rough, ball.faces), [(gk.Triangle(rough[face]), None) for face in ball.faces]
+    else:
+        body, parts = gk.PointCloud(rough, 0.01), [(gk.Sphere(0.01), pose_of(move=center)) for center in rough]
+    touching = 0
+    for _ in range(20):
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.random(rng=rng).as_matrix()
+        direction = rng.normal(size=3)
+        pose[:3, 3] = direction / np.linalg.norm(direction) * rng.uniform(1.3, 2.2)
+        each = [gk.distance(part, shape, place, pose) for part, place in parts]
+        lower, upper = min(d.lower for d in each), min(d.upper for d in each)
+        result = gk.distance(body, shape, pose_b=pose)
+        assert result.lower <= upper + 1e-12
+        assert result.upper >= lower - 1e-12
+        assert gk.collide(body, shape, pose_b=pose) == (upper <= 0.0)
+        for margin in (0.5 * lower, lower - 1e-6, upper + 1e-6):
+            assert upper <= 0.0 or gk.collide(body, shape, pose_b=pose, margin=margin) == (margin > lower)
+        touching += upper <= 0.0
+    assert 3 < touching < 17

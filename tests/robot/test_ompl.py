@@ -302,6 +302,7 @@ def test_length_counts_more_where_it_is_close(tmp_path):
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1, 0], planner="RTR"), "'RTR'.*Did you mean 'RRT'"),
         (lambda c: Planning(c, joints=["turn"]).plan([0, 0], [1.5, 0]), "goal.*'beam'.*'wall'"),
         (lambda c: Planning(c, joints=["turn"]).plan([[0, 0]], [1, 0]), "start.*stack"),
+        (lambda c: Planning(c, joints=["turn"], rest=[[0, 0], [0, 1]]), "rest is a stack, expected one configuration"),
         (lambda c: ClearanceObjective(Planning(c, joints=["turn"]), 0.0), r"enough.*0\.0.*weight.*10\.0"),
         (lambda c: Planning(c, joints=["turn"], certify="all"), "certify.*'all'.*'end', False or True"),
     ],

@@ -9,6 +9,7 @@ import trimesh
 import gjk3d as gk
 from gjk3d.errors import RobotError, UnsupportedPair
 from gjk3d.robot import PlanStatus, motion_certified, planner
+from gjk3d.robot.motions import path_clearance
 
 TURNTABLE = """<robot name="arm"><link name="post"/><link name="beam"><collision><origin xyz="0.5 0 0"/>
 <geometry><box size="1 0.04 0.04"/></geometry></collision></link>
@@ -412,3 +413,10 @@ def test_touching_a_mesh_is_refused_with_the_cure():
 def test_a_ragged_stack_of_goals_is_named():
     with pytest.raises(RobotError, match="goals"):
         arm().plan([0.0, 0.0], [[1.0, 2.0], [3.0]])
+
+
+def test_the_clearance_of_a_path_keeps_the_deadline():
+    checker = arm(pole=(gk.Cylinder(0.1, 1.0), at(0.0, 1.6)))
+    path = np.array([[0.0, 0.0], [0.3, 0.2], [0.6, 0.1]])
+    assert path_clearance(checker._cell(), path, 1e-6, np.inf) == checker.prove(path).proof.clearance > 0.0
+    assert path_clearance(checker._cell(), path, 1e-6, 0.0) == 0.0

@@ -120,6 +120,7 @@ def test_some_joints_move_and_others_rest():
         ({"lower": [2.0, 2.0]}, "expected lower <= upper"),
         ({"resolution": 0.0}, "resolution is 0.0"),
         ({"rest": [0.0]}, "rest"),
+        ({"rest": [[0.0, 0.1], [0.0, 0.2]]}, "rest is a stack, expected one configuration"),
     ],
 )
 def test_errors_name_the_fault(options, text):

@@ -11,8 +11,9 @@ from scipy.spatial.transform import Rotation, Slerp
 
 import gjk3d as gk
 from gjk3d.errors import PoseError, RobotError
-from gjk3d.robot import Checker, MotionStatus, Robot, Trajectory
+from gjk3d.robot import Checker, MotionStatus, Robot, Trajectory, timed
 from gjk3d.robot.playback import path_frames
+from gjk3d.robot.timed import clocked
 from gjk3d.robot.trajectories import as_trajectory
 
 
@@ -101,6 +102,17 @@ def pose_on(times):
     poses[:, :3, :3] = Slerp(TIMES, Rotation.from_matrix(POSES[:, :3, :3]))(times).as_matrix()
     poses[:, :3, 3] = np.column_stack([np.interp(times, TIMES, POSES[:, k, 3]) for k in range(3)])
     return poses
+
+
+def test_cells_after_the_first_collision_are_not_built(monkeypatch):
+    built = []
+    monkeypatch.setattr(timed, "clocked", lambda *args: built.append(args) or clocked(*args))
+    checker = Checker(Robot.example(), {"crate": (gk.Box((0.2, 0.3, 0.2)), at(2.0, 2.0))})
+    times = np.linspace(0.0, 3.0, 31)
+    rest = Trajectory([[0.0, 0.0], [0.0, 0.0]], times=[0.0, 3.0])
+    met = checker.trajectory_free(rest, moving={"crate": ([at(2.0 - t, 0.0) for t in times], times)})
+    assert met.pair == ("hand", "crate")
+    assert 0.1 * len(built) - 0.1 <= met.hit <= 0.1 * len(built) < 2.0
 
 
 @pytest.mark.parametrize("bend", [0.0, 1.4, 2.6])

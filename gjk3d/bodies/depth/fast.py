@@ -45,6 +45,7 @@ from gjk3d.bodies.part_tree import (
     TRIANGLES,
     PartTree,
     column_gap,
+    is_single,
     nodes_apart,
     part_at,
     put_behind,
@@ -79,6 +80,7 @@ from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, 
 from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
+from gjk3d.geometry.boxes import top_of_box
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center
 from gjk3d.narrow.pairs import mirror
@@ -143,16 +145,6 @@ def set_plane(row: Array, n: Vec3, far: float) -> None:
 
 
 # collision queries --------------------------------------------------------------------------------------------------
-
-
-@inlined
-def top_of_box(boxes: Array, i: int, n: Vec3) -> float:
-    """Return the greatest coordinate of box i along a unit vector."""
-    b = boxes[i]
-    far = n[0] * b[0] + n[1] * b[1] + n[2] * b[2]
-    for c in range(3):
-        far += abs(n[0] * b[6 + 3 * c] + n[1] * b[7 + 3 * c] + n[2] * b[8 + 3 * c]) * b[3 + c]
-    return float(far)
 
 
 @kernel
@@ -344,12 +336,6 @@ def add_start(planes: Array, count: int, n: Vec3, far: float) -> int:
         set_plane(planes[count], n, far)
         return count + 1
     return count
-
-
-@inlined
-def is_single(t: PartTree) -> bool:
-    """Return whether a body is a single part."""
-    return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
 
 
 @kernel

@@ -166,7 +166,7 @@ gjk3d.later(function () {
     const words = marks.visible && arrow ? [arrow.words + (stretched ? " (not to scale)" : "")] : [], common = clashCommon.group.visible ? clashCommon.words : [];
     const legend = [...words, ...common].join(" · ");
     if (legend === element("legend").textContent) return;
-    element("legend").replaceChildren(words.join(""), ...common.flatMap((text, k) => [words.length || k ? " · " : "", text.endsWith("curve") ? "" : gjk3d.chip("common"), text]));
+    element("legend").replaceChildren(words.join(""), ...common.flatMap((text, k) => [words.length || k ? " · " : "", /curve$|^dot/.test(text) ? "" : gjk3d.chip("common"), text]));
   };
   picture.after = () => {
     if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");

@@ -95,8 +95,7 @@ def test_the_contact_patch_of_a_touch_is_the_common_part_of_two_faces(opened):
     browser = opened(replace(report, clashes=(touch,), parts=parts, assembly=assembly))
     browser.click("[data-kind=touch]")
     browser.click("#row-0")
-    browser.settle()
-    assert "contact patch" in legend(browser)
+    browser.wait("document.querySelector('#legend').textContent.includes('contact patch')")
     assert share(browser, PINK["light"]) > 0.005
     corners = np.array(
         browser.evaluate("""[...clashCommon.group.children[0].geometry.attributes.position.array]""")
@@ -121,8 +120,7 @@ def test_the_contact_of_two_edges_is_a_line_and_that_of_a_corner_a_point(opened)
         browser = opened(replace(report, clashes=(touch,), parts=parts, assembly=assembly))
         browser.click("[data-kind=touch]")
         browser.click("#row-0")
-        browser.settle()
-        assert legend(browser).endswith(word)
+        browser.wait(f"document.querySelector('#legend').textContent.endsWith('{word}')")
     browser.click("#show-marks")
     assert share(browser, PINK["light"]) < 0.001
 
@@ -138,8 +136,7 @@ def test_the_contact_of_a_shaft_and_a_bore_of_other_facets_is_lines_along_both(o
     browser = opened(report)
     browser.click("[data-kind=touch]")
     browser.click("#row-0")
-    browser.settle()
-    assert "contact line" in legend(browser)
+    browser.wait("document.querySelector('#legend').textContent.includes('contact line')")
     matrices = np.array(browser.evaluate("[...clashCommon.group.children[0].instanceMatrix.array]")).reshape(-1, 4, 4)
     size = browser.evaluate("gjk3d.data.size")
     along, middle = matrices[:, 1, :3] * size, matrices[:, 3, :3] * size  # the axes of the rods, with their lengths

@@ -141,5 +141,8 @@ def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path
     middle = image[190:290, 270:370]
     assert share(middle, GREEN) + share(middle, np.array([214, 64, 143])) > 0.05  # of the pin, and what both fill
     plotter.close()
+    turned = camera_of(drawing_of(checked, up="z"))
+    assert turned.up.tolist() == [0, 0, 1]
+    assert turned.eye[2] > turned.center[2]
     assert camera_of(drawing_of(report)).up.tolist() == [0, 0, 1]
     np.testing.assert_allclose(camera_of(drawing_of(report)).center, (-1, 0, 0.3))

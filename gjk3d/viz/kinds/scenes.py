@@ -245,7 +245,7 @@ _ROOM = 2.5
 _VIEWS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
 
 
-def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
+def draw_report(x: Report, style: Style, *, clash: int | str = 0, up: str = "") -> Drawing:
     """Draw a report of `gjk3d.clash.check`.
 
     Parameters
@@ -253,20 +253,22 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     clash : int or str
         The clash to draw, given by its index in the list of open clashes (the worst first), by its id, or by the name
         of a part.
+    up : {"", "x", "y", "z"}
+        The axis that points up. The default is y for glTF, and z for all other formats.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)
     ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not rows)
     if not rows:
-        return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
-    make, at = partial(_add_finding, x, rows, parts, ghost, style), _place(rows, clash)
+        return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x, up)))
+    make, at = partial(_add_finding, x, rows, parts, ghost, style, np.array(upward(x, up))), _place(rows, clash)
     drawing = make(at)
     drawing.steps = Steps(len(rows), at, make)
     return drawing
 
 
 def _add_finding(
-    x: Report, rows: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
+    x: Report, rows: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, up: Array, k: int
 ) -> Drawing:
     row = rows[k]
     drawing = Drawing([ghost], sorted=True)
@@ -290,7 +292,7 @@ def _add_finding(
         center = np.array(row.point)
     radius = min(1.15 * size, _ROOM * min(sizes, default=size))
     drawing.focus = (center, radius)
-    drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
+    drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], up)
     has_solids = x.assembly is not None and row.kind == "hard" and len(pair) == 2
     if not (has_solids and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
         drawing.lines(box_lines(points), INK, width=2.0, key="box around the overlap volume")

@@ -58,6 +58,8 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
     edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # side of a chip with its margin
     top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
+        if not line:
+            continue  # the caption has no head
         size, color = (LINE, drawing.ink) if row else (_HEAD, head or drawing.ink)
         long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
         top, across = top - 0.004 - high, max(across, edge + long)

@@ -209,9 +209,7 @@ def format_gap(lower: Any, upper: Any, digits: int = 6, unit: str | None = None)
     return format_bounds(lower, upper, digits, unit)
 
 
-def format_distance(
-    lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, rounding: float = 0.0
-) -> str:
+def format_distance(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, rounding: float = 0.0) -> str:
     """Return the bounds of a signed distance as text: "distance ..", "depth ..", or both if they contain 0.
 
     Examples

@@ -232,7 +232,9 @@ def snapshots(
     from gjk3d.clash.detection.clashes import COUNTED
     from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
     from gjk3d.viz.image_files import check_rendering, palette, shot
-    from gjk3d.viz.picture import new_plotter, plot
+    from gjk3d.viz.kinds import drawing_of
+    from gjk3d.viz.paint import paint
+    from gjk3d.viz.picture import new_plotter
 
     opened = (clash for clash in report.clashes if clash.is_open and clash.kind in (kinds or COUNTED) and clash.point)
     worst = [clash.id for clash in opened][:most]
@@ -245,7 +247,7 @@ def snapshots(
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
-            image = shot(plot(report, plotter, clash=clash.id, up=up))
+            image = shot(paint(drawing_of(report, clash=clash.id, up=up), plotter))
             # 128 colours reduce the size to a third, and those of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
             image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)

@@ -100,7 +100,8 @@ def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained:
         center, radius = scene.ball
         points = scene.framed
         make_room(plotter, points[np.linalg.norm(points - center, axis=1) <= 1.001 * radius], edges)
-    add_halos(plotter, _free_edges(plotter, np.concatenate([np.zeros((0, 3)), *(x.vertices for x in scene.items)]), edges))
+    every = np.concatenate([np.zeros((0, 3)), *(item.vertices for item in scene.items)])
+    add_halos(plotter, _free_edges(plotter, every, edges))
     add_labels(plotter, scene.labels, edges)
     return added
 

@@ -28,7 +28,7 @@ _OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ", HALO)
 _LABEL = 20  #: height of labels, in pixels
 _RIM = 2.0  #: width of a halo, in pixels
 #: Candidate positions of a label: angles from the outward direction, and distances from its point.
-_TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.7)
+_TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.35, 1.7)
 
 Box = tuple[Array, Array]
 

@@ -362,7 +362,8 @@ def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tm
         assert column.min() > 240
     few = np.asarray(Image.open(explanation.save(tmp_path / "few.png", most=2)).convert("RGB"))
     for picture, many in ((image.astype(np.uint8), 5), (few, 2)):
-        lines = np.flatnonzero((np.ptp(picture[:, 20:480], axis=(1, 2)) < 20) & (picture[:, 250, 0] < 230))  # below each row of panels
+        # below each row of panels
+        lines = np.flatnonzero((np.ptp(picture[:, 20:480], axis=(1, 2)) < 20) & (picture[:, 250, 0] < 230))
         assert len(lines) == -(-many // 2)
         for k in range(many):
             low, high = [0, *lines][k // 2], lines[k // 2]

@@ -62,7 +62,7 @@ def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
     drawing = drawing_of(report)
     (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["overlap volume"]]
     np.testing.assert_allclose([both.min(axis=0), both.max(axis=0)], box, atol=1e-9)
-    assert [label.text for label in drawing.labels] == ["0.4 mm"]  # at the arrow
+    assert [label.text for label in drawing.labels] == ["depth 0.4 mm"]  # at the arrow
     monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     lines = next(item for item in drawing_of(report).items if item.look == LINES).vertices
     np.testing.assert_allclose([lines.min(axis=0), lines.max(axis=0)], box, atol=1e-9)

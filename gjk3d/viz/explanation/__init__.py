@@ -180,7 +180,7 @@ class Explanation:
         Returns
         -------
         Window, Path or None
-            The window with ``.plotter``, ``.at`` and ``.go(step)``, the path of the saved picture, or None in a notebook.
+            The window with ``.plotter``, ``.at`` and ``.go(step)``, the path of the picture, or None in a notebook.
 
         Raises
         ------

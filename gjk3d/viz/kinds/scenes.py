@@ -253,8 +253,6 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0, up: str = "") 
     clash : int or str
         The clash to draw, given by its index in the list of open clashes (the worst first), by its id, or by the name
         of a part.
-    up : {"", "x", "y", "z"}
-        The axis that points up. The default is y for glTF, and z for all other formats.
     """
     rows = [row for row in x.clashes if row.is_open] or list(x.clashes)
     parts = _parts(x)

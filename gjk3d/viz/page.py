@@ -158,11 +158,11 @@ def _moved(result: Distance, share: float) -> Distance:
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     more = ", where the search stopped" if result.upper == np.inf else ""
     low, high = float(result.lower), float(result.upper)
-    measured = ("Distance", format_bounds(low, high, 12, unit) + more)
+    measured = ("Distance", format_bounds(low, high, 9, unit) + more)
     if low < 0.0:
-        measured = ("Signed distance", f"{format_bounds(low, high, 12, unit)}, negative in overlap")
+        measured = ("Signed distance", f"{format_bounds(low, high, 9, unit)}, negative in overlap")
     if result.status == Status.OVERLAPPING and result.depth > 0.0:
-        measured = ("Depth", format_depth(low, high, 12, unit))
+        measured = ("Depth", format_depth(low, high, 9, unit))
         low, high = max(-high, 0.0), -low
     rows = [
         ("Status", result.status.name.lower()),

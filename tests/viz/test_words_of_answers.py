@@ -126,11 +126,11 @@ def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
         rows = dict(page._rows(result, None))
         if "Depth" in rows:
             lower, upper = max(-result.upper, 0.0), -result.lower
-            holds(rows["Depth"], lower, upper, 12, 0)
+            holds(rows["Depth"], lower, upper, 9, 0)
         else:
             lower, upper = result.lower, result.upper
             words = rows["Signed distance" if lower < 0.0 else "Distance"]
-            holds(words.partition(",")[0].partition(":")[0], lower, upper, 12)
+            holds(words.partition(",")[0].partition(":")[0], lower, upper, 9)
         assert lower == -inf or Fraction(rows[sentences.LOWER]) <= Fraction(float(lower))
         assert upper == inf or Fraction(rows[sentences.UPPER]) >= Fraction(float(upper))
         if sentences.TO_PART in rows and np.isfinite(result.lower):

@@ -15,12 +15,12 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2078, 15),
+    "gjk3d": (2097, 15),
     "_kernels": (4097, 18),
     "bodies": (17151, 48),
     "broad": (685, 4),
     "clash": (9425, 35),
-    "cli": (4024, 18),
+    "cli": (4026, 18),
     "compat": (1155, 5),
     "convex": (1008, 7),
     "engine": (993, 6),
@@ -33,7 +33,7 @@ BUDGET = {
     "robot": (15056, 40),
     "scene": (2889, 8),
     "shapes": (3492, 13),
-    "viz": (6476, 25),
+    "viz": (6599, 25),
 }
 
 

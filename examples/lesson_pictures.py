@@ -52,8 +52,8 @@ def draw(plotter, items, **options):
 def label(plotter, points, words):
     """Write words next to points."""
     plotter.add_point_labels(
-        np.asarray(points, float), words, font_size=16, shape_color="white", shape_opacity=0.75, show_points=False,
-        always_visible=True, reset_camera=False,
+        np.asarray(points, float), words, font_size=16, shape=None, shadow=True, show_points=False, always_visible=True,
+        reset_camera=False,
     )  # fmt: skip
 
 

@@ -209,6 +209,25 @@ def format_gap(lower: Any, upper: Any, digits: int = 6, unit: str | None = None)
     return format_bounds(lower, upper, digits, unit)
 
 
+def format_distance(lower: Any, upper: Any, digits: int = 6, unit: str | None = None, *, rounding: float = 0.0) -> str:
+    """Return the bounds of a signed distance as text: "distance ..", "depth ..", or both if they contain 0.
+
+    Examples
+    --------
+    >>> from gjk3d.wording import format_distance
+    >>> format_distance(0.5, 0.5), format_distance(-0.5, -0.25), format_distance(-4, 3.16228)
+    ('distance 0.5', 'depth 0.25 to 0.5', 'depth ≤ 4 or distance ≤ 3.17')
+    """
+    if isfinite(lower) and lower < -rounding:
+        if upper < -rounding:
+            return f"depth {format_bounds(-upper, -lower, digits, unit)}"
+        if upper <= rounding:
+            return f"depth ≤ {with_unit(above(-lower, digits), unit)}"
+        deep, far = (with_unit(above(value, min(digits, _ROUND_ZERO)), unit) for value in (-lower, upper))
+        return f"depth ≤ {deep} or distance ≤ {far}"
+    return f"distance {format_bounds(lower, upper, digits, unit, rounding=rounding)}"
+
+
 def format_time(lower: Any, upper: Any, digits: int = 6) -> str:
     """Return the time of an event as text: "at .." or "within .. to ..", see `format_bounds`."""
     words = format_bounds(lower, upper, digits)

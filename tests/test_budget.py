@@ -15,12 +15,12 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2076, 15),
+    "gjk3d": (2095, 15),
     "_kernels": (4091, 18),
     "bodies": (17250, 48),
     "broad": (680, 4),
-    "clash": (9411, 34),
-    "cli": (4012, 18),
+    "clash": (9415, 34),
+    "cli": (4020, 18),
     "compat": (1150, 5),
     "convex": (1006, 7),
     "engine": (984, 6),
@@ -33,7 +33,7 @@ BUDGET = {
     "robot": (15220, 40),
     "scene": (2874, 8),
     "shapes": (3500, 13),
-    "viz": (6648, 26),
+    "viz": (6791, 26),
 }
 
 

@@ -45,7 +45,6 @@ from gjk3d.clash.report.wording import (
     when,
 )
 from gjk3d.clash.triage import Triage
-from gjk3d.errors import ShapeError
 from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
@@ -95,8 +94,6 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "",
     ...     gk.clash.page.write_page(gk.clash.Report(), pathlib.Path(folder) / "report.html").name
     'report.html'
     """
-    if up not in ("", "x", "y", "z"):
-        raise ShapeError(f"up is {up!r:.80}, expected '', 'x', 'y' or 'z'")
     worst = report.clashes[:MAX_ROWS]
     files = {name: file for c in worst for name, file in ((c.a, c.a_file), (c.b, c.b_file)) if name}
     files |= {part.name: part.file for part in report.parts}
@@ -106,7 +103,7 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "",
     explained = [cause for cause in report.causes or causes(report.clashes) if cause.part in names]
     packed = pack(shown, names, explained, factor * frame.size, MAX_ROWS)
     scene = packed.index | _data(shown, names, files, frame)
-    scene["up"] = [float(axis == up) for axis in "xyz"] if up else upward(report)
+    scene["up"] = upward(report, up)
     scene |= {"center": (factor * frame.center).tolist(), "size": factor * frame.size, "served": token}
     room = MAX_BYTES - _SPARE - _PART * len(names) - _PLACE * packed.count
     room -= len(to_json(scene)) + sum(map(len, packed.blocks))

@@ -114,7 +114,8 @@ def clash(
     html
         Write a page with the table and the parts in 3D for any browser. It works offline.
     up
-        The axis that points up in the picture of --html. The default is y for GLB, and z for all other formats.
+        The axis that points up in the pictures of --html and --bcf. The default is y for GLB, and z for all other
+        formats.
     bcf
         Write a BCF 2.1 file with a topic and a camera for each finding, for viewers of building models.
     bcf_kinds
@@ -150,8 +151,8 @@ def clash(
     for option in (["--section"] if section else []) + (["--bcf-kinds"] if bcf_kinds is not None else []):
         if bcf is None:
             raise UsageError(f"{option} needs a BCF file. Name it with --bcf.")
-    if up is not None and html is None:
-        raise UsageError("--up needs a page. Name it with --html.")
+    if up is not None and html is None and bcf is None:
+        raise UsageError("--up needs a page or a BCF file. Name it with --html or --bcf.")
     topics = kinds_of(bcf_kinds, "--bcf-kinds", _FATAL[fail_on])
     with unbroken():
         from gjk3d.clash import Assembly, check, read_rules, read_triage
@@ -215,7 +216,7 @@ def clash(
         if html is not None:
             write_page(report, html, up=up or "")
         if bcf is not None:
-            to_bcf(report, bcf, section=section, kinds=topics)
+            to_bcf(report, bcf, section=section, kinds=topics, up=up or "")
     for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")

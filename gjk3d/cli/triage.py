@@ -34,6 +34,7 @@ def triage(
     bcf: Path | None = None,
     section: Annotated[bool, Parameter(name=["--section", "--section-plane"], negative=())] = False,
     bcf_kinds: str | None = None,
+    up: Literal["x", "y", "z"] | None = None,
     pictures: int = 20,
 ) -> None:
     """Merge the decisions of several people about the findings of a report, by finding and time.
@@ -53,6 +54,8 @@ def triage(
         Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     bcf_kinds
         The kinds of findings in --bcf, for example hard,contained. By default all kinds but touch.
+    up
+        The axis that points up in the pictures of --bcf. The default is y for GLB, and z for all other formats.
     pictures
         The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
     """
@@ -83,20 +86,20 @@ def triage(
     print_line(", ".join(summary) if merged.issues else "no decisions")
     if bcf is not None:
         checked.triage = merged
-        _write_bcf(checked, bcf, pictures, section, kinds)
+        _write_bcf(checked, bcf, pictures, section, kinds, up or "")
         note(bcf, "wrote")
 
 
-def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tuple[str, ...]) -> None:
+def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tuple[str, ...], up: str) -> None:
     from gjk3d.clash.formats import to_bcf
     from gjk3d.errors import RenderingUnavailableError
 
     try:
-        pictures = snapshots(report, most, kinds)
+        pictures = snapshots(report, most, kinds, up)
     except (RenderingUnavailableError, ImportError) as error:
         note(f"{path} has no pictures: {error}")
         pictures = None
-    to_bcf(report, path, snapshot=pictures, section=section, kinds=kinds)
+    to_bcf(report, path, snapshot=pictures, section=section, kinds=kinds, up=up)
 
 
 def serve(
@@ -202,7 +205,9 @@ def _bounds(box: object) -> object:
 _SIZE = (800, 600)
 
 
-def snapshots(report: Report, most: int = 100, kinds: Collection[str] = ()) -> Callable[[Clash], bytes | None]:
+def snapshots(
+    report: Report, most: int = 100, kinds: Collection[str] = (), up: str = ""
+) -> Callable[[Clash], bytes | None]:
     """Return a function that draws the worst findings of a report. See `gjk3d.clash.formats.to_bcf`.
 
     The ``most`` worst open findings of the kinds have a picture. The default are all kinds but touch. A report without
@@ -223,7 +228,9 @@ def snapshots(report: Report, most: int = 100, kinds: Collection[str] = ()) -> C
     from gjk3d.clash.detection.clashes import COUNTED
     from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
     from gjk3d.viz.image_files import check_rendering, palette, shot
-    from gjk3d.viz.picture import new_plotter, plot
+    from gjk3d.viz.kinds import drawing_of
+    from gjk3d.viz.paint import paint
+    from gjk3d.viz.picture import new_plotter
 
     opened = (clash for clash in report.clashes if clash.is_open and clash.kind in (kinds or COUNTED) and clash.point)
     worst = [clash.id for clash in opened][:most]
@@ -236,7 +243,7 @@ def snapshots(report: Report, most: int = 100, kinds: Collection[str] = ()) -> C
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
-            image = shot(plot(report, plotter, clash=clash.id))
+            image = shot(paint(drawing_of(report, clash=clash.id, up=up), plotter))
             # 128 colours reduce the size to a third, and those of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
             image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)

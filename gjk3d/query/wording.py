@@ -10,7 +10,7 @@ from gjk3d.query.contact import Contact
 from gjk3d.query.time_of_impact import Impact, ImpactStatus
 from gjk3d.results import Axis, Distance, Status
 from gjk3d.units import symbol
-from gjk3d.wording import below, count, format_bounds, format_depth, format_time
+from gjk3d.wording import below, count, format_bounds, format_depth, format_distance, format_time
 
 
 def unit_of(result: Distance) -> str | None:
@@ -47,8 +47,8 @@ def translation_label(result: Distance) -> str:
 
 
 def proof(result: Distance, unit: str | None = None) -> str:
-    """Return the proven bounds as text."""
-    return f"proven: distance {format_bounds(result.lower, result.upper, 7, unit or unit_of(result))}"
+    """Return the proven bounds of the distance or the depth as text."""
+    return f"proven: {format_distance(result.lower, result.upper, unit=unit or unit_of(result))}"
 
 
 def contact_words(x: Contact[Any]) -> str:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from gjk3d.errors import FileError, RenderingUnavailableError
-from gjk3d.viz.words import extent, unescaped
+from gjk3d.viz.words import HALO, extent, unescaped
 
 if TYPE_CHECKING:
     import pyvista
@@ -212,6 +212,7 @@ class Words(NamedTuple):
     panel: tuple[float, float, float, float]  #: left, top, width and height of the panel that clips the text
     box: tuple[float, float, float, float]  #: left, top, width and height of the background
     behind: tuple[str, float]  #: colour and opacity of the background
+    halo: str  #: colour of a line around the letters, empty without one
 
 
 @contextmanager
@@ -220,19 +221,23 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
     from vtkmodules.vtkRenderingCore import vtkTextActor
 
     actors = [
-        (renderer, actor)
+        (renderer, name, actor)
         for renderer in plotter.renderers
-        for actor in renderer.actors.values()
+        for name, actor in renderer.actors.items()
         if isinstance(actor, vtkTextActor) and actor.GetVisibility() and (actor.GetInput() or "").strip()
         if _is_plain(actor)
     ]
-    words = [_words(renderer, actor, plotter.window_size) for renderer, actor in actors]
-    for _, actor in actors:
+    words = [
+        _words(renderer, actor, renderer.actors.get(f"{HALO}{name} 0"), plotter.window_size)
+        for renderer, name, actor in actors
+        if not name.startswith(HALO)
+    ]
+    for *_, actor in actors:
         actor.VisibilityOff()
     try:
         yield words
     finally:
-        for _, actor in actors:
+        for *_, actor in actors:
             actor.VisibilityOn()
         plotter.render()
 
@@ -255,7 +260,7 @@ def _is_plain(actor: Any) -> bool:
     return letters and not any(special) and style.GetFontFamilyAsString() == "Arial"
 
 
-def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
+def _words(renderer: Any, actor: Any, halo: Any, window: tuple[int, int]) -> Words:
     import pyvista
 
     style, text = actor.GetTextProperty(), actor.GetInput()
@@ -283,6 +288,7 @@ def _words(renderer: Any, actor: Any, window: tuple[int, int]) -> Words:
         (begin, window[1] - base - up, across, up),
         (x + left, bottom - tall, wide, tall),
         (str(pyvista.Color(style.GetBackgroundColor()).hex_rgb), style.GetBackgroundOpacity()),
+        "" if halo is None else str(pyvista.Color(halo.GetTextProperty().GetColor()).hex_rgb),
     )
 
 
@@ -310,10 +316,11 @@ def _svg(image: Image.Image, words: list[Words], window: tuple[int, int]) -> str
             f'<rect {_place(block.box)} fill="{color}" fill-opacity="{opacity:g}"/>',
         ]
         for text, left, low, long in block.rows:
+            rim = f'stroke="{block.halo}" stroke-width="4" paint-order="stroke" ' if block.halo else ""
             fit = "" if long is None else f' textLength="{long:g}" lengthAdjust="spacingAndGlyphs"'
             lines += [
                 f'<text x="{left:g}" y="{low:.5g}" font-family="Helvetica, Arial, sans-serif" font-size="{block.size}" '
-                f'fill="{ink}" fill-opacity="{strength:g}" xml:space="preserve"{fit}>{escape(text)}</text>'
+                f'fill="{ink}" fill-opacity="{strength:g}" {rim}xml:space="preserve"{fit}>{escape(text)}</text>'
             ] * bool(text.strip())
         lines.append("</svg>")
     return "\n".join([*lines, "</svg>\n"])
@@ -329,6 +336,7 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
 
     settings = rc_context({"pdf.fonttype": 42, "text.usetex": False, "font.family": "DejaVu Sans"})
     with _SETTINGS, settings, warnings.catch_warnings():
@@ -349,6 +357,8 @@ def _write_pdf(image: Image.Image, words: list[Words], window: tuple[int, int], 
             for row, left, low, long in block.rows:
                 text = page.text(left / wide, 1.0 - low / tall, row, size=block.size, color=ink, parse_math=False)
                 text.set(alpha=strength, va="baseline", clip_on=True)
+                if block.halo:
+                    text.set_path_effects([withStroke(linewidth=4.0, foreground=block.halo)])
                 text.set_clip_path(panel)
                 if long is not None:
                     text.set_fontsize(block.size * long / max(text.get_window_extent().width, 1.0))

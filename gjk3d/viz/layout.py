@@ -128,7 +128,7 @@ def ready(items: list[Item], center: Array, size: float) -> list[Item]:
             every = item.vertices.reshape(item.copies, -1, 3)
             first, last, form = every[:, 0], every[:, -1], MODEL
             if item.slab is not None:
-                solid, form = slab(first[0], last[0] - first[0], center, 2.5 * size, item.slab), BODY
+                solid, form = slab(first[0], last[0] - first[0], center, 1.4 * size, item.slab), BODY
             else:
                 solid = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
             item = replace(item, vertices=solid[0], faces=solid[1], look=form)

@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from gjk3d.errors import RenderingUnavailableError
-from gjk3d.viz.drawing import Drawing
+from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
+from gjk3d.viz.drawing import Drawing, darker
+from gjk3d.viz.image_files import palette
 
 #: Greatest number of bytes of an output with all its formats.
 MOST = 990_000
 #: Width in pixels of a still, and of a smaller still that leaves room for a large page.
 WIDTHS = (800, 480)
-_COLORS = 128
+_COLORS = 256
 
 #: The page is compressed, since three.js alone takes more than half of the limit of an output. Base64 data is stored as
 #: bytes, and equal data only once, since the triangles of ghosts are too far apart for gzip. In the text, the number of
@@ -118,11 +120,13 @@ def _bytes(image: Any, kind: str, **options: Any) -> str:
 
 
 def _png(image: Any) -> str:
-    # quantised by octree, since the median cut loses the colours of small items such as arrows
+    # the median cut gives the gradient of the background enough colours, but loses those of small items such as arrows
     from PIL import Image
 
-    method = Image.Quantize.FASTOCTREE
-    return _bytes(image.quantize(_COLORS, method=method, dither=Image.Dither.NONE), "PNG", optimize=True)
+    small = (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION)
+    fixed = [darker(color, share) for color in small for share in (1.0, 0.85, 0.7)]
+    colors = palette([image], (*fixed, "#ffffff"), _COLORS)
+    return _bytes(image.quantize(palette=colors, dither=Image.Dither.NONE), "PNG", optimize=True)
 
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:

@@ -157,15 +157,18 @@ def _moved(result: Distance, share: float) -> Distance:
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     more = ", where the search stopped" if result.upper == np.inf else ""
-    more = ", negative in overlap" if result.lower < 0.0 else more
-    measured = ("Distance", format_bounds(result.lower, result.upper, 12, unit) + more)
+    low, high = float(result.lower), float(result.upper)
+    measured = ("Distance", format_bounds(low, high, 9, unit) + more)
+    if low < 0.0:
+        measured = ("Signed distance", f"{format_bounds(low, high, 9, unit)}, negative in overlap")
     if result.status == Status.OVERLAPPING and result.depth > 0.0:
-        measured = ("Depth", format_depth(result.lower, result.upper, 12, unit))
+        measured = ("Depth", format_depth(low, high, 9, unit))
+        low, high = max(-high, 0.0), -low
     rows = [
         ("Status", result.status.name.lower()),
         measured,
-        ("Proven at least", below(result.lower, _EVERY)),
-        ("Proven at most", above(result.upper, _EVERY) if np.isfinite(result.upper) else "not bounded"),
+        ("Proven at least", below(low, _EVERY) if np.isfinite(low) else "not bounded"),
+        ("Proven at most", above(high, _EVERY) if np.isfinite(high) else "not bounded"),
     ]
     if not result.tight:
         rows.append(("", "a wider interval than usual, which contains the true value"))

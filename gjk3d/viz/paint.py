@@ -18,7 +18,7 @@ from gjk3d.viz.colors import INK, SEPARATION
 from gjk3d.viz.drawing import BODY, DOTS, FIELD, LINES, MARK, MODEL, PART, TRANSPARENT, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import is_sheet, shade
-from gjk3d.viz.words import LINE, Box, add_edges, add_labels, panel_size, unveil, write
+from gjk3d.viz.words import LINE, Box, add_edges, add_halos, add_labels, panel_size, write
 
 if TYPE_CHECKING:
     import pyvista
@@ -100,7 +100,8 @@ def _paint(plotter: pyvista.Plotter, drawing: Drawing, scene: Drawing, retained:
         center, radius = scene.ball
         points = scene.framed
         make_room(plotter, points[np.linalg.norm(points - center, axis=1) <= 1.001 * radius], edges)
-    unveil(plotter, _free_edges(plotter, np.concatenate([np.zeros((0, 3)), *(x.vertices for x in scene.items)]), edges))
+    every = np.concatenate([np.zeros((0, 3)), *(item.vertices for item in scene.items)])
+    add_halos(plotter, _free_edges(plotter, every, edges))
     add_labels(plotter, scene.labels, edges)
     return added
 

@@ -23,12 +23,12 @@ from gjk3d.shapes.surfaces import sphere
 from gjk3d.typing import Array, Row
 from gjk3d.viz import triangles
 from gjk3d.viz.colors import INK
-from gjk3d.viz.drawing import MARK, Drawing, Style
+from gjk3d.viz.drawing import MARK, Drawing, Style, ball_of
 from gjk3d.viz.kinds.robots import HIT, add_things, labels_of, parts_of, slider_range, words_for
 from gjk3d.viz.layout import placed, ready
 from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.webpage import color_key, to_base64
-from gjk3d.wording import format_vector
+from gjk3d.wording import count, format_vector
 
 #: Greatest number of points of a convex piece. Of more points, the farthest in this number of directions are used.
 _FILES = ("robot.css", "vectors.js", "support.js", "simplex.js", "gjk.js", "robot.js")
@@ -37,6 +37,8 @@ _MOST_BLOCKS = 64  #: boxes that stand for a cloud
 _CORNERS = np.array([[k & 1, k & 2, k & 4] for k in range(8)], dtype=bool)  #: whether a corner is high, by axis
 #: Level of the tree of a non-convex mesh whose boxes are its pieces.
 _LEVEL = 5
+#: Greatest number of pieces of a body, and of pairs of pieces that the page compares.
+_MOST_PIECES, _MOST_ROWS = 64, 20_000
 #: Segments of a full turn of curved pieces.
 _SIDES = 24
 
@@ -118,7 +120,7 @@ def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: 
         "q": start.tolist(), "turning": turning, "parent": chain.parent.tolist(), "kind": chain.kind.tolist(),
         "axis": chain.axis.tolist(), "origin": chain.origin.reshape(-1, 16).tolist(), "source": chain.source.tolist(),
         "multiplier": chain.multiplier.tolist(), "offset": chain.offset.tolist(), "center": center.tolist(),
-        "size": size, "hit": HIT, "ink": INK, "pieces": [], "pairs": [], "ends": None,
+        "size": size, "hit": HIT, "ink": INK, "pieces": [], "pairs": [], "ends": None, "note": "",
     }  # fmt: skip
     if not isinstance(x, Checker) or state is None:
         return data
@@ -129,10 +131,18 @@ def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: 
     bodies = [(robot.links[body.link], body.link, body.shape, body.pose) for body in robot.bodies]
     bodies += [(name, robot.link_number(link), x.shape(name), x.pose(name)) for name, link in x.attached.items()]
     bodies += [(name, -1, x.shape(name), x.pose(name)) for name in x.objects]
+    pieces: dict[str, list[dict[str, Any]]] = {}
     for name, link, shape, pose in bodies:
         if name in used:
-            data["pieces"] += [{"name": name, "link": link, **piece} for piece in _pieces(shape, pose)]
-    data["pairs"] = [[*pair, margin] for pair, margin in margins.items()]
+            more = [{"name": name, "link": link} | piece for piece in _pieces(shape, pose)]
+            pieces[name] = pieces.get(name, []) + more
+    limited, pairs, data["note"] = _limited(pieces, list(margins), robot.link_poses(start))
+    data["pieces"] = [
+        piece | ({"points": to_base64(piece["points"], "<f4")} if "points" in piece else {})
+        for group in limited.values()
+        for piece in group
+    ]
+    data["pairs"] = [[*pair, margins[pair]] for pair in pairs]
     if state.closest is not None and np.isfinite(state.distance):
         data["ends"] = [((point - center) / size).tolist() for point in state.points]
     return data
@@ -162,4 +172,62 @@ def _pieces(shape: Any, pose: Any) -> list[dict[str, Any]]:
     else:
         surface = shape if isinstance(shape, Mesh) else Mesh(*triangles.surface_of(shape, _SIDES))
         sets = list(boxes_at(surface, _LEVEL))
-    return [{"points": to_base64(placed(points, (), pose).vertices, "<f4"), "radius": radius} for points in sets]
+    return [{"points": placed(points, (), pose).vertices, "radius": radius} for points in sets]
+
+
+Pieces = dict[str, list[dict[str, Any]]]
+
+
+def _limited(pieces: Pieces, pairs: list[tuple[str, str]], poses: Array) -> tuple[Pieces, list[tuple[str, str]], str]:
+    """Return pieces and pairs that a page compares in time, and a text about what it simplifies.
+
+    Neighbouring pieces of a body are replaced by the box around them. If there are still too many pairs, the nearest
+    ones at the start remain.
+    """
+    most, few = _MOST_PIECES, pieces
+    while most:
+        few = {name: _boxed(group, most) for name, group in pieces.items()}
+        if sum(len(few[a]) * len(few[b]) for a, b in pairs) <= _MOST_ROWS:
+            break
+        most //= 2
+    simpler = sum(len(few[name]) < len(group) for name, group in pieces.items())
+    notes = [f"boxes for the pieces of {count(simpler, 'shape')}"] if simpler else []
+    balls = {name: _balls(group, poses) for name, group in few.items()}
+    near = sorted(pairs, key=lambda pair: _least_gap(*(balls[name] for name in pair)))
+    sizes = np.cumsum([len(few[a]) * len(few[b]) for a, b in near])
+    kept = set(near[: max(1, int(np.searchsorted(sizes, _MOST_ROWS, side="right")))])
+    if len(kept) < len(pairs):
+        notes.append(f"only the {len(kept):,} pairs of {len(pairs):,} that are nearest at the start")
+    return few, [pair for pair in pairs if pair in kept], ", ".join(notes)
+
+
+def _boxed(group: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Return at most ``most`` pieces of a body, and its half-spaces. Boxes replace neighbours."""
+    planes, solids = [piece for piece in group if "plane" in piece], [piece for piece in group if "points" in piece]
+    if len(solids) <= most:
+        return group
+    middles = np.array([piece["points"].mean(axis=0) for piece in solids])
+    boxes = []
+    for near in np.array_split(morton_order(middles), most):
+        low = np.min([solids[k]["points"].min(axis=0) - solids[k]["radius"] for k in near], axis=0)
+        high = np.max([solids[k]["points"].max(axis=0) + solids[k]["radius"] for k in near], axis=0)
+        boxes.append(solids[near[0]] | {"points": np.where(_CORNERS, high, low), "radius": 0.0})
+    return planes + boxes
+
+
+def _balls(group: list[dict[str, Any]], poses: Array) -> Array:
+    """Return balls (n, 4) around the pieces of a body, with infinite radii for half-spaces."""
+    balls = np.full((len(group), 4), np.inf)
+    for row, piece in zip(balls, group, strict=True):
+        if "points" in piece:
+            pose = np.eye(4) if piece["link"] < 0 else poses[piece["link"]]
+            center, radius = ball_of(placed(piece["points"], (), pose).vertices)
+            row[:] = *center, radius + piece["radius"]
+    return balls
+
+
+def _least_gap(a: Array, b: Array) -> float:
+    if np.isinf(a).any() or np.isinf(b).any():
+        return -np.inf  # half-spaces are always compared
+    gaps = np.linalg.norm(a[:, None, :3] - b[None, :, :3], axis=2) - a[:, None, 3] - b[None, :, 3]
+    return float(gaps.min())

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.topology import edges_of, merged_places
 from gjk3d.errors import Gjk3dError
 from gjk3d.geometry.components import connected
@@ -28,6 +29,7 @@ MAX_FACES = 150_000
 MOST_BALLS = 1500
 #: Segments of each of many balls: the fewest for which neighbouring faces are shaded smoothly, without edges.
 _SMALL = 22
+_MANY_PARTS = 50  #: greatest number of parts of a compound with fine curved surfaces
 #: Corners of a box, with the last axis fastest, and its faces.
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
@@ -55,6 +57,8 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
         if hasattr(x, "vertices") and hasattr(x, "faces"):
             return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
         raise TypeError(f"the object is {kind_of(x)}, expected a shape, a Mesh, a Surface or PolyData")
+    if isinstance(x, Compound) and len(x.parts) > _MANY_PARTS:
+        resolution = min(resolution, _SMALL)
     try:
         surface = x.surface(resolution)
         if len(surface.faces) > MAX_FACES and hasattr(x, "support"):

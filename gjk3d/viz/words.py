@@ -23,10 +23,12 @@ _MOST_ROWS = 12
 _EDGE, _FOOT = 14, 0.016
 #: Spacing of broken lines, in units of the spacing of the font, which is too small.
 _SPACING = 1.3
-_OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ")
+HALO = "gjk3d halo "  #: the names of the actors of a halo begin with it
+_OURS = ("gjk3d line ", "gjk3d key ", "gjk3d chip ", "gjk3d label ", HALO)
 _LABEL = 20  #: height of labels, in pixels
+_RIM = 2.0  #: width of a halo, in pixels
 #: Candidate positions of a label: angles from the outward direction, and distances from its point.
-_TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.7)
+_TURNS, _FAR = (0.0, 0.6, -0.6, 1.2, -1.2, 2.0, -2.0, 3.1), (1.0, 1.35, 1.7)
 
 Box = tuple[Array, Array]
 
@@ -56,6 +58,8 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
     edge, side = _EDGE * scale_of(plotter) / wide, _KEY * scale_of(plotter)  # side of a chip with its margin
     top, low, across, aside = 0.99, _FOOT, 0.0, 0.0
     for row, line in enumerate(drawing.words[:_MOST_ROWS]):
+        if not line:
+            continue  # the caption has no head
         size, color = (LINE, drawing.ink) if row else (_HEAD, head or drawing.ink)
         long, high = write(plotter, line, (edge, top), size, f"gjk3d line {row}", color, above=False)
         top, across = top - 0.004 - high, max(across, edge + long)
@@ -68,12 +72,33 @@ def add_edges(plotter: pyvista.Plotter, drawing: Drawing, head: str | None = Non
     return [(np.array([0.0, top]), np.array([across, 1.0])), (np.zeros(2), np.array([aside, low]))]
 
 
-def unveil(plotter: pyvista.Plotter, free: list[bool]) -> None:
-    """Remove the light background of the captions, or the legend, if its entry in ``free`` is True."""
-    for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True):
-        for name, actor in plotter.renderer.actors.items():
-            if is_free and name.startswith(prefix):
-                actor.prop.background_opacity = 0.0
+def add_halos(plotter: pyvista.Plotter, free: list[bool]) -> None:
+    """Add a halo to the captions and to the legend if a body is behind them."""
+    over = tuple(prefix for is_free, prefix in zip(free, ("gjk3d line ", "gjk3d key "), strict=True) if not is_free)
+    for name, actor in [(name, actor) for name, actor in plotter.renderer.actors.items() if name.startswith(over)]:
+        _add_halo(plotter, actor, name)
+
+
+def _add_halo(plotter: pyvista.Plotter, actor: Any, name: str) -> None:
+    """Add copies of a text around it, in white for dark letters and in black for light ones."""
+    from vtkmodules.vtkRenderingCore import vtkTextActor
+
+    font, color, place = actor.GetTextProperty(), [0.0, 0.0, 0.0], actor.GetPositionCoordinate()
+    font.GetShadowColor(color)
+    pixel = np.ones(2) if place.GetCoordinateSystemAsString() == "Viewport" else 1.0 / np.array(panel_size(plotter))
+    for k, angle in enumerate(np.arange(8) * np.pi / 4.0):
+        copy = vtkTextActor()
+        copy.GetTextProperty().ShallowCopy(font)
+        copy.GetTextProperty().SetColor(color)
+        copy.SetInput(actor.GetInput())
+        x, y = np.array(place.GetValue()[:2]) + _RIM * pixel * (np.cos(angle), np.sin(angle))
+        at = copy.GetPositionCoordinate()
+        at.SetCoordinateSystem(place.GetCoordinateSystem())
+        at.SetReferenceCoordinate(place.GetReferenceCoordinate())
+        at.SetValue(x, y, 0.0)
+        plotter.add_actor(copy, name=f"{HALO}{name} {k}", reset_camera=False, render=False, pickable=False)
+    plotter.renderer.remove_actor(name, reset_camera=False, render=False)
+    plotter.add_actor(actor, name=name, reset_camera=False, render=False, pickable=False)  # the last one is in front
 
 
 def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) -> None:
@@ -91,8 +116,6 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         font = actor.GetTextProperty()
         font.SetFontSize(round(_LABEL * scale_of(plotter)))
         font.SetColor(pyvista.Color(label.color).float_rgb)
-        font.SetBackgroundColor(1.0, 1.0, 1.0)
-        font.SetBackgroundOpacity(0.85)
         actor.SetInput(_escaped(label.text))
         size = np.array(_extent(font, actor.GetInput()), dtype=np.float64)
         # a point behind the camera, or far outside the picture, keeps its label outside
@@ -108,6 +131,7 @@ def add_labels(plotter: pyvista.Plotter, labels: list[Label], edges: list[Box]) 
         x, y = (low - spot).tolist()
         place.SetValue(x, y, 0.0)
         plotter.add_actor(actor, name=f"gjk3d label {row}", reset_camera=False, render=False, pickable=False)
+        _add_halo(plotter, actor, f"gjk3d label {row}")
 
 
 def _pixel(plotter: pyvista.Plotter, point: Array) -> Array:
@@ -150,7 +174,6 @@ def write(
     written = plotter.add_text("", position=place, viewport=True, color=color, name=name, render=False)
     written.prop.font_size = round(size * scale_of(plotter))
     written.prop.SetLineSpacing(_SPACING)
-    written.prop.background_color, written.prop.background_opacity = "white", 0.55  # readable over a body
     written.input, high = _broken(_escaped(text), written.prop, (1.0 - place[0] - 0.01) * wide)
     if not above:
         written.position = (place[0], place[1] - high / tall)

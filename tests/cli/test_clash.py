@@ -173,6 +173,9 @@ def test_a_bcf_file_is_written_beside_the_result(run, boxes, tmp_path):
     refused = run("clash", *boxes, "--section")
     assert refused.code == 2
     assert_names(refused.err, "--section", "--bcf")
+    refused = run("clash", *boxes, "--up", "z")
+    assert refused.code == 2
+    assert_names(refused.err, "--up", "--html", "--bcf")
     assert run("clash", *boxes, "--bcf", tmp_path / "report.zip").code == 2
 
 

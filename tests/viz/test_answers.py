@@ -393,8 +393,8 @@ def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls(
     drawing = drawing_of(result, unit="mm")
     (label,) = drawing.labels
     np.testing.assert_allclose(label.point, (result.point_a + result.point_b) / 2)
-    assert label.text == "0.5 mm"
-    assert drawing.words == [sentences.OVERLAPPING.format("0.5 mm"), sentences.PROVEN.format("-0.5 mm")]
+    assert label.text == "depth 0.5 mm"
+    assert drawing.words == [sentences.OVERLAPPING.format("0.5 mm"), sentences.PROVEN_DEPTH.format("0.5 mm")]
     plotter = gk.viz.plot(result, off_screen=True, unit="mm", up=(0, 1, 0))
     arrow = np.array([words._pixel(plotter, point) for point in label.free])
     (actor,) = [a for name, a in plotter.renderer.actors.items() if name.startswith("gjk3d label")]

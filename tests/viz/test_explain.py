@@ -355,15 +355,21 @@ def test_the_animation_has_a_frame_a_step_and_takes_at_most_20_seconds(tmp_path)
 
 
 @pytest.mark.full
-def test_the_strip_has_a_row_a_step_and_nothing_is_cut_off(tmp_path):
+def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tmp_path):
     explanation = gk.viz.explain(text_distance(), **ABOVE)
     image = np.asarray(Image.open(explanation.save(tmp_path / "distance.png")).convert("RGB")).astype(int)
     assert image.shape[1] == 1000
     for column in (image[:, :4], image[:, -8:]):  # margins stay white
         assert column.min() > 240
-    few = explanation.save(tmp_path / "few.png", most=2)
-    rows = (image.shape[0] - Image.open(few).height) / 262
-    assert rows == len(explanation.steps) - 2
+    few = np.asarray(Image.open(explanation.save(tmp_path / "few.png", most=2)).convert("RGB"))
+    for picture, many in ((image.astype(np.uint8), 5), (few, 2)):
+        # below each row of panels
+        lines = np.flatnonzero((np.ptp(picture[:, 20:480], axis=(1, 2)) < 20) & (picture[:, 250, 0] < 230))
+        assert len(lines) == -(-many // 2)
+        for k in range(many):
+            low, high = [0, *lines][k // 2], lines[k // 2]
+            assert hued(picture[low:high, 500 * (k % 2) : 500 * (k % 2) + 490], "#E69F00").mean() > 0.005
+    assert image.shape[0] < 1500
 
 
 @pytest.mark.full
@@ -371,7 +377,7 @@ def test_names_stand_beside_their_points_inside_the_view_and_off_each_other():
     from gjk3d.viz.explanation.stage import Stage
 
     explained = gk.viz.explain(text_overlap(), **ABOVE)
-    stage = Stage(explained.steps, explained._scene, (1334, 400), True)
+    stage = Stage(explained.steps, explained._scene, (1334, 800))
     stage.shoot(3)
     renderer = stage.plotter.renderers[1]
     boxes = []
@@ -385,7 +391,7 @@ def test_names_stand_beside_their_points_inside_the_view_and_off_each_other():
             boxes.append((actor.GetInput(), low, low + size))
             assert np.linalg.norm(np.maximum(0, np.maximum(low - point, point - low - size))) < 40
             assert (low >= 0).all()
-            assert (low + size <= 400).all()
+            assert (low + size <= renderer.GetSize()).all()
     stage.plotter.close()
     assert {text for text, _, _ in boxes} >= {"origin", "w1", "w4", "w5", "w6"}
     for (one, low, high), (two, bottom, top) in combinations(boxes, 2):

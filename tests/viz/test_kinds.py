@@ -418,12 +418,27 @@ def test_a_picture_without_background_is_clear_where_nothing_is(tmp_path):
 
 
 @pytest.mark.full
-def test_text_has_no_box_behind_it_where_no_body_is(tmp_path):
+def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
     plotter = viz.plot(apart(), off_screen=True)
-    text = [actor for name, actor in plotter.renderer.actors.items() if name.startswith(("gjk3d line", "gjk3d key"))]
-    assert text
-    assert {actor.prop.background_opacity for actor in text} == {0.0}
+    names = [name for name in plotter.renderer.actors if name.startswith(("gjk3d line", "gjk3d key"))]
+    assert names
+    assert not any(name.startswith("gjk3d halo") for name in plotter.renderer.actors)
     plotter.close()
-    plotter = viz.plot(gk.Sphere(1), off_screen=True, focus=((0, 0, 0), 0.4))  # which fills the panel
-    assert plotter.renderer.actors["gjk3d line 0"].prop.background_opacity > 0.0
+    options = {"focus": ((0, 0, 0), 0.4)}  # the body fills the panel
+    plotter = viz.plot(gk.Sphere(1), off_screen=True, **options)
+    actors = plotter.renderer.actors
+    assert actors["gjk3d line 0"].prop.background_opacity == 0.0
+    halo = [actors[f"gjk3d halo gjk3d line 0 {k}"] for k in range(8)]
+    assert {actor.input for actor in halo} == {actors["gjk3d line 0"].input}
+    assert {actor.GetTextProperty().GetColor() for actor in halo} == {(1.0, 1.0, 1.0)}
+    image = plotter.screenshot(return_img=True)
+    left, low = actors["gjk3d line 0"].GetActualPositionCoordinate().GetComputedViewportValue(plotter.renderer)
+    around = image[-low - 30 : -low + 2, left : left + 60].reshape(-1, 3)
+    assert (around.min(axis=1) > 250).mean() > 0.1  # the halo
+    assert (around.max(axis=1) < 60).mean() > 0.02  # the letters on it
+    plotter.close()
+    viz.show(gk.Sphere(1), path=tmp_path / "over.svg", **options)
+    text = (tmp_path / "over.svg").read_text()
+    assert 'stroke="#ffffff"' in text
+    assert text.count("sphere") == text.count(">sphere")  # the copies are not in the file
     plotter.close()

@@ -62,7 +62,7 @@ def test_what_both_fill_is_drawn_or_the_box_round_it(report, monkeypatch):
     drawing = drawing_of(report)
     (both,) = [item.vertices for item in drawing.items if item.color == dict(drawing.keys)["overlap volume"]]
     np.testing.assert_allclose([both.min(axis=0), both.max(axis=0)], box, atol=1e-9)
-    assert [label.text for label in drawing.labels] == ["0.4 mm"]  # at the arrow
+    assert [label.text for label in drawing.labels] == ["depth 0.4 mm"]  # at the arrow
     monkeypatch.setattr("gjk3d.bodies.solids.available", lambda: False)
     lines = next(item for item in drawing_of(report).items if item.look == LINES).vertices
     np.testing.assert_allclose([lines.min(axis=0), lines.max(axis=0)], box, atol=1e-9)
@@ -141,5 +141,8 @@ def test_a_finding_is_in_the_middle_and_what_glb_calls_up_is_up(report, tmp_path
     middle = image[190:290, 270:370]
     assert share(middle, GREEN) + share(middle, np.array([214, 64, 143])) > 0.05  # of the pin, and what both fill
     plotter.close()
+    turned = camera_of(drawing_of(checked, up="z"))
+    assert turned.up.tolist() == [0, 0, 1]
+    assert turned.eye[2] > turned.center[2]
     assert camera_of(drawing_of(report)).up.tolist() == [0, 0, 1]
     np.testing.assert_allclose(camera_of(drawing_of(report)).center, (-1, 0, 0.3))

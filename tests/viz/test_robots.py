@@ -20,6 +20,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
 from gjk3d.robot.playback import along, path_frames
+from gjk3d.viz import robot_page
 from gjk3d.viz.drawing import LINES, MARK, Style
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.layout import camera_of
@@ -448,8 +449,44 @@ def test_the_page_of_a_robot_has_its_kinematics_and_pieces(checker, tmp_path):
 def test_pieces_of_a_body_that_is_not_convex_contain_it(rng):
     ring = gk.Mesh.from_trimesh(trimesh.creation.torus(1.0, 0.2))
     place = pose(1, 2, 3)
-    pieces = [np.frombuffer(base64.b64decode(piece["points"]), "<f4").reshape(-1, 3) for piece in _pieces(ring, place)]
+    pieces = [piece["points"] for piece in _pieces(ring, place)]
     boxes = np.array([(points.min(axis=0) - 1e-5, points.max(axis=0) + 1e-5) for points in pieces])
     vertices = ring.vertices + place[:3, 3]
     assert ((vertices[:, None] >= boxes[:, 0]) & (vertices[:, None] <= boxes[:, 1])).all(axis=2).any(axis=1).all()
     assert not ((place[:3, 3] >= boxes[:, 0]) & (place[:3, 3] <= boxes[:, 1])).all(axis=1).any()  # the hole is free
+
+
+def test_a_page_limits_the_pieces_and_the_pairs_that_it_compares_and_names_the_limits(
+    checker, tmp_path, rng, monkeypatch
+):
+    balls = gk.Compound([(gk.Sphere(0.1), pose(*rng.uniform(5, 9, 3))) for _ in range(500)])
+    robot = page_of(gk.robot.Checker(checker.robot, {"pile": balls}), tmp_path)
+    (pile,) = {len([piece for piece in robot["pieces"] if piece["name"] == "pile"])}
+    assert 1 < pile <= 64
+    assert "1 shape" in robot["note"]
+    boxes = [
+        np.frombuffer(base64.b64decode(piece["points"]), "<f4").reshape(-1, 3)
+        for piece in robot["pieces"]
+        if piece["name"] == "pile"
+    ]
+    for part, place in balls.parts:  # each ball is inside one of the boxes
+        center = place[:3, 3]
+        assert any(
+            (center - part.radius >= box.min(axis=0) - 1e-5).all()
+            and (center + part.radius <= box.max(axis=0) + 1e-5).all()
+            for box in boxes
+        )
+    monkeypatch.setattr(robot_page, "_MOST_ROWS", 100)
+    many = {f"ball_{k}": (gk.Sphere(0.05), pose(0.1 * k + 3, 0, 0)) for k in range(120)}
+    robot = page_of(gk.robot.Checker(checker.robot, many), tmp_path)
+    assert 50 < len(robot["pairs"]) <= 100
+    assert f"the {len(robot['pairs'])} pairs of" in robot["note"]
+    kept = {int(name[5:]) for pair in robot["pairs"] for name in pair[:2] if name.startswith("ball")}
+    assert min(kept) == 0
+    assert page_of(checker, tmp_path)["note"] == ""
+
+
+def page_of(checker, folder):
+    """Return what a page knows about a robot."""
+    text = viz.show(checker, path=folder / "robot.html").read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="scene">(.*?)</script>', text, re.DOTALL)[1])["robot"]

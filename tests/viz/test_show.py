@@ -227,7 +227,7 @@ def test_touching_undecided_and_beyond_are_said_in_words():
     assert verdict(deep(), "m").startswith("overlapping by 0.")
     far.upper = np.inf
     assert verdict(far, "mm") == sentences.APART.format(sentences.AT_LEAST.format(f"{below(far.lower)} mm"))
-    assert proof(far) == sentences.PROVEN.format(sentences.AT_LEAST.format(below(far.lower, 7)))
+    assert proof(far) == sentences.PROVEN.format(sentences.AT_LEAST.format(below(far.lower)))
     for result in (touch, far):
         image, plotter = picture(result)
         assert image.std() > 5.0

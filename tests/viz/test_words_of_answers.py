@@ -1,5 +1,6 @@
 """Words about real answers of every kind: what is read in `repr`, pictures and reports holds what is proven."""
 
+import re
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -28,6 +29,19 @@ def holds(words, lower, upper, digits, least=-inf):
     assert low <= exactly(lower) <= exactly(upper) <= high, words
 
 
+def holds_signed(words, lower, upper, digits):
+    """Check the words of a signed distance: a depth, a distance, or both."""
+    assert not re.search(r"[ ≤≥]-[\d.]", words), words
+    deep, _, far = words.rpartition(" or ")
+    if deep:
+        assert exactly(-lower) <= read(deep, digits, 0)[1]
+        assert exactly(upper) <= read(far, digits, 0)[1]
+    elif words.startswith("depth"):
+        holds(words, max(-upper, 0.0), -lower, digits, 0)
+    else:
+        holds(words, lower, upper, digits)
+
+
 def exactly(value):
     return Fraction(float(value)) if np.isfinite(value) else float(value)
 
@@ -39,7 +53,7 @@ def value_of(result):
 
 def check(result):
     holds(value_of(result), result.lower, result.upper, 9)
-    holds(proof(result).removeprefix("proven: "), result.lower, result.upper, 7)
+    holds_signed(proof(result).removeprefix("proven: "), result.lower, result.upper, 6)
     words = verdict(result)
     if words.startswith("apart by"):
         holds(words, result.lower, result.upper, 6)
@@ -111,12 +125,14 @@ def test_what_is_read_of_any_pair_holds_what_is_proven(a, b, place, scale, tol):
             holds(label.text, max(-result.upper, 0.0), -result.lower, 3, 0)
         rows = dict(page._rows(result, None))
         if "Depth" in rows:
-            holds(rows["Depth"], -result.upper, -result.lower, 12, 0)
+            lower, upper = max(-result.upper, 0.0), -result.lower
+            holds(rows["Depth"], lower, upper, 9, 0)
         else:
-            holds(rows["Distance"].partition(",")[0].partition(":")[0], result.lower, result.upper, 12)
-        assert Fraction(rows[sentences.LOWER]) <= Fraction(float(result.lower)) or result.lower == -inf
-        if np.isfinite(result.upper):
-            assert Fraction(rows[sentences.UPPER]) >= Fraction(float(result.upper))
+            lower, upper = result.lower, result.upper
+            words = rows["Signed distance" if lower < 0.0 else "Distance"]
+            holds(words.partition(",")[0].partition(":")[0], lower, upper, 9)
+        assert lower == -inf or Fraction(rows[sentences.LOWER]) <= Fraction(float(lower))
+        assert upper == inf or Fraction(rows[sentences.UPPER]) >= Fraction(float(upper))
         if sentences.TO_PART in rows and np.isfinite(result.lower):
             long = rows[sentences.TO_PART].rpartition("), ")[2].removesuffix(" long")
             assert read(long, 9)[1] >= exactly(-result.lower), (long, result.lower)

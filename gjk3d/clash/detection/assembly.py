@@ -180,8 +180,12 @@ class Assembly:
         )
 
 
-def upward(model: Assembly | Report) -> Vector:
-    """Return the up direction: y in glTF by its standard, and z in all other formats."""
+def upward(model: Assembly | Report, up: str = "") -> Vector:
+    """Return the up direction: the axis ``up``, or by default y in glTF by its standard, and z in other formats."""
+    if up not in ("", "x", "y", "z"):
+        raise ShapeError(f"up is {up!r:.80}, expected '', 'x', 'y' or 'z'")
+    if up:
+        return float(up == "x"), float(up == "y"), float(up == "z")
     suffixes = {Path(item.path).suffix.lower() for item in model.inputs}
     return (0.0, 1.0, 0.0) if suffixes and suffixes <= {".glb", ".gltf"} else (0.0, 0.0, 1.0)
 

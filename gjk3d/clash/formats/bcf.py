@@ -42,7 +42,7 @@ _ROOM = 1.3  #: the size of the picture relative to the sphere that must be visi
 Camera = tuple[Vector, Vector, Vector]
 
 
-def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | None:
+def looking_at(clash: Clash, report: Report, field_of_view: float, up_axis: str = "") -> Camera | None:
     """Return a camera that shows the point of a finding across its normal, or None for a finding without a point.
 
     The sizes of the finding's parts determine the distance of the camera. ``field_of_view`` is the whole angle in
@@ -55,7 +55,7 @@ def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | N
     size = min(sizes, default=1.0)  # the smaller part
     if clash.overlap_box is not None:  # the overlap volume with its surroundings
         size = min(size, max(0.3 * size, 4.0 * _half(clash.overlap_box)))
-    up = np.array(upward(report))
+    up = np.array(upward(report, up_axis))
     normal = np.zeros(3) if clash.normal is None else np.array(clash.normal)
     backward = min(_camera_directions(up), key=lambda way: round(abs(float(way @ normal)), 9))
     far = _ROOM * (size or 1.0) / math.sin(math.radians(0.5 * field_of_view))
@@ -66,7 +66,7 @@ def looking_at(clash: Clash, report: Report, field_of_view: float) -> Camera | N
 
 def _camera_directions(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     """Return directions from the target to cameras, around the up axis and above the horizon."""
-    east = np.array([1.0, 0.0, 0.0])
+    east = np.array([0.0, 1.0, 0.0] if up[0] else [1.0, 0.0, 0.0])
     north = np.cross(up, east)
     directions = []
     for k in range(8):
@@ -109,6 +109,7 @@ def to_bcf(
     snapshot: Callable[[Clash], bytes | None] | None = None,
     section: bool = False,
     kinds: Collection[str] = COUNTED,
+    up: str = "",
 ) -> None:
     """Write the findings as topics of a BCF 2.1 file, for viewers and trackers of building models.
 
@@ -133,6 +134,8 @@ def to_bcf(
         that people saved have their own planes.
     kinds : collection of str
         The kinds of findings that are written, by default all kinds but touches.
+    up : {"", "x", "y", "z"}
+        The axis that points up in the viewpoints. The default is y for glTF, and z for all other formats.
 
     Raises
     ------
@@ -163,7 +166,7 @@ def to_bcf(
             if clash.kind not in kinds:
                 continue
             topic, issue = guid(clash.id), (report.triage or Triage()).issue(clash)
-            view, viewpoints = _view(clash, report, scale, section), []
+            view, viewpoints = _view(clash, report, scale, section, up), []
             if view is not None:
                 _write_xml(archive, f"{topic}/viewpoint.bcfv", view)
                 picture = None if snapshot is None else snapshot(clash)
@@ -324,8 +327,8 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
     return "\n".join([*lines, f"id: {clash.id}"])
 
 
-def _view(clash: Clash, report: Report, scale: float, section: bool) -> Element | None:
-    camera = looking_at(clash, report, _FIELD_OF_VIEW)
+def _view(clash: Clash, report: Report, scale: float, section: bool, up: str) -> Element | None:
+    camera = looking_at(clash, report, _FIELD_OF_VIEW, up)
     if camera is None:
         return None
     eye, direction, _ = camera

@@ -68,8 +68,8 @@ def measure(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
 
 
 def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the length of the separating translation of B as text. A bound is rounded up."""
-    rounded = wording.above if clash.distance_kind == "bound" else wording.number
+    """Return the length of the separating translation of B as text. A bound is rounded up, unless it has an error."""
+    rounded = wording.above if clash.distance_kind == "bound" and error == 0.0 else wording.number
     return wording.with_unit(rounded(wording.snapped(clash.depth or 0.0, error), DIGITS), unit)
 
 

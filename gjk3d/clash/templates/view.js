@@ -4,7 +4,8 @@ gjk3d.later(function () {
   if (!clashStage) return;
   const { data, element, state: root, css, dark, tint } = gjk3d;
   const { picture, view, scene, camera, vec, local, pair, looks, rest, ghostly, setPair, dirty } = clashStage, { near, placeOf } = clashDots;
-  const up = vec(data.up), iso = (data.up[1] ? new THREE.Vector3(1, 0.75, 1.3) : new THREE.Vector3(1, -1.3, 0.75)).normalize();
+  const up = vec(data.up), right = vec(data.up[0] ? [0, 1, 0] : [1, 0, 0]);
+  const iso = right.clone().addScaledVector(up, 0.75).addScaledVector(right.clone().cross(up), 1.3).normalize();
   const half = (box) => 0.5 * vec(box[1]).distanceTo(vec(box[0]));
   const middle = (box) => vec(box[0]).add(vec(box[1])).multiplyScalar(0.5);
   let current = -1, stretched = false;
@@ -166,7 +167,7 @@ gjk3d.later(function () {
     const words = marks.visible && arrow ? [arrow.words + (stretched ? " (not to scale)" : "")] : [], common = clashCommon.group.visible ? clashCommon.words : [];
     const legend = [...words, ...common].join(" · ");
     if (legend === element("legend").textContent) return;
-    element("legend").replaceChildren(words.join(""), ...common.flatMap((text, k) => [words.length || k ? " · " : "", text.endsWith("curve") ? "" : gjk3d.chip("common"), text]));
+    element("legend").replaceChildren(words.join(""), ...common.flatMap((text, k) => [words.length || k ? " · " : "", /curve$|^dot/.test(text) ? "" : gjk3d.chip("common"), text]));
   };
   picture.after = () => {
     if (!picture.flight) root.eye = camera.position.toArray().concat(controls.target.toArray()).map((x) => x.toFixed(5)).join(" ");

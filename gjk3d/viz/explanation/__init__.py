@@ -33,7 +33,7 @@ from gjk3d.wording import kind_of
 if TYPE_CHECKING:
     from gjk3d.viz.explanation.stage import Window
 
-_STRIPS, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
+_PICTURES, _ANIMATIONS = (".png", ".jpg", ".jpeg"), (".gif", ".webp")
 #: tolerance of EPA in sizes of the pair, for a depth that has a closed form
 _NEAR = 1e-3
 
@@ -161,12 +161,12 @@ class Explanation:
         ----------
         off_screen : bool, optional
             True returns the window without opening it. By default a notebook shows the steps, and otherwise a window
-            opens. Without a display a strip of pictures is saved, and stderr names the file.
+            opens. Without a display a picture of the steps is saved, and stderr names the file.
 
         Returns
         -------
         Window, Path or None
-            The window with ``.plotter``, ``.at`` and ``.go(step)``, the path of the saved strip, or None in a notebook.
+            The window with ``.plotter``, ``.at`` and ``.go(step)``, the path of the picture, or None in a notebook.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class Explanation:
         seconds: float | None = None,
         names: tuple[str, str] | None = None,
     ) -> Path:
-        """Write a strip of pictures (.png, .jpg), an animation (.gif, .webp) or one offline page (.html).
+        """Write a picture of numbered panels (.png, .jpg), an animation (.gif, .webp) or one offline page (.html).
 
         Both views of a page can be rotated. Its slider and the arrow keys select the step.
 
@@ -205,7 +205,7 @@ class Explanation:
         path : path
             The file to write. Its extension determines the format.
         most : int, optional
-            Greatest number of steps, with the first and the last. By default 8 in a strip, 24 in an animation.
+            Greatest number of steps, with the first and the last. By default 8 in a picture, 24 in an animation.
         seconds : float, optional
             Time of each step in an animation. By default it is the reading time of the step's sentence, at most 20
             seconds for all steps.
@@ -224,15 +224,15 @@ class Explanation:
         RenderingUnavailableError
             No OpenGL library works. Pages are written without OpenGL.
         """
-        target = target_file(path, _STRIPS + _ANIMATIONS + PAGES)
+        target = target_file(path, _PICTURES + _ANIMATIONS + PAGES)
         kind = target.suffix.lower()
         from gjk3d.viz.explanation import stage
 
         if kind in PAGES:
             return stage.write_page(target, self, names)
         check_rendering()
-        if kind in _STRIPS:
-            stage.save_strip(target, self.steps, self._scene, most or 8)
+        if kind in _PICTURES:
+            stage.save_panels(target, self.steps, self._scene, most or 8)
         else:
             stage.save_animation(target, self.steps, self._scene, most or 24, seconds)
         return target

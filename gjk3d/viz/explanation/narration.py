@@ -18,7 +18,7 @@ from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array, Ints
 from gjk3d.viz.layout import kind
-from gjk3d.wording import above, format_bounds, with_unit
+from gjk3d.wording import above, format_bounds, format_distance, with_unit
 
 #: up to this distance, in sizes of the pair, the origin is on a face
 _ON = 1e-9
@@ -186,7 +186,7 @@ class Narrator:
 
     def _between(self, lower: float, upper: float) -> dict[str, Any]:
         is_finite = np.isfinite(lower) and np.isfinite(upper)
-        text = f"distance {self._format(lower, upper, 5)}" if is_finite else ""
+        text = format_distance(lower, upper, 5, self.unit, rounding=self.rounding) if is_finite else ""
         return {"lower": lower, "upper": upper, "bounds": text}
 
     def _format(self, lower: float, upper: float, digits: int, least: float = -inf) -> str:

@@ -1,4 +1,4 @@
-"""The steps of an explanation in a window, as pictures and strips, as an animation, and as a page.
+"""The steps of an explanation in a window, as a picture of numbered panels, as an animation, and as a page.
 
 One plotter draws all steps with both views, the text, the legend and the curve of bounds. A page is written without
 OpenGL.
@@ -10,6 +10,7 @@ import ast
 import html
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -75,7 +76,8 @@ class Curve:
         bounded = [step for step in steps if np.isfinite(step.lower) and np.isfinite(step.upper)]
         self._at = np.array([step.number + 1.0 for step in bounded])
         self._bounds = [np.array([getattr(step, side) for step in bounded]) for side in ("lower", "upper")]
-        chart.title = "Bounds of the distance, step by step"
+        negative = any(min(bound, default=0.0) < 0.0 for bound in self._bounds)
+        chart.title = f"Bounds of the {'signed ' * negative}distance, step by step"
         chart.x_range, chart.y_range = [0.5, len(steps) + 0.5], list(limits(steps))
         ticks = range(1, len(steps) + 1, -(-len(steps) // 12))
         chart.x_axis.tick_locations, chart.x_axis.tick_labels = list(ticks), list(map(str, ticks))
@@ -126,7 +128,8 @@ def height_beneath(steps: list[Step], width: int) -> int:
 class Stage:
     """A plotter that draws a step in two views side by side.
 
-    The text, the curve and the legend are below the views, or to the right of them with ``side_by_side``.
+    The text, the curve and the legend are below the views. A ``panel`` of a picture has no curve and no legend, and its
+    title is above the views.
     """
 
     def __init__(
@@ -134,19 +137,22 @@ class Stage:
         steps: list[Step],
         scene: Scene,
         size: tuple[int, int],
-        side_by_side: bool = False,
+        panel: bool = False,
         off_screen: bool = True,
         foot: int = 0,
     ) -> None:
-        self._steps, self._views, self._beside = steps, (scene.left, scene.right), side_by_side
+        self._steps, self._views, self._panel = steps, (scene.left, scene.right), panel
         low = height_beneath(steps, size[0])
         heights = [size[1] - low - foot, low - CURVE, CURVE, *([foot] if foot else [])]
         below = {"groups": [(row, [0, 1]) for row in (1, 3) if row < len(heights)], "row_weights": heights}
-        shape, layout = ((1, 3), {"col_weights": [30, 30, 40]}) if side_by_side else ((len(heights), 2), below)
+        if panel:
+            heights = [_TITLE, _VIEWS, size[1] - _TITLE - _VIEWS]
+            below = {"groups": [(0, [0, 1]), (2, [0, 1])], "row_weights": heights}
+        shape, layout = (len(heights), 2), below
         self.plotter = new_plotter(off_screen=off_screen, size=size, shape=shape, **layout)
         self.plotter.set_background("white", all_renderers=True)
         self._added: list[Added] = [[], []]
-        if not side_by_side:
+        if not panel:
             self.plotter.subplot(2, 0)
             self._curve = Curve(self.plotter, steps)
 
@@ -154,14 +160,19 @@ class Stage:
         """Draw a step instead of the present step."""
         step = self._steps[index]
         for column, view in enumerate(self._views):
-            self.plotter.subplot(0, column)
-            self._added[column] = repaint(self.plotter, view.steps[index], self._added[column])
-        words, bounds_lines = [f"{index + 1} of {len(self._steps)}: {step.title}", step.sentence], [step.bounds]
-        below = [((1, 0), Drawing(words=words)), ((2, 1), Drawing(words=bounds_lines, keys=legend(step)))]
-        for panel, drawing in [((0, 2), Drawing(words=words + bounds_lines))] if self._beside else below:
-            self.plotter.subplot(*panel)
+            self.plotter.subplot(int(self._panel), column)
+            drawing = view.steps[index]
+            if self._panel and index:
+                drawing = replace(drawing, words=[])  # only the first panel names the views
+            self._added[column] = repaint(self.plotter, drawing, self._added[column])
+        title, words = f"{index + 1} of {len(self._steps)}: {step.title}", [step.sentence, step.bounds]
+        texts = {(0, 0): Drawing(words=[title]), (2, 0): Drawing(words=["", *words])}
+        if not self._panel:
+            texts = {(1, 0): Drawing(words=[title, words[0]]), (2, 1): Drawing(words=words[1:], keys=legend(step))}
+        for place, drawing in texts.items():
+            self.plotter.subplot(*place)
             repaint(self.plotter, drawing, [])
-        if not self._beside:
+        if not self._panel:
             self._curve.show(index)
 
     def shoot(self, index: int) -> Image.Image:
@@ -229,7 +240,8 @@ class Window:
 
 WIDTH = 1000
 _HIGH = 390  #: height of the views in an animation
-_STRIP_ROW, _MARGIN = 262, 10  #: height of a step in a strip, and right margin
+_TITLE, _VIEWS = 32, 184  #: heights of the title and of the views of a panel
+_MARGIN = 10  #: right margin of a panel
 _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 #: greatest number of corners of a shape for GJK in a page, which scans all corners for each support point
 MOST_CORNERS = 20_000
@@ -260,27 +272,42 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
     write_frames(path, frames, times, palette(frames, _PALETTE_COLORS))
 
 
-def save_strip(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
-    """Write a strip of steps with both views, one below the other, and the curve below them."""
+def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
+    """Write a picture with a numbered panel per step, in two columns, and with the curve below them."""
     from PIL import Image, ImageDraw
 
     shown = evenly(len(steps), max(most, 2)).tolist()
-    size = WIDTH - _MARGIN, _STRIP_ROW - 2
-    image = Image.new("RGB", (WIDTH, _STRIP_ROW * len(shown) + CURVE), _PAPER)
-    for row, shot_image in enumerate(_shots(steps, scene, size, shown, True), 1):
-        image.paste(shot_image, (0, _STRIP_ROW * (row - 1)))
-        ImageDraw.Draw(image).line([(16, _STRIP_ROW * row - 1), (WIDTH - 16, _STRIP_ROW * row - 1)], _LINE)
-    image.paste(shoot_curve(steps, (size[0], CURVE)), (0, _STRIP_ROW * len(shown)))
+    width = WIDTH // 2 - _MARGIN
+    longest = max(len(steps[index].sentence) for index in shown)
+    size = width, _TITLE + _VIEWS + round(_ROW * (_LETTER * longest // width + 4.0))
+    panels = list(_shots(steps, scene, size, shown, True))
+    rows = [panels[k : k + 2] for k in range(0, len(panels), 2)]
+    heights = [max(map(_used_height, row)) + _MARGIN for row in rows]
+    image = Image.new("RGB", (WIDTH, sum(heights) + CURVE), _PAPER)
+    lines, top = ImageDraw.Draw(image), 0
+    for row, height in zip(rows, heights, strict=True):
+        for column, panel in enumerate(row):
+            image.paste(panel.crop((0, 0, width, height - 2)), (column * WIDTH // 2, top + 2))
+        if len(row) == 2:
+            lines.line([(WIDTH // 2 - 6, top + 8), (WIDTH // 2 - 6, top + height - 8)], _LINE)
+        top += height
+        lines.line([(16, top - 1), (WIDTH - 16, top - 1)], _LINE)
+    image.paste(shoot_curve(steps, (WIDTH - _MARGIN, CURVE)), (0, top))
     if path.suffix.lower() == ".png":  # a palette suffices for flat colours, in a fifth of the space
         image = image.quantize(palette=palette([image], _PALETTE_COLORS), dither=Image.Dither.NONE)
     image.save(path)
 
 
+def _used_height(panel: Image.Image) -> int:
+    """Return the height of a panel without its empty rows at the bottom."""
+    return int(np.nonzero(np.asarray(panel.convert("L")).min(axis=1) < 200)[0].max()) + 1
+
+
 def _shots(
-    steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], side_by_side: bool = False
+    steps: list[Step], scene: Scene, size: tuple[int, int], shown: list[int], panel: bool = False
 ) -> Iterator[Image.Image]:
-    """Yield pictures of some steps, with text below the views or to the right of them."""
-    stage = Stage(steps, scene, size, side_by_side)
+    """Yield pictures of some steps, each with its views and its text."""
+    stage = Stage(steps, scene, size, panel)
     try:
         yield from (stage.shoot(index) for index in telling("drawing step", shown, len(shown)))
     finally:

@@ -68,7 +68,8 @@ def draw_distance(x: Distance, style: Style, *, surfaces: Any = None, unit: str 
 
 def label_depth(drawing: Drawing, start: Array, translation: Array, text: str) -> None:
     """Add a label with the depth next to the arrow of the separating translation."""
-    drawing.label(start + 0.5 * translation, text, darker(SEPARATION, 0.8), np.linspace(start, start + translation, 9))
+    free = np.linspace(start, start + translation, 9)
+    drawing.label(start + 0.5 * translation, f"depth {text}", darker(SEPARATION, 0.5), free)
 
 
 def _of_pair(

@@ -239,13 +239,13 @@ _WORDS = {
     "clearance": "too close",
     "touch": "touching",
 }
-#: Radius of the picture of a clash, in sizes of the smaller part.
-_ROOM = 2.5
+#: Radius of the picture of a clash in sizes of the smaller part, and of the largest picture that shows both parts.
+_ROOM, _ROOM_OF_BOTH = 2.5, 3.5
 #: Candidate directions to the camera around the up axis, from a little above.
 _VIEWS = np.array([(np.sin(a), -np.cos(a), 0.45) for a in np.radians(28.0 + 45.0 * np.arange(8))]) / np.hypot(1.0, 0.45)
 
 
-def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
+def draw_report(x: Report, style: Style, *, clash: int | str = 0, up: str = "") -> Drawing:
     """Draw a report of `gjk3d.clash.check`.
 
     Parameters
@@ -258,15 +258,15 @@ def draw_report(x: Report, style: Style, *, clash: int | str = 0) -> Drawing:
     parts = _parts(x)
     ghost = Item(*joined(list(parts.values())), style.color(2, (*COLORS, GREY)), 0.16, MODEL, framed=not rows)
     if not rows:
-        return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x)))
-    make, at = partial(_add_finding, x, rows, parts, ghost, style), _place(rows, clash)
+        return Drawing([ghost], [f"No clashes among {len(x.parts)} parts"], up=np.array(upward(x, up)))
+    make, at = partial(_add_finding, x, rows, parts, ghost, style, np.array(upward(x, up))), _place(rows, clash)
     drawing = make(at)
     drawing.steps = Steps(len(rows), at, make)
     return drawing
 
 
 def _add_finding(
-    x: Report, rows: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, k: int
+    x: Report, rows: list[Clash], parts: dict[str, tuple[Array, Any]], ghost: Item, style: Style, up: Array, k: int
 ) -> Drawing:
     row = rows[k]
     drawing = Drawing([ghost], sorted=True)
@@ -283,14 +283,17 @@ def _add_finding(
         drawing.body(vertices, faces, color, style.alpha(i, 0.85 if sizes[i] == min(sizes) else 0.4), name=name)
     points = np.concatenate([v for _, (v, _) in pair]) if pair else ghost.vertices
     center, size = ball_of(points)
+    radius, least = 1.15 * size, min(sizes, default=size)
     if row.overlap_box is not None:
         points = _box(row.overlap_box)
-        center = points.mean(axis=0)
-    elif row.point is not None:
-        center = np.array(row.point)
-    radius = min(1.15 * size, _ROOM * min(sizes, default=size))
+    if radius > _ROOM_OF_BOTH * least:  # a close-up
+        radius = _ROOM * least
+        if row.overlap_box is not None:
+            center = points.mean(axis=0)
+        elif row.point is not None:
+            center = np.array(row.point)
     drawing.focus = (center, radius)
-    drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], np.array(upward(x)))
+    drawing.camera = _camera(row, center, radius, ball_of(ghost.vertices)[0], up)
     has_solids = x.assembly is not None and row.kind == "hard" and len(pair) == 2
     if not (has_solids and add_common(drawing, [surface for _, surface in pair], False, radius)) and row.overlap_box:
         drawing.lines(box_lines(points), INK, width=2.0, key="box around the overlap volume")

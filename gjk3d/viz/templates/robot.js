@@ -38,7 +38,9 @@
     const sides = [0, 1, 2].map((k) => local.map((p) => p[k])), middle = sides.map((s) => (Math.min(...s) + Math.max(...s)) / 2);
     return { ...piece, local, center: middle, reach: Math.max(0, ...local.map((p) => norm(sub(p, middle)))) + piece.radius, points: local, middle };
   });
-  const of = (name) => pieces.filter((piece) => piece.name === name);
+  const named = new Map();
+  for (const piece of pieces) named.set(piece.name, [...(named.get(piece.name) || []), piece]);
+  const of = (name) => named.get(name) || [];
   const rows = robot.pairs.flatMap(([a, b, margin], pair) => of(a).flatMap((one) => of(b).map((two) => ({ a: one, b: two, pair, margin }))));
   function place(poses) {
     for (const piece of pieces) {
@@ -123,7 +125,7 @@
     if (live) {
       live.textContent = away ? words(answer) : exact;
       live.className = (away ? hit.size : first) ? "hit" : "";
-      element("source").textContent = away ? "approximate: this page compares convex pieces" : "computed by gjk3d, with proven bounds";
+      element("source").textContent = away ? `approximate: this page compares convex pieces${robot.note && `, ${robot.note}`}` : "computed by gjk3d, with proven bounds";
     }
     for (const input of inputs) {
       const value = q[Number(input.dataset.column)], turning = robot.turning.includes(Number(input.dataset.column));

@@ -27,6 +27,12 @@ const gjk3dWords = (function () {
   }
   const listed = (names) => (names.length < 2 ? names[0] || "nothing" : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
   const part = (names) => `${["", "corner", "edge", "triangle", "tetrahedron"][names.length]} ${names.join(" ")}`;
-  const bounds = ({ lower, upper, rounding }) => (lower === null || upper === null ? "" : `distance ${told(lower, upper, 5, rounding)}`);
+  // The bounds of a signed distance. A depth is positive, and both are named if the bounds contain 0.
+  function bounds({ lower, upper, rounding = 0 }) {
+    if (lower === null || upper === null) return "";
+    if (lower >= -rounding) return `distance ${told(lower, upper, 5, rounding)}`;
+    if (upper > rounding) return `depth ≤ ${long(outward(-lower, 3, 1))} or distance ≤ ${long(outward(upper, 3, 1))}`;
+    return `depth ${upper < -rounding ? told(-upper, -lower, 5) : `≤ ${long(outward(-lower, 5, 1))}`}`;
+  }
   return { outward, long, told, listed, part, bounds, ticks };
 })();

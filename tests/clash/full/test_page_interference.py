@@ -95,8 +95,7 @@ def test_the_contact_patch_of_a_touch_is_the_common_part_of_two_faces(opened):
     browser = opened(replace(report, clashes=(touch,), parts=parts, assembly=assembly))
     browser.click("[data-kind=touch]")
     browser.click("#row-0")
-    browser.settle()
-    assert "contact patch" in legend(browser)
+    browser.wait("document.querySelector('#legend').textContent.includes('contact patch')")
     assert share(browser, PINK["light"]) > 0.005
     corners = np.array(
         browser.evaluate("""[...clashCommon.group.children[0].geometry.attributes.position.array]""")
@@ -107,6 +106,45 @@ def test_the_contact_patch_of_a_touch_is_the_common_part_of_two_faces(opened):
     assert corners.max(axis=0) == pytest.approx([1, 1, 1], abs=1e-5)
     a, b, c = corners.reshape(-1, 3, 3).transpose(1, 0, 2)
     assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(2.0, abs=1e-4)
+
+
+def test_the_contact_of_two_edges_is_a_line_and_that_of_a_corner_a_point(opened):
+    report = three_cubes()
+    shapes = report.assembly.parts
+    for shift, word in (((0.5, 2.0, 0.0), "contact line"), ((0.5, 2.0, 2.0), "dot: contact point")):
+        moved = gk.Mesh(shapes[1].shape.vertices + shift, shapes[1].shape.faces)  # from x = 1 and y = 1
+        touch = finding("touch", "frame", "press/ram", distance=0.0, depth=0.0, point=(1.0, 1.0, 1.0))
+        bounds = tuple(map(tuple, moved.bounds.tolist()))
+        parts = tuple(replace(row, bounds=bounds) if row.name == "press/ram" else row for row in report.parts)
+        assembly = replace(report.assembly, parts=(shapes[0], replace(shapes[1], shape=moved), shapes[2]))
+        browser = opened(replace(report, clashes=(touch,), parts=parts, assembly=assembly))
+        browser.click("[data-kind=touch]")
+        browser.click("#row-0")
+        browser.wait(f"document.querySelector('#legend').textContent.endsWith('{word}')")
+    browser.click("#show-marks")
+    assert share(browser, PINK["light"]) < 0.001
+
+
+def test_the_contact_of_a_shaft_and_a_bore_of_other_facets_is_lines_along_both(opened):
+    trimesh = pytest.importorskip("trimesh")
+    bore = trimesh.creation.annulus(10, 20, 20, sections=48)
+    shaft = trimesh.creation.cylinder(10 * np.cos(np.pi / 48), 40, sections=36)
+    shaft.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 48, (0, 0, 1)))  # 12 edges are on the bore
+    parts = {name: gk.Mesh(mesh.vertices, mesh.faces) for name, mesh in (("bore", bore), ("shaft", shaft))}
+    report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), tolerance=1e-6)
+    assert [clash.kind for clash in report.clashes] == ["touch"]
+    browser = opened(report)
+    browser.click("[data-kind=touch]")
+    browser.click("#row-0")
+    browser.wait("document.querySelector('#legend').textContent.includes('contact line')")
+    matrices = np.array(browser.evaluate("[...clashCommon.group.children[0].instanceMatrix.array]")).reshape(-1, 4, 4)
+    size = browser.evaluate("gjk3d.data.size")
+    along, middle = matrices[:, 1, :3] * size, matrices[:, 3, :3] * size  # the axes of the rods, with their lengths
+    assert along[:, :2] == pytest.approx(0, abs=1e-3)
+    low, high = middle[:, 2] - np.abs(along[:, 2]) / 2, middle[:, 2] + np.abs(along[:, 2]) / 2
+    assert (low.min(), high.max()) == pytest.approx((-10, 10), abs=0.01)
+    angles = np.arctan2(middle[:, 1], middle[:, 0])
+    assert len(np.unique(np.round(np.degrees(angles)))) == 12
 
 
 def test_the_number_of_a_gap_is_at_its_line(opened):

@@ -110,8 +110,8 @@ def test_readings_of_a_distance_follow_the_slider(browser, tmp_path):
                 )
             )
             assert rows["Status"] == expected.status.name.lower()
-            assert float(rows["Proven at least"]) <= expected.upper
-            assert float(rows["Proven at most"]) >= expected.lower
+            assert float(rows["Proven at least"]) <= abs(expected.distance) + 1e-12
+            assert float(rows["Proven at most"]) >= abs(expected.distance) - 1e-12
         page.click("#reset")
         assert page.evaluate("document.querySelector('#answer h1').textContent") == headline(result)
 

@@ -88,7 +88,7 @@ def test_what_is_refused() -> None:
     assert_names(caught.value, "4096", "gjk3d.ConvexHull")
     with pytest.raises(ShapeError) as caught:
         gk.Swept(solid, gk.Motion([np.eye(4)] * 3))
-    assert_names(caught.value, "3 motions", "motion[0]")
+    assert_names(caught.value, "3 rows", "motion[0]")
     with pytest.raises(ShapeError, match=r"shape\b.*\bstr\b"):
         gk.Swept("box", (1, 0, 0))
 

@@ -293,7 +293,7 @@ def test_length_counts_more_where_it_is_close(tmp_path):
     ("ask", "text"),
     [
         (lambda c: Planning(c, joints=["trun"]), "'arm'.*'trun'.*'turn'"),
-        (lambda c: Planning(c, joints=["turn", "turn"]), r"\('turn', 'turn'\)"),
+        (lambda c: Planning(c, joints=["turn", "turn"]), r"\['turn', 'turn'\].*only once"),
         (lambda c: Planning(c), "'lift'.*lower=.*upper="),
         (lambda c: Planning(c, lower=[-1, -1], upper=[1]), r"upper is \[1\].*\b2\b"),
         (lambda c: Planning(c, lower=[-1, 1], upper=[1, 1]), r"'lift'.*lower is 1 .*upper 1, .*lower < upper"),

@@ -60,7 +60,10 @@ def test_a_mesh_with_a_unit_is_scaled_to_metres(tmp_path):
         (lambda c, mesh: c.add("cell", gk.Shell(mesh, 1.0)), ("'cell'", "Shell", "mm", "mesh.scaled(0.001, ")),
         (lambda c, mesh: c.attach("cell", gk.Compound([(mesh, None)]), "hand"), ("Compound", "mesh.scaled(0.001, ")),
         (lambda c, mesh: c.add("cell", mesh._like(mesh.vertices, mesh.faces, unit="cubit")), ("cubit", "mesh.scaled(")),
-        (lambda c, mesh: Checker(c.robot, scene_of(mesh)), ("Scene", "'frame' in mm", "mesh.scaled(0.001", "mapping")),
+        (
+            lambda c, mesh: Checker(c.robot, scene_of(mesh)),
+            ("Scene", "in mm ('frame')", "mesh.scaled(0.001", "mapping"),
+        ),
     ],
     ids=["shell", "compound", "unknown unit", "scene"],
 )

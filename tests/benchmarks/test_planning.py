@@ -48,4 +48,4 @@ def test_the_script_draws_the_same_problems_again(name, capsys):
     assert not checker.motion_free(first.start, first.goal)
     assert planning.main(["--robot", name, "--each", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("|")[1].strip() for line in lines] == ["scene", "---", *planning.SCENES]
+    assert [line.split("|")[1].strip() for line in lines] == ["scene", "---", *planning.SCENES, "all"]

@@ -240,7 +240,7 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     Raises
     ------
     TypeError, ValueError
-        The result is of many pairs of shapes, or has too many rows.
+        The result is of many pairs of shapes, or the document is too large.
 
     Examples
     --------
@@ -267,9 +267,13 @@ def to_json(result: Distance, path: str | os.PathLike[str] | None = None) -> str
     rows = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items())
     text = "{\n" + ",\n".join(rows) + "\n}\n"
     if len(text) > MAX_BYTES:
+        cure = (
+            "Take the relevant rows: result[i].to_json()."
+            if np.ndim(result.distance)
+            else "Cut out the relevant part of the models, or send their files with the call of the query."
+        )
         raise ValueError(
-            f"to_json: the document has {len(text) / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. Cut out the "
-            "relevant part of the models, or send their files with the call of the query."
+            f"to_json: the document has {len(text) / 2**20:.1f} MiB, expected at most {MAX_BYTES >> 20}. {cure}"
         )
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")

@@ -242,11 +242,11 @@ class Memory:
 
     def _outcomes(self, query: SceneQuery, rows: PairRows, margin: float, trust: bool) -> Ints:
         outcomes = np.empty(len(self.pairs), dtype=np.int64)
-        boxes, near = query.mine.tree.boxes, wider(margin)
+        boxes, within = query.mine.tree.boxes, wider(margin)
 
         def run(start: int, stop: int) -> None:
             simplex = workspace_of(FIRST_POINTS).simplex
-            collide_again(rows, boxes, near, margin, trust, start, stop, simplex, self.cache, outcomes)
+            collide_again(rows, boxes, within, margin, trust, start, stop, simplex, self.cache, outcomes)
 
         in_chunks(len(outcomes), query.workers, run)
         return outcomes

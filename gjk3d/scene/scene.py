@@ -328,12 +328,12 @@ class Scene:
 
     @exclusive
     def shape(self, name: str) -> Collider:
-        """Return the shape of the object ``name``; raise SceneError if the scene lacks it."""
+        """Return the shape of an object; see `remove` for ``name`` and for the errors."""
         return self._objects.shape(self._slot(name))
 
     @exclusive
     def pose(self, name: str) -> Array:
-        """Return the pose of the object ``name``, (4, 4) float, with an orthonormal rotation; raise as `shape` does."""
+        """Return the pose of an object, (4, 4) float, with an orthonormal rotation; see `remove` for ``name``."""
         return matrices(self._objects.rows[self._slot(name)])
 
     _repr_mimebundle_ = shown

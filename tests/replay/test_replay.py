@@ -235,7 +235,7 @@ def test_a_document_too_large_to_be_read_is_not_written():
     result = gk.distance(box, box, None, poses)
     with pytest.raises(ValueError) as caught:
         result.to_json()
-    assert_names(caught.value, "17 MiB", "result[i].to_json()")
+    assert_names(caught.value, "17.2 MiB", "result[i].to_json()")
 
 
 # lies ---------------------------------------------------------------------------------------------------------------

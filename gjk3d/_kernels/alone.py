@@ -244,7 +244,9 @@ def read(path: Path) -> CompiledKernel | None:
     if (built := store.read(path)) is None:
         return None
     try:
-        calls = [(name, types and tuple(map(from_json, types))) for name, types in built.facts["calls"]]
+        calls = [
+            (name, None if types is None else tuple(map(from_json, types))) for name, types in built.facts["calls"]
+        ]
     except (ImportError, AttributeError):  # a NamedTuple was moved or renamed since: the kernel is compiled again
         return None
     return CompiledKernel(bitcode=built.content, **{**built.facts, "calls": calls})

@@ -406,7 +406,8 @@ def test_a_cached_kernel_whose_types_have_moved_is_compiled_again(tmp_path):
     """After an update, a NamedTuple of a kernel's arguments may be in another module or have another name."""
     from gjk3d._kernels import alone
 
-    made = alone.CompiledKernel("symbol", b"bitcode", [("gjk3d.narrow.gjk:gjk", None)], "declaration", "", 100, False)
+    calls = [("gjk3d.narrow.gjk:gjk", None), ("gjk3d.bodies.tree_collision:no_axis", ())]  # also without arguments
+    made = alone.CompiledKernel("symbol", b"bitcode", calls, "declaration", "", 100, False)
     path = tmp_path / "kernel.o"
     alone.write(path, made)
     assert alone.read(path) == made

@@ -24,8 +24,10 @@ from .query.bounding import bounding_sphere as bounding_sphere
 from .query.bounding import obb as obb
 from .query.contact import Contact as Contact
 from .query.contact import contact as contact
+from .query.distance import Penetration as Penetration
 from .query.distance import collide as collide
 from .query.distance import distance as distance
+from .query.distance import penetration as penetration
 from .query.distance import separating_axis as separating_axis
 from .query.distance import signed_distance as signed_distance
 from .query.faces import intersection_curve as intersection_curve
@@ -37,8 +39,6 @@ from .query.motion import Motion as Motion
 from .query.motion import Swept as Swept
 from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
-from .query.penetration import Penetration as Penetration
-from .query.penetration import penetration as penetration
 from .query.points import PointDistances as PointDistances
 from .query.raycast import RayHit as RayHit
 from .query.raycast import RayHits as RayHits

@@ -18,8 +18,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.surfaces import Surface
-from gjk3d.shapes.terms import Term, moved_terms
+from gjk3d.shapes.layout import Term, moved_terms
+from gjk3d.shapes.measure import Surface
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
 from gjk3d.wording import count, kind_of

@@ -18,11 +18,10 @@ from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.frozen import cached
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import number, refuse_masked
-from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes.base import Kind, Shape, number, refuse_masked
 from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.measure import Surface
 from gjk3d.shapes.polytopes import ConvexHull
-from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Bools, Ints, RowsLike, VectorLike
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import Edges, edges_of
 from gjk3d.broad.tree import Tree
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.components import connected
+from gjk3d.geometry.polygon import connected
 from gjk3d.poses import IDENTITY, matrices, moved, relative
 from gjk3d.typing import Array, Ints
 

@@ -12,10 +12,9 @@ from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import Copies, Grid
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
-from gjk3d.shapes.arguments import number, points_of, vector
-from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes.base import Kind, Shape, number, points_of, vector
+from gjk3d.shapes.measure import Surface
 from gjk3d.shapes.polytopes import Box, ConvexHull
-from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array, Bits, Bits3, Ints, Ints2, VectorLike
 
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.manager import CollisionManager
-from gjk3d.compat.objects import CollisionObject
+from gjk3d.compat.objects import CollisionObject, ContactData, DistanceData
 
 __all__ = ["CollisionManager", "CollisionObject", "ContactData", "DistanceData", "scene_to_collision"]
 

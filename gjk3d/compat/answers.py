@@ -15,9 +15,8 @@ from gjk3d.bodies.contact import touches
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
 from gjk3d.bodies.tree_collision import HELD, MEET
-from gjk3d.compat.data import ContactData, DistanceData, Names
-from gjk3d.compat.objects import CollisionObject, Objects
-from gjk3d.convex.rows import Rows, Wanted, empty_answers
+from gjk3d.compat.objects import CollisionObject, ContactData, DistanceData, Names, Objects
+from gjk3d.convex.batch import Rows, Wanted, empty_answers
 from gjk3d.engine.dispatch import find
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import matrices, moved, moved_back, relative

@@ -13,8 +13,7 @@ from gjk3d.compat.answers import (
     collisions,
     no_data,
 )
-from gjk3d.compat.data import ContactData, DistanceData
-from gjk3d.compat.objects import EXTERNAL, CollisionObject, Objects
+from gjk3d.compat.objects import EXTERNAL, CollisionObject, ContactData, DistanceData, Objects
 from gjk3d.typing import OnePose
 from gjk3d.wording import count, with_article
 

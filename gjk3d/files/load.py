@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.accuracy import corner_rounding, stretch
 from gjk3d.bodies.mesh import Mesh, Part
+from gjk3d.bodies.topology import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
-from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
-from gjk3d.files.step import unit_of
+from gjk3d.files import gltf, headers, nodes, obj, process, stl_ply_off, threemf
+from gjk3d.files.step_ifc import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
 from gjk3d.wording import cut, expected_names, kind_of, nearest
@@ -64,8 +64,8 @@ FORMATS = {
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(threemf.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
-        collada.check_dae, "dae", "meters", ("collada",), "robot",
-        states=lambda data: collada.meters(data) is not None,
+        headers.check_dae, "dae", "meters", ("collada",), "robot",
+        states=lambda data: headers.meters(data) is not None,
     ),
     ".step": _STEP,
     ".stp": _STEP,
@@ -356,7 +356,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     elif reader == "obj":
         obj.colour_obj(scene, data, _FolderResolver(folder).get)
     if reader == "dae":  # the axes of the file are used, as in glTF and for robots
-        scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
+        scaling = np.diag([*[headers.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
             scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
     return scene

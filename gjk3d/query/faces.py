@@ -11,9 +11,9 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import Triangles
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.components import connected
+from gjk3d.geometry.polygon import connected
 from gjk3d.poses import moved, relative
-from gjk3d.query.batch import prepare_query
+from gjk3d.query.pair import prepare_query
 from gjk3d.typing import Array, Ints, OnePose
 
 

@@ -11,14 +11,13 @@ from gjk3d.convex.checks import three, vectors
 from gjk3d.engine.dispatch import find_single, is_collider
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.frozen import Frozen
-from gjk3d.narrow import motion as narrow
+from gjk3d.narrow import toi as narrow
 from gjk3d.poses import GREATEST, IDENTITY, STANDING, UNIT_ROUNDOFF, WIDTH, is_plain, parts, pose_rows
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import vector
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Shape, vector
 from gjk3d.shapes.composed import Composed, bounded, flattened
+from gjk3d.shapes.layout import Term, moved_terms
 from gjk3d.shapes.polytopes import Segment
-from gjk3d.shapes.terms import Term, moved_terms
 from gjk3d.typing import Array, Number, PoseLike, Rows, VectorLike
 from gjk3d.wording import count
 
@@ -113,7 +112,7 @@ class Motion(Frozen):
 
     @property
     def _rows(self) -> Array:
-        """The motion rows (`gjk3d.narrow.motion`) as a writable array, as kernels require."""
+        """The motion rows (`gjk3d.narrow.toi`) as a writable array, as kernels require."""
         return self._cached("rows", self._numbers.copy)
 
     @classmethod

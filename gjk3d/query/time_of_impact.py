@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
+from gjk3d.convex.batch import Rows as PoseRows
 from gjk3d.convex.checks import check_workers, is_finite, three, vectors
-from gjk3d.convex.impact import UP
-from gjk3d.convex.rows import Rows as PoseRows
+from gjk3d.convex.contacts import UP
 from gjk3d.engine.dispatch import Collider, find
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import toi as narrow

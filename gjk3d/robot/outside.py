@@ -13,7 +13,7 @@ from gjk3d.narrow.cores import cores_at
 from gjk3d.narrow.solve import quick_collide, settle
 from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import translations
-from gjk3d.robot.bounding import end_of
+from gjk3d.robot.bodies import end_of
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import Frames, Layout, Task, core_of, place
 from gjk3d.robot.kinematics import link_poses

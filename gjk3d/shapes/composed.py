@@ -11,18 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.callback import callback, function_at
+from gjk3d._kernels.addresses import callback, function_at
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.arguments import factors3, number
-from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes import layout, measure
+from gjk3d.shapes.base import Kind, Shape, factors3, number
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.layout import in_range
+from gjk3d.shapes.layout import (
+    Part,
+    Term,
+    about_middle,
+    common_symmetry,
+    core_reach,
+    corners,
+    hull_middle,
+    in_range,
+    length,
+)
 from gjk3d.shapes.measure import Measures, measured
-from gjk3d.shapes.terms import Part, Term, about_middle, common_symmetry, core_reach, corners, hull_middle, length
 from gjk3d.typing import Array, FactorsLike, Ints
 from gjk3d.wording import kind_of
 
@@ -144,7 +152,7 @@ class Composed(Shape):
         gauss: tuple[Array, Array] = hull._gauss_map()
         return gauss
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the faces of a polytope, or a mesh of a curved shape; see `Shape.surface`."""
         hull = self._polytope() if self._radius == 0.0 else None
         return super().surface(resolution) if hull is None else hull.surface(resolution)

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels.callback import call, callback, raise_pending
+from gjk3d._kernels.addresses import call_function, callback, raise_pending
 from gjk3d._kernels.decorators import kernel
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import number, vector
-from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes.base import Kind, Shape, number, vector
+from gjk3d.shapes.layout import Part, Term
 from gjk3d.shapes.measure import Measures, measured
-from gjk3d.shapes.terms import Part, Term
 from gjk3d.typing import Array, Ints, VectorLike
 from gjk3d.wording import kind_of
 
@@ -32,7 +31,7 @@ def support_mapped(address: int, f: Array, d: Vec3) -> Vec3:
     length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
     if not length > NO_LENGTH:
         length = 1.0
-    p = call(address, d[0] / length, d[1] / length, d[2] / length)
+    p = call_function(address, d[0] / length, d[1] / length, d[2] / length)
     return (p[0] - f[0], p[1] - f[1], p[2] - f[2])
 
 

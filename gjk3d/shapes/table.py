@@ -1,7 +1,7 @@
 """The list of all shapes, and the selection of the support mapping by the kind of core.
 
 A new shape adds one class and two lines. A shape with a new kind of core also needs a number in `layout`, features in
-`narrow.features`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
+`narrow.cores`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
 """
 
 from __future__ import annotations

@@ -15,10 +15,25 @@ from gjk3d import webpage
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.colors import COLORS, hex_rgb
-from gjk3d.viz.drawing import DOTS, FIELD, LINES, MARK, MODEL, PART, Drawing, Item, Style, darker
+from gjk3d.viz.drawing import (
+    COLORS,
+    DOTS,
+    FIELD,
+    LINES,
+    MARK,
+    MODEL,
+    PART,
+    Drawing,
+    Item,
+    Style,
+    camera_of,
+    darker,
+    hex_rgb,
+    kind,
+    models_of,
+    ready,
+)
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import camera_of, kind, models_of, ready
 from gjk3d.viz.triangles import shade
 from gjk3d.webpage import color_key, to_base64, to_json
 from gjk3d.wording import above, below, format_bounds, format_depth, format_vector, number, with_unit

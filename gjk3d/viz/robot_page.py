@@ -12,20 +12,17 @@ from gjk3d.bodies.bvh import boxes_at
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.geometry.morton import morton_order
+from gjk3d.geometry.points import morton_order
 from gjk3d.robot import Checker, Robot
 from gjk3d.robot.kinematics import TURNING
-from gjk3d.robot.playback import State, state_of
 from gjk3d.shapes.curved import Capsule, Sphere
 from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.measure import sphere
 from gjk3d.shapes.polytopes import ConvexHull
-from gjk3d.shapes.surfaces import sphere
 from gjk3d.typing import Array, Row
 from gjk3d.viz import triangles
-from gjk3d.viz.colors import INK
-from gjk3d.viz.drawing import MARK, Drawing, Style, ball_of
-from gjk3d.viz.kinds.robots import HIT, add_things, labels_of, parts_of, slider_range, words_for
-from gjk3d.viz.layout import placed, ready
+from gjk3d.viz.drawing import INK, MARK, Drawing, Style, ball_of, placed, ready
+from gjk3d.viz.kinds.robots import HIT, State, add_things, labels_of, parts_of, slider_range, state_of, words_for
 from gjk3d.viz.page import camera_data, item_data, write_viewer
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import count, format_vector

@@ -15,8 +15,8 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.topology import edges_of, merged_places
 from gjk3d.errors import Gjk3dError
-from gjk3d.geometry.components import connected
-from gjk3d.shapes import surfaces
+from gjk3d.geometry.polygon import connected
+from gjk3d.shapes import measure
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
 from gjk3d.wording import kind_of
@@ -62,7 +62,7 @@ def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
     try:
         surface = x.surface(resolution)
         if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
-            surface = ConvexHull(x.support(surfaces.sphere(1.0, RESOLUTION).vertices)).surface()
+            surface = ConvexHull(x.support(measure.sphere(1.0, RESOLUTION).vertices)).surface()
     except Gjk3dError as error:
         raise TypeError(f"{x!r} cannot be drawn: {error}") from error
     return surface.vertices, surface.faces
@@ -90,7 +90,7 @@ def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
 
 def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
     """Return a ball, or balls at (k, 3) points."""
-    unit, points = surfaces.sphere(radius, resolution), np.reshape(center, (-1, 3))
+    unit, points = measure.sphere(radius, resolution), np.reshape(center, (-1, 3))
     vertices = (points[:, None] + unit.vertices).reshape(-1, 3)
     return Solid(vertices, repeated(unit.faces, len(points), len(unit.vertices)))
 
@@ -104,7 +104,7 @@ def slab(point: Array, normal: Array, center: Array, half: float, thick: float) 
 
 def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
     """Return a round bar between two points, or k bars between (k, 3) points."""
-    return turned(surfaces.cylinder(1.0, 1.0, resolution), start, end, radius)
+    return turned(measure.cylinder(1.0, 1.0, resolution), start, end, radius)
 
 
 def arrow(start: Array, direction: Array, length: float, thickness: float) -> list[Solid]:
@@ -114,7 +114,7 @@ def arrow(start: Array, direction: Array, length: float, thickness: float) -> li
     """
     end = start + length * direction
     neck = end - min(6.0 * thickness, 0.5 * length) * direction
-    return [rod(start, neck, thickness), turned(surfaces.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
+    return [rod(start, neck, thickness), turned(measure.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
 
 
 def box_lines(corners: Array) -> Array:
@@ -131,7 +131,7 @@ def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
     return Solid(points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces]))
 
 
-def turned(surface: surfaces.Surface, start: Array, end: Array, radius: float) -> Solid:
+def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
     """Return a solid of revolution of height 1 and radius 1 that is stretched between two points, or (k, 3) points."""
     start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
     length = np.linalg.norm(end - start, axis=1, keepdims=True)

@@ -19,11 +19,10 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.robot.playback import along, path_frames
 from gjk3d.viz import robot_page
-from gjk3d.viz.drawing import LINES, MARK, Style
+from gjk3d.viz.drawing import LINES, MARK, Style, camera_of
 from gjk3d.viz.kinds import drawing_of, robots
-from gjk3d.viz.layout import camera_of
+from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel
 from gjk3d.viz.robot_page import _pieces
 from tests.viz import sentences

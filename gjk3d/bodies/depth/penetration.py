@@ -22,7 +22,7 @@ from gjk3d.bodies.depth.inside import Inner, inner, thinned
 from gjk3d.bodies.heights import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
 from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.detection.rules import parse_toml
+from gjk3d.clash.detection.findings import parse_toml
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError

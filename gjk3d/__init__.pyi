@@ -9,10 +9,10 @@ from . import viz as viz
 from .bodies.cloud import PointCloud as PointCloud
 from .bodies.compound import Compound as Compound
 from .bodies.conversions import from_implicit as from_implicit
-from .bodies.heights import HeightField as HeightField
+from .bodies.grids import HeightField as HeightField
+from .bodies.grids import VoxelGrid as VoxelGrid
 from .bodies.mesh import Mesh as Mesh
 from .bodies.shell import Shell as Shell
-from .bodies.voxels import VoxelGrid as VoxelGrid
 from .compat import CollisionManager as CollisionManager
 from .compat import scene_to_collision as scene_to_collision
 from .compiling import warmup as warmup
@@ -30,13 +30,11 @@ from .query.distance import distance as distance
 from .query.distance import penetration as penetration
 from .query.distance import separating_axis as separating_axis
 from .query.distance import signed_distance as signed_distance
-from .query.faces import intersection_curve as intersection_curve
-from .query.faces import meeting_faces as meeting_faces
-from .query.faces import nearest_faces as nearest_faces
 from .query.gradient import Gradient as Gradient
 from .query.gradient import gradient as gradient
-from .query.motion import Motion as Motion
-from .query.motion import Swept as Swept
+from .query.overlap import intersection_curve as intersection_curve
+from .query.overlap import meeting_faces as meeting_faces
+from .query.overlap import nearest_faces as nearest_faces
 from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
 from .query.points import PointDistances as PointDistances
@@ -45,6 +43,8 @@ from .query.raycast import RayHits as RayHits
 from .query.raycast import raycast as raycast
 from .query.time_of_impact import Impact as Impact
 from .query.time_of_impact import ImpactStatus as ImpactStatus
+from .query.time_of_impact import Motion as Motion
+from .query.time_of_impact import Swept as Swept
 from .query.time_of_impact import shapecast as shapecast
 from .query.time_of_impact import time_of_impact as time_of_impact
 from .query.verify import verify as verify
@@ -67,6 +67,7 @@ from .shapes.composed import Composed as Composed
 from .shapes.composed import ConvexUnion as ConvexUnion
 from .shapes.composed import MinkowskiSum as MinkowskiSum
 from .shapes.composed import Rounded as Rounded
+from .shapes.composed import Support as Support
 from .shapes.curved import Capsule as Capsule
 from .shapes.curved import Cone as Cone
 from .shapes.curved import Cylinder as Cylinder
@@ -74,7 +75,6 @@ from .shapes.curved import Ellipsoid as Ellipsoid
 from .shapes.curved import Sphere as Sphere
 from .shapes.halfspace import Halfspace as Halfspace
 from .shapes.halfspace import Plane as Plane
-from .shapes.mapped import Support as Support
 from .shapes.polytopes import Box as Box
 from .shapes.polytopes import ConvexHull as ConvexHull
 from .shapes.polytopes import Point as Point

@@ -1,6 +1,6 @@
 """Immutable objects, and the picture of an object in a notebook.
 
-`shown`: the ``_repr_mimebundle_`` of all classes that have a picture in a notebook.
+`shown` is the ``_repr_mimebundle_`` of all classes that have a picture in a notebook.
 
 `Frozen`, the base class of immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
 

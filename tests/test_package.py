@@ -204,7 +204,7 @@ CALLS_UPWARD = {
         for name in ("convex.solve", "query.points", "shapes.composed", "shapes.polytopes", "shapes.table")
     },
     # a composed shape that has become a primitive again
-    "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "mapped", "polytopes")},
+    "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "polytopes")},
     # Mesh.decompose, voxelized, refit, contains, self_intersections; a mesh as its triangles
     "gjk3d.bodies.mesh": {
         f"gjk3d.bodies.{name}" for name in ("conversions", "bvh", "mesh_rays", "parts", "self_intersections")

@@ -233,7 +233,7 @@ class ContactScratch(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """Contact points of several rows, stored one after another in world axes in the format of `contact_reduction`."""
+    """Contact points of several rows, one after another in world axes, in the format of `gjk3d.narrow.manifold`."""
 
     which: Ints  #: rows of the query
     points: Array
@@ -402,7 +402,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices in the format of `contact_reduction`; None for the general path."""
+        """Return the contact points at two matrices in the format of `manifold`; None for the general path."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))

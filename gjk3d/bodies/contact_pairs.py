@@ -329,7 +329,7 @@ def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`normal_cones`)."""
+    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`pushes`)."""
     if isinstance(parts, Copies):
         return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree

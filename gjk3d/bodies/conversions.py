@@ -12,11 +12,11 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.grids import VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
 from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub

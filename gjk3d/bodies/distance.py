@@ -15,7 +15,7 @@ from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
 from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of, packed_parts
 from gjk3d.bodies.parts import complete, parts_of, root_of

@@ -400,7 +400,7 @@ def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
 def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
     """Return whether a corner of triangle k alone is farthest along n, and a triangle at an edge there is farther.
 
-    Then n is not a normal of the mesh at that corner (`normal_cones`). This is cheaper than features of two parts.
+    Then n is not a normal of the mesh at that corner (`pushes`). This is cheaper than features of two parts.
     """
     if t.kind != TRIANGLES or t.floats[0] != 0.0 or t.table.shape[0] < 2:
         return False

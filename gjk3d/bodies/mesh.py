@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import trimesh
 
     from gjk3d.bodies.compound import Compound
-    from gjk3d.bodies.voxels import VoxelGrid
+    from gjk3d.bodies.grids import VoxelGrid
     from gjk3d.shapes.polytopes import ConvexHull
 
 

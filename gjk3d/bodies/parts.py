@@ -114,7 +114,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `normal_cones`.
+        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `pushes`.
 
         The tree is unchanged for large grids, and for shapes that are not in a grid.
         """

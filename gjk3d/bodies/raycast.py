@@ -19,7 +19,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_rays import (
     Ray,

@@ -611,7 +611,7 @@ class Tree:
     def changed(self, count: int) -> None:
         """Count leaves that are changed one by one. After half of them, build the tree again, because it has degraded.
 
-        A caller that moves leaves by `nodes.move_leaf` calls this first.
+        A caller that moves leaves by `move_leaf` calls this first.
         """
         self._changes += count
         if 2 * self._changes > self.state[LEAVES] + 16:

@@ -49,8 +49,7 @@ from gjk3d.clash.report.wording import (
 )
 from gjk3d.clash.triage import Triage
 from gjk3d.errors import Gjk3dError
-from gjk3d.query.faces import intersection_curve
-from gjk3d.query.overlap import overlap
+from gjk3d.query.overlap import intersection_curve, overlap
 from gjk3d.typing import Array, Ints
 from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json

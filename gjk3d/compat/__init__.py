@@ -1,6 +1,6 @@
 """Interfaces of other libraries, so that their scripts run after a change of the import.
 
-The only such interface is the manager of `trimesh.collision`. `manager` has the methods, `answers` the queries. gjk3d's
+The only such interface is the manager of `trimesh.collision`. `manager` has the methods and the queries. gjk3d's
 own interface to many objects is `scene`.
 """
 

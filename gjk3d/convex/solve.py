@@ -40,9 +40,9 @@ from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Polytope, Shape, points_of
+from gjk3d.shapes.composed import in_python
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import in_python
 from gjk3d.shapes.polytopes import Point
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2

@@ -1,6 +1,6 @@
 """Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
 
-The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.nodes` for all other formats.
+The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.readers` for all other formats.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ import numpy as np
 
 from gjk3d.errors import ShapeError
 from gjk3d.files import gltf, step_ifc
-from gjk3d.files.headers import HeaderError
-from gjk3d.files.nodes import Node, Nodes, Shape, write
+from gjk3d.files.readers import HeaderError, Node, Nodes, Shape, write
 
 #: The time limit of a reader in seconds: for any file, and for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.files.headers import HeaderError
-from gjk3d.files.nodes import Node, Nodes, Shape
+from gjk3d.files.readers import HeaderError, Node, Nodes, Shape
 from gjk3d.units import conversion, symbol
 
 # --- STEP files ------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 General path of queries on two shapes: check the arguments, pack the poses, call the handlers, wrap the results.
 
-It solves stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `pair` and
+It solves stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `Pair` and
 `single` does not support.
 
 Prepared queries: `Pair` for two shapes at many poses, `Pairs` for many pairs of shapes in one call.

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField, VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.shell import Shell
-from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import build_hull, hull_of_faces

@@ -29,7 +29,7 @@ from gjk3d.robot.motions import (
     path_free,
     steps_of,
 )
-from gjk3d.robot.outside import outside
+from gjk3d.robot.occupancy import outside
 from gjk3d.robot.planning_scene import PlanningScene
 from gjk3d.robot.results import (
     PairName,
@@ -46,10 +46,10 @@ from gjk3d.shapes.base import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Number, Row, Rows, RowsLike, Unclear, VectorLike
 
 if TYPE_CHECKING:  # loaded at their first use: most programs check configurations and motions only
+    from gjk3d.robot.occupancy import SweptVolume
     from gjk3d.robot.planner import Plan
     from gjk3d.robot.roadmap import Roadmap
     from gjk3d.robot.safety import Programme, SafetyReport
-    from gjk3d.robot.swept import SweptVolume
     from gjk3d.robot.timed import Moving, TimedQuery, TrajectoryCheck, TrajectoryClearance
 
 
@@ -1101,7 +1101,7 @@ class Checker(PlanningScene):
         >>> sorted(swept.compounds()), swept.excess <= 0.02
         (['beam', 'hand', 'post'], True)
         """
-        from gjk3d.robot.swept import swept
+        from gjk3d.robot.occupancy import swept
         from gjk3d.robot.trajectories import Parts, as_trajectory
 
         cell = self._cell()

@@ -25,7 +25,7 @@ from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import matrices, parts, pose_rows
-from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import Motion
 from gjk3d.results import compared
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build

@@ -12,7 +12,7 @@ from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.composed import Composed, Rounded, place, pull_back
+from gjk3d.shapes.composed import Composed, Rounded, place, pull_back, support_mapped
 from gjk3d.shapes.curved import (
     Capsule,
     Cone,
@@ -25,7 +25,6 @@ from gjk3d.shapes.curved import (
 )
 from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.polytopes import (
     Box,
     ConvexHull,

@@ -22,9 +22,8 @@ import numpy as np
 from gjk3d import webpage
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import RobotError
-from gjk3d.query.motion import Motion
 from gjk3d.query.raycast import raycast
-from gjk3d.query.time_of_impact import Impact
+from gjk3d.query.time_of_impact import Impact, Motion
 from gjk3d.query.wording import impact_words
 from gjk3d.robot import Checker, SafetyMotion, SafetyPlace, SafetyReport, SafetyRow, Trajectory
 from gjk3d.robot.safety import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
@@ -32,7 +31,23 @@ from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Number, Rows, VectorLike
 from gjk3d.viz import picture
-from gjk3d.viz.drawing import ANGLE, COLORS, INK, PALETTE, Drawing, Style, ball_of, called, darker, placed, ready
+from gjk3d.viz.drawing import (
+    ANGLE,
+    COLORS,
+    CORNERS,
+    INK,
+    PALETTE,
+    Drawing,
+    Style,
+    ball_of,
+    called,
+    darker,
+    is_dots,
+    joined,
+    placed,
+    ready,
+    solid_surface,
+)
 from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot, target_file, telling, write_frames
 from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
@@ -40,7 +55,6 @@ from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, check_fram
 from gjk3d.viz.page import ROOM, camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import drawing_as_asked, figure_of, new_plotter, show
-from gjk3d.viz.triangles import CORNERS, is_dots, joined, solid_surface
 from gjk3d.webpage import color_key, to_base64
 from gjk3d.wording import kind_of, number
 

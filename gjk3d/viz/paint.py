@@ -35,9 +35,10 @@ from gjk3d.viz.drawing import (
     Label,
     camera_of,
     darker,
+    is_sheet,
     ready,
+    shade,
 )
-from gjk3d.viz.triangles import is_sheet, shade
 
 if TYPE_CHECKING:
     import pyvista

@@ -43,6 +43,7 @@ from gjk3d.viz.drawing import (
     NORMAL,
     PALE,
     PALETTE,
+    RESOLUTION,
     SEPARATION,
     TRANSPARENT,
     Drawing,
@@ -68,10 +69,8 @@ from gjk3d.viz.image_files import (
 from gjk3d.viz.kinds import drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.kinds.scenes import facts_of
-from gjk3d.viz.page import write_drawing, write_html
+from gjk3d.viz.page import write_drawing, write_html, write_robot
 from gjk3d.viz.paint import drawn_in, mesh_of, paint, polydata, prepare
-from gjk3d.viz.robot_page import write_robot
-from gjk3d.viz.triangles import RESOLUTION
 from gjk3d.wording import expected_names, kind_of
 
 if TYPE_CHECKING:

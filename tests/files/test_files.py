@@ -39,7 +39,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError
-from gjk3d.files import headers, load, process
+from gjk3d.files import load, process, readers
 
 LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
 FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf")
@@ -551,8 +551,8 @@ LIARS = {
 
 @pytest.mark.parametrize("name", LIARS)
 def test_a_lying_header_costs_no_memory(save, name, monkeypatch):
-    monkeypatch.setattr(headers, "FEW_TRIANGLES", 20_000)
-    monkeypatch.setattr(headers, "TRIANGLES_PER_BYTE", 0)
+    monkeypatch.setattr(readers, "FEW_TRIANGLES", 20_000)
+    monkeypatch.setattr(readers, "TRIANGLES_PER_BYTE", 0)
     path = save(name, LIARS[name])
     with contextlib.suppress(ParseError):
         gk.load(path)  # what it imports is no cost of the file

@@ -327,7 +327,7 @@ def of_color(drawing, look, color):
 
 
 def test_equal_bodies_are_shaded_as_each_by_itself():
-    from gjk3d.viz.triangles import arrow, repeated, shade
+    from gjk3d.viz.drawing import arrow, repeated, shade
 
     starts = np.array([(0.0, 0, 0), (1, 2, 3), (-5, 0, 1e-3)])
     ways = np.array([(0.0, 0, 1), (1, 0, 0), (0.6, 0, -0.8)])

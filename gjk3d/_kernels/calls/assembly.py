@@ -7,7 +7,7 @@ must have Python's own types. A call with any other argument goes to the Python 
 converts the argument or reports the fault.
 
 `head` is the part of an object file that is the same for all kernels: the functions of CPython that it uses, and those
-that `objects` declares.
+that `addresses` declares.
 
 Load the functions of an object file into CPython.
 
@@ -92,7 +92,7 @@ end:
 }
 """
 
-#: what `objects` declares
+#: what `addresses` declares
 _BUILTINS = """
 declare i8* @PyObject_Vectorcall(i8*, i8**, i64, i8*)
 declare i8* @PyBytes_FromStringAndSize(i8*, i64)

@@ -20,7 +20,7 @@ from gjk3d.clash.report.report import Input, Report
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.files import load as model_files
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour
 from gjk3d.frozen import shown
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range

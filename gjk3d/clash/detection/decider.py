@@ -24,9 +24,9 @@ from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.documents import Vector
 from gjk3d.engine.pairs import Pairs
 from gjk3d.geometry.points import farthest
-from gjk3d.interrupts import Aside, Pickled
 from gjk3d.poses import ROUNDING, matrices, moved, moved_back, parts
 from gjk3d.results import Distance, Status
+from gjk3d.scale import Aside, Pickled
 from gjk3d.typing import Array, Ints
 
 # --- intersections ---------------------------------------------------------------------------------------------------

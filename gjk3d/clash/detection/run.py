@@ -50,8 +50,8 @@ from gjk3d.clash.report.report import BY_DEFAULT, PartRows, Report
 from gjk3d.clash.triage import Triage, read_triage, resolved_issues, take_up, updated
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
+from gjk3d.scale import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.typing import Array, Ints
 from gjk3d.units import reading
 from gjk3d.wording import above, count, with_unit

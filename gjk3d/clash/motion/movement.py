@@ -19,7 +19,7 @@ from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import pose_rows
-from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import Motion
 from gjk3d.typing import Array
 from gjk3d.units import reading
 from gjk3d.wording import count, kind_of, number, with_unit

@@ -33,9 +33,9 @@ from gjk3d.clash.detection.parts import AssemblyPart, Tolerances
 from gjk3d.clash.documents import Interval
 from gjk3d.clash.motion.movement import Movement, Track, measured, pauses, pieces, solved, still
 from gjk3d.engine.pairs import Pairs
-from gjk3d.interrupts import Aside
 from gjk3d.narrow.toi import FREE
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
+from gjk3d.scale import Aside
 from gjk3d.typing import Array
 from gjk3d.wording import count, json_ready
 

@@ -22,6 +22,7 @@ from gjk3d.viz.drawing import (
     UP,
     Drawing,
     Item,
+    across,
     ball_of,
     camera_of,
     darker,
@@ -29,7 +30,6 @@ from gjk3d.viz.drawing import (
     lay_out,
 )
 from gjk3d.viz.explanation.narration import Step
-from gjk3d.viz.triangles import across
 
 
 class Role(NamedTuple):

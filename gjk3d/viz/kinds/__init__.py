@@ -23,14 +23,13 @@ from gjk3d.clash.report import Report
 from gjk3d.convex.checks import line_for
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.motion import Motion
 from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit
-from gjk3d.query.time_of_impact import Impact
+from gjk3d.query.time_of_impact import Impact, Motion
 from gjk3d.query.volumes import Volume
 from gjk3d.results import Axis, Distance
 from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
-from gjk3d.robot.swept import SweptVolume
+from gjk3d.robot.occupancy import SweptVolume
 from gjk3d.scene import Scene
 from gjk3d.scene.query import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape

@@ -15,12 +15,10 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import intersection, solid, union_of
 from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
-from gjk3d.query.faces import intersection_curve
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.motion import Motion
-from gjk3d.query.overlap import overlap
+from gjk3d.query.overlap import intersection_curve, overlap
 from gjk3d.query.raycast import RayHit
-from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.time_of_impact import Impact, ImpactStatus, Motion
 from gjk3d.query.wording import axis_words, contact_words, headline, impact_words, proof, translation_label, unit_of
 from gjk3d.results import Axis, Distance
 from gjk3d.shapes import measure
@@ -38,7 +36,9 @@ from gjk3d.viz.drawing import (
     SEPARATION,
     Drawing,
     Layout,
+    Solid,
     Style,
+    across,
     ball_of,
     called,
     darker,
@@ -46,9 +46,11 @@ from gjk3d.viz.drawing import (
     lay_out,
     models_of,
     side_view,
+    slab,
+    solid_surface,
+    turned,
 )
 from gjk3d.viz.kinds.bodies import add, add_depth_image, matrices
-from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
 from gjk3d.wording import above, format_depth, number
 
 #: Greatest number of corners of two hulls that are intersected without manifold3d.

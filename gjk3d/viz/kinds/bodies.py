@@ -17,38 +17,45 @@ from numpy.typing import NDArray
 
 from gjk3d import poses
 from gjk3d.bodies.bvh import boxes_at
+from gjk3d.bodies.grids import VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import arrays_of, solid
 from gjk3d.bodies.solids import joined as joined_solids
-from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.poses import pose_rows
 from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
-from gjk3d.robot.swept import SweptVolume
+from gjk3d.robot.occupancy import SweptVolume
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Ints
 from gjk3d.units import reading
 from gjk3d.viz.drawing import (
     AXES,
+    BOX_FACES,
     FIELD,
     GREY,
     INK,
     NORMAL,
     PALETTE,
     PART,
+    RESOLUTION,
     SEPARATION,
     Drawing,
     Style,
+    across,
+    ball,
     ball_of,
+    box_lines,
     darker,
     direction,
     half_space,
+    is_dots,
+    joined,
     kind,
     placed,
+    surface_of,
 )
-from gjk3d.viz.triangles import BOX_FACES, RESOLUTION, across, ball, box_lines, is_dots, joined, surface_of
 from gjk3d.wording import above, count, expected_names, kind_of, number, with_unit
 
 # --- values in space -------------------------------------------------------------------------------------------------

@@ -34,11 +34,12 @@ from gjk3d.viz.drawing import (
     Style,
     camera_of,
     darker,
+    joined,
     placed,
+    surface_of,
 )
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.bodies import add, evenly
-from gjk3d.viz.triangles import joined, surface_of
 from gjk3d.wording import count, expected_names, format_bounds, format_depth, format_vector, number
 
 # --- playback --------------------------------------------------------------------------------------------------------

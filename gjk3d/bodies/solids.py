@@ -330,7 +330,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return the winding number of a closed surface about the origin, 1 inside, see `gjk3d.bodies.triangles.solid_angle`."""
+    """Return the winding number of a closed surface about the origin, 1 inside; see `bodies.triangles.solid_angle`."""
     lengths = np.linalg.norm(corners, axis=2, keepdims=True)
     units = np.divide(corners, lengths, out=np.zeros_like(corners), where=lengths > 0.0)
     nearest = np.einsum("ijk,ijk->ij", units, np.roll(units, -1, axis=1)).argmax(axis=1)

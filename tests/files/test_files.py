@@ -615,11 +615,11 @@ def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
-    monkeypatch.setattr(load.headers, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(load.readers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(ParseError, match=r"\b1048576\b"):
         gk.load(path)
     monkeypatch.undo()
-    monkeypatch.setattr(load.headers, "SMALL", 1 << 20)
+    monkeypatch.setattr(load.readers, "SMALL", 1 << 20)
     with pytest.raises(ParseError, match=r"\d+ bytes.*\b1048576\b.*\b100\b"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:

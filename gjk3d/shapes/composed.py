@@ -555,7 +555,7 @@ MOST_PARTS = 4096
 class MinkowskiSum(Composed):
     """The sum of two shapes: all sums of a point of A and a point of B.
 
-    Every query is exact for any two shapes, since the support point is the sum of their support points.
+    No query approximates the sum, since its support point is the sum of the support points of the two shapes.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
 def _is_triangle_near(
     t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Return `_is_close` for the point of a triangle nearest to q = p + step n."""
+    """Return whether the point of a triangle nearest to q = p + step n is too close to it, see `_is_close`."""
     # most triangles do not have a corner ahead of p
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:

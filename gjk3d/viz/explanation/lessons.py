@@ -34,8 +34,8 @@ from gjk3d.wording import expected_names
 _GJK, _SAT, _BOUNDS = "gjk", "sat", "bounds"
 _TITLES = {_SAT: "Separating axes in 3D, step by step", _BOUNDS: "Bounding volumes in 3D"}
 #: the templates of the two pages that compute in the page alone
-_SHARED = ("vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js", "words.js",
-           "marks.js", "panel.js", "sight.js", "drag.js", "stepper.js", "axes.js")  # fmt: skip
+_SHARED = ("vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js",
+           "words.js", "marks.js", "panel.js", "sight.js", "drag.js", "stepper.js", "axes.js")  # fmt: skip
 _FILES = {
     _SAT: (
         "sat.html",

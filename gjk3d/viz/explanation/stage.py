@@ -250,7 +250,7 @@ _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.EL
 #: the templates of a page: the port of the kernels, the text of the steps, the pictures
 _FILES = (
     "explain.html", "explain.css",
-    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js",
+    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js",
     "words.js", "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
     "stepper.js", "shapes.js", "presets.js", "pseudocode.js", "links.js", "code.js", "numbers.js", "inputs.js",
     "explain.js",

@@ -180,8 +180,48 @@ class Browser:
         self.click_at(x, y)
 
     def click_at(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self._mouse("mousePressed", (x, y), buttons=1)
+        self.release(x, y)
+
+    def hover(self, x, y):
+        self._mouse("mouseMoved", (x, y), buttons=0)
+
+    def drag(self, *places):
+        """Press at the first place, move through the others and release at the last one."""
+        self.hold(*places)
+        self.release(*places[-1])
+        self.settle()
+
+    def hold(self, *places):
+        """Press at the first place and move through the others."""
+        self.hover(*places[0])
+        self._mouse("mousePressed", places[0], buttons=1)
+        for place in places[1:]:
+            self._mouse("mouseMoved", place, buttons=1)
+
+    def release(self, x, y):
+        self._mouse("mouseReleased", (x, y), buttons=0)
+
+    def _mouse(self, kind, place, buttons):
+        (x, y), button = map(float, place), "none" if kind == "mouseMoved" and not buttons else "left"
+        self._ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1, buttons=buttons)
+
+    def middle_of_body(self, body):
+        """Return a place of a lesson's first view where this body is in front, the middle one of a grid of places.
+
+        A place on the outline would not do: rounding decides whether the pointer meets the body there.
+        """
+        self.settle()
+        places = self.evaluate(
+            f"(() => {{ const p = gjk3dSight.panels()[0], box = p.canvas.getBoundingClientRect(), body = {body};"
+            " const met = [];"
+            " for (let v = 0.1; v < 0.9; v += 0.02) for (let u = 0.1; u < 0.9; u += 0.02) {"
+            " const at = { clientX: box.x + u * box.width, clientY: box.y + v * box.height };"
+            " const hit = p.ray(at).intersectObjects(p.bodies.slice(0, 2), true).find((one) => one.object.isMesh);"
+            " if (hit && hit.object.parent === p.bodies[body]) met.push([at.clientX, at.clientY]); } return met; })()"
+        )
+        distances = np.linalg.norm(np.subtract(places, np.mean(places, axis=0)), axis=1)
+        return places[int(np.argmin(distances))]
 
     def key(self, name):
         for kind in ("keyDown", "keyUp"):

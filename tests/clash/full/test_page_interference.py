@@ -167,7 +167,7 @@ def test_the_part_under_the_pointer_is_named(opened):
         const [low, high] = gjk3d.data.parts[gjk3d.data.rows[1].b].box, { picture } = clashStage;
         const [x, y] = picture.pixel(new THREE.Vector3(high[0], (low[1] + high[1]) / 2, (low[2] + high[2]) / 2));
         return [box.left + x - 2, box.top + y]; })()""")
-    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.hover(x, y)
     browser.wait("!document.querySelector('#tip').hidden")
     assert browser.evaluate("document.querySelector('#tip').textContent") == EVIL
     browser.click_at(x, y)

@@ -327,13 +327,6 @@ def test_b_does_not_slide_off_the_canvas(browser, pages, kind, tmp_path):
 # --- GJK again, in the page ------------------------------------------------------------------------------------------
 
 
-def drag(browser, start, stop):
-    for kind, at in (("mouseMoved", start), ("mousePressed", start), ("mouseMoved", stop), ("mouseReleased", stop)):
-        given = {"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1}
-        browser._ask("Input.dispatchMouseEvent", **given, buttons=int(kind != "mouseReleased"))
-    browser.settle()
-
-
 def greens(view):
     return (view[..., 1] > view[..., 0] + 25) & (view[..., 1] > view[..., 2])
 
@@ -359,7 +352,7 @@ def test_b_is_dragged_and_the_answer_is_that_of_the_kernels(browser, pages):
     browser.settle()
     assert browser.state("live") == "given"
     x, y = middle_of_b(browser)
-    drag(browser, (x, y), (x + 60, y - 20))
+    browser.drag((x, y), (x + 60, y - 20))
     assert browser.state("live") == "own"
     _, shift = link(browser)
     assert np.linalg.norm(shift) > 0.1
@@ -368,7 +361,7 @@ def test_b_is_dragged_and_the_answer_is_that_of_the_kernels(browser, pages):
     found = gk.signed_distance(gk.Box((1, 1, 1)), gk.Cylinder(0.4, 1), None, there)
     told = browser.evaluate("document.querySelector('#verdict').textContent")
     assert float(told.split()[-1]) == pytest.approx(found.distance, rel=1e-5)
-    drag(browser, middle_of_b(browser), (30, 1))  # far beyond the canvas
+    browser.drag(middle_of_b(browser), (30, 1))  # far beyond the canvas
     green = greens(browser.picture("#left"))
     assert green.sum() > 300
     assert not any(side.any() for side in (green[:3], green[-3:], green[:, :3], green[:, -3:]))  # all of it is seen
@@ -513,9 +506,9 @@ def test_the_link_keeps_the_camera_where_b_was_dragged_to_and_the_switch(browser
     opened(browser, pages["explain"], "#step=3")
     assert "look" not in link(browser)[0]
     browser.click("#region")
-    drag(browser, middle_of_b(browser), np.add(middle_of_b(browser), (40, -20)))
+    browser.drag(middle_of_b(browser), np.add(middle_of_b(browser), (40, -20)))
     x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
-    drag(browser, (x + 20, y + 60), (x + 120, y + 90))
+    browser.drag((x + 20, y + 60), (x + 120, y + 90))
     for _ in range(3):
         browser._ask("Input.dispatchMouseEvent", type="mouseWheel", x=x + 20, y=y + 60, deltaX=0, deltaY=-120)
     browser.settle()

@@ -238,18 +238,9 @@ def test_b_is_moved_by_keys_pointer_and_slider(browser, page, seed):
     )
     assert state(browser)["spin"] == "40"
     assert_library(browser)
-    x, y = browser.evaluate(  # a place where B is in front
-        "(() => { const p = gjk3dSight.panels()[0], box = p.canvas.getBoundingClientRect();"
-        " for (let v = 0.1; v < 0.9; v += 0.02) for (let u = 0.1; u < 0.9; u += 0.02) {"
-        " const at = { clientX: box.x + u * box.width, clientY: box.y + v * box.height };"
-        " const hit = p.ray(at).intersectObjects(p.bodies, true).find((one) => one.object.isMesh);"
-        " if (hit && hit.object.parent === p.bodies[1]) return [at.clientX, at.clientY]; } })()"
-    )
+    x, y = browser.middle_of_body(1)
     moved = state(browser)["at"]
-    for kind, by in (("mouseMoved", 0), ("mousePressed", 0), ("mouseMoved", 30), ("mouseReleased", 30)):
-        given = {"x": x + by, "y": y + by, "button": "left", "clickCount": 1, "buttons": int(kind != "mouseReleased")}
-        browser._ask("Input.dispatchMouseEvent", type=kind, **given)
-    browser.settle()
+    browser.drag((x, y), (x + 30, y + 30))
     assert state(browser)["at"] != moved
     assert_library(browser)
     assert browser.complaints == []
@@ -262,10 +253,7 @@ def test_the_address_brings_back_the_state_and_the_view(browser, page):
     )
     browser.click("#only")
     x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
-    for kind, by in (("mouseMoved", 0), ("mousePressed", 0), ("mouseMoved", 60), ("mouseReleased", 60)):
-        given = {"x": x + 20 + by, "y": y + 60, "button": "left", "clickCount": 1}
-        browser._ask("Input.dispatchMouseEvent", type=kind, buttons=int(kind != "mouseReleased"), **given)
-    browser.settle()
+    browser.drag((x + 20, y + 60), (x + 80, y + 60))
     kept, seen, words = state(browser), browser.picture("#left"), text(browser, "#sentence")
     assert {"spin", "only", "look", "topic"} <= set(kept)
     browser.open_anew(page, browser.evaluate("location.hash"))

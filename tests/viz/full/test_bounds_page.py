@@ -177,18 +177,9 @@ def test_a_is_rotated_and_b_is_moved(browser, page):
     assert state(browser)["angle"] == "200"
     assert_library(browser)
     for body, name in ((0, "tilt"), (1, "at")):  # by the pointer
-        x, y = browser.evaluate(
-            f"(() => {{ const p = gjk3dSight.panels()[0], box = p.canvas.getBoundingClientRect(), body = {body};"
-            " for (let v = 0.1; v < 0.9; v += 0.02) for (let u = 0.1; u < 0.9; u += 0.02) {"
-            " const at = { clientX: box.x + u * box.width, clientY: box.y + v * box.height };"
-            " const hit = p.ray(at).intersectObjects(p.bodies.slice(0, 2), true).find((one) => one.object.isMesh);"
-            " if (hit && hit.object.parent === p.bodies[body]) return [at.clientX, at.clientY]; } })()"
-        )
+        x, y = browser.middle_of_body(body)
         before = state(browser)[name]
-        for kind, by in (("mouseMoved", 0), ("mousePressed", 0), ("mouseMoved", 30), ("mouseReleased", 30)):
-            given = {"x": x + by, "y": y + by, "button": "left", "clickCount": 1}
-            browser._ask("Input.dispatchMouseEvent", type=kind, buttons=int(kind != "mouseReleased"), **given)
-        browser.settle()
+        browser.drag((x, y), (x + 30, y + 30))
         assert state(browser)[name] != before
         assert_library(browser)
     kept, seen = state(browser), browser.picture("#left")

@@ -151,11 +151,7 @@ def test_both_views_turn_together_and_come_back(browser):
     browser.settle()
     before = [browser.picture(view) for view in ("#left", "#right")]
     x, y, _, _ = box(browser, "#left")
-    for kind, dx in (("mousePressed", 0), ("mouseMoved", 40), ("mouseMoved", 120), ("mouseReleased", 120)):
-        at = {"x": x + 20 + dx, "y": y + 60 + dx / 2}  # beside both shapes
-        browser._ask("Input.dispatchMouseEvent", type=kind, **at, button="left", clickCount=1, buttons=1)
-        browser.evaluate("new Promise((done) => requestAnimationFrame(() => done(true)))")
-    browser.settle()
+    browser.drag(*((x + 20 + dx, y + 60 + dx / 2) for dx in (0, 40, 120)))  # beside both shapes
     turned = [browser.picture(view) for view in ("#left", "#right")]
     assert all(np.abs(a - b).mean() > 1 for a, b in zip(before, turned, strict=True))
     browser.click("#reset")

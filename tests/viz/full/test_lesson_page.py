@@ -201,16 +201,16 @@ def test_a_name_has_the_color_of_its_mark_and_each_shows_the_other(browser, less
         " return [b.x + b.width / 2, b.y + b.height / 2]; })()"
     )
     x, y = browser.evaluate(box % "#sentence .word[data-mark=rim]")
-    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.hover(x, y)
     browser.settle()
     faded = browser.picture("#right")
     assert np.abs(faded - before).mean() > 1
     assert (np.abs(faded - (213, 94, 0)).max(axis=-1) < 50).sum() > 150  # the horizon stays
-    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y + 400)
+    browser.hover(x, y + 400)
     browser.settle()
     assert np.abs(browser.picture("#right") - before).mean() < 0.1
     x, y = browser.evaluate(box % "#right .label[data-mark=w7]")
-    browser._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    browser.hover(x, y)
     assert set(texts(browser, "#sentence .lit")) == {"w7"}
     browser.evaluate("document.querySelector('#sentence .word[data-mark=w6]').focus()")
     assert set(texts(browser, "#sentence .lit")) == {"w6"}  # by keyboard too
@@ -363,9 +363,7 @@ def test_a_number_that_is_typed_or_dragged_changes_the_pair(browser, lesson):
         "(() => { const g = document.querySelector('#inputs .grip'); g.scrollIntoView({ block: 'center' });"
         " const b = g.getBoundingClientRect(); return [b.x + 5, b.y + 5]; })()"
     )
-    for kind, dx in (("mousePressed", 0), ("mouseMoved", 20), ("mouseMoved", 40), ("mouseReleased", 40)):
-        given = {"x": x + dx, "y": y, "button": "left", "clickCount": 1, "buttons": int(kind != "mouseReleased")}
-        browser._ask("Input.dispatchMouseEvent", type=kind, **given)
+    browser.drag((x, y), (x + 20, y), (x + 40, y))
     moved = browser.evaluate("document.querySelector('#in-x').valueAsNumber")
     assert moved > 9.5
     assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(moved - half - 0.5, rel=1e-5)
@@ -516,15 +514,13 @@ def test_b_stays_in_its_frame_while_it_is_held_far_outside(browser, lesson):
     across, down = np.median(np.nonzero(greens(browser.picture("#left"))), axis=1)[::-1]
     x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
     start = np.array([x + across, y + down])
-    for kind, move in (("mousePressed", 0), ("mouseMoved", 60), ("mouseMoved", 400), ("mouseMoved", 900)):
-        at = start + (move, -0.5 * move)
-        browser._ask("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left", clickCount=1, buttons=1)
+    browser.hold(*(start + (move, -0.5 * move) for move in (0, 60, 400, 900)))
     browser.settle()
     assert browser.state("live") == "own"
     seen = greens(browser.picture("#left"))
     assert seen.sum() > 300
     assert not any(side.any() for side in (seen[:3], seen[-3:], seen[:, :3], seen[:, -3:]))
-    browser._ask("Input.dispatchMouseEvent", type="mouseReleased", x=9, y=9, button="left", clickCount=1)
+    browser.release(9, 9)
     assert browser.complaints == []
 
 

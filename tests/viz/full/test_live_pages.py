@@ -136,7 +136,7 @@ def test_a_scene_names_the_object_under_the_mouse_and_its_depth(browser, tmp_pat
         where = [(x, y) for x, y in where if abs(y - 450) < 40]
     seen = set()
     for x, y in where if count == 3 else where[::6]:
-        page._ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        page.hover(x, y)
         page.settle()
         if not page.evaluate("document.querySelector('#name').hidden"):
             seen.add(page.evaluate("document.querySelector('#name').textContent"))

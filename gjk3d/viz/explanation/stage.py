@@ -181,14 +181,17 @@ class Stage:
         return shot(self.plotter)
 
 
-def shoot_curve(steps: list[Step], size: tuple[int, int]) -> Image.Image:
-    """Return a picture of the curve of all steps with the legend."""
-    plotter = new_plotter(off_screen=True, size=size, shape=(1, 2))
+def shoot_curve(steps: list[Step], size: tuple[int, int], parts: Sequence[str] = ("curve", "legend")) -> Image.Image:
+    """Return a picture of the curve of all steps, of the legend, or of both side by side."""
+    plotter = new_plotter(off_screen=True, size=size, shape=(1, len(parts)))
     try:
         plotter.set_background("white", all_renderers=True)
-        Curve(plotter, steps).show(len(steps) - 1)
-        plotter.subplot(0, 1)
-        repaint(plotter, Drawing(keys=legend(*steps)), [])
+        for column, part in enumerate(parts):
+            plotter.subplot(0, column)
+            if part == "curve":
+                Curve(plotter, steps).show(len(steps) - 1)
+            else:
+                repaint(plotter, Drawing(keys=legend(*steps)), [])
         return shot(plotter)
     finally:
         plotter.close()
@@ -273,7 +276,10 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
 
 
 def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
-    """Write a picture with a numbered panel per step, in two columns, and with the curve below them."""
+    """Write a picture with a numbered panel per step, in two columns, and with the curve below them.
+
+    The legend is next to the curve, or next to the last panel if the number of panels is odd.
+    """
     from PIL import Image, ImageDraw
 
     shown = evenly(len(steps), max(most, 2)).tolist()
@@ -281,18 +287,20 @@ def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     longest = max(len(steps[index].sentence) for index in shown)
     size = width, _TITLE + _VIEWS + round(_ROW * (_LETTER * longest // width + 4.0))
     panels = list(_shots(steps, scene, size, shown, True))
+    odd = len(panels) % 2 == 1
+    if odd:
+        panels.append(shoot_curve(steps, (width, CURVE), ["legend"]))
     rows = [panels[k : k + 2] for k in range(0, len(panels), 2)]
     heights = [max(map(_used_height, row)) + _MARGIN for row in rows]
     image = Image.new("RGB", (WIDTH, sum(heights) + CURVE), _PAPER)
     lines, top = ImageDraw.Draw(image), 0
     for row, height in zip(rows, heights, strict=True):
         for column, panel in enumerate(row):
-            image.paste(panel.crop((0, 0, width, height - 2)), (column * WIDTH // 2, top + 2))
-        if len(row) == 2:
-            lines.line([(WIDTH // 2 - 6, top + 8), (WIDTH // 2 - 6, top + height - 8)], _LINE)
+            image.paste(panel.crop((0, 0, width, min(height - 2, panel.height))), (column * WIDTH // 2, top + 2))
+        lines.line([(WIDTH // 2 - 6, top + 8), (WIDTH // 2 - 6, top + height - 8)], _LINE)
         top += height
         lines.line([(16, top - 1), (WIDTH - 16, top - 1)], _LINE)
-    image.paste(shoot_curve(steps, (WIDTH - _MARGIN, CURVE)), (0, top))
+    image.paste(shoot_curve(steps, (WIDTH - _MARGIN, CURVE), ["curve"] if odd else ["curve", "legend"]), (0, top))
     if path.suffix.lower() == ".png":  # a palette suffices for flat colours, in a fifth of the space
         image = image.quantize(palette=palette([image], _PALETTE_COLORS), dither=Image.Dither.NONE)
     image.save(path)

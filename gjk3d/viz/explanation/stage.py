@@ -250,11 +250,14 @@ _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 MOST_CORNERS = 20_000
 #: curved cores with support mappings in a page, and the count of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
-#: the templates of a page: the port of the kernels, the text of the steps, the pictures
+#: the words of the controls that move through steps
+STEPS = {"controls": "steps", "back": "back", "next": "next", "slide": "step"}
+#: the templates with the port of the kernels, and those of a page: with the text of the steps, and the pictures
+SCRIPTS = ("vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js",
+           "words.js")  # fmt: skip
 _FILES = (
-    "explain.html", "explain.css",
-    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js",
-    "words.js", "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
+    "head.html", "explain.html", "end.html", "explain.css",
+    *SCRIPTS, "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
     "stepper.js", "shapes.js", "presets.js", "pseudocode.js", "links.js", "code.js", "numbers.js", "inputs.js",
     "explain.js",
 )  # fmt: skip
@@ -334,11 +337,13 @@ def write_page(
         "name_b": pair_names[1],
         "headline": headline(result, unit),
         "in_unit": f" in {unit}" if unit else "",
+        **STEPS,
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
     data = _data(explained) | {"names": pair_names, "verdict": headline(result, unit), "unit": unit}
     markup = {
+        "quiz": '<div id="quiz" role="group" aria-label="Which corners does GJK keep?" hidden></div>\n',
         "code_shown": " checked" if code_shown else "",
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),

@@ -179,6 +179,7 @@
   element("back").addEventListener("click", stopped(() => spin(angle - 15)));
   element("next").addEventListener("click", stopped(() => spin(angle + 15)));
   element("reset").addEventListener("click", see);
+  element("slide").max = 359;
   ["a", "b"].forEach((side, i) => {
     element(side).append(...NAMES.map((name) => make("option", { value: name }, name)));
     element(side).addEventListener("input", () => {

@@ -251,10 +251,11 @@ MOST_CORNERS = 20_000
 #: curved cores with support mappings in a page, and the count of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
 #: the words of the controls that move through steps
-STEPS = {"controls": "steps", "back": "back", "next": "next", "slide": "step"}
+STEPS: dict[str, str] = {"controls": "steps", "back": "back", "next": "next", "slide": "step"}
 #: the templates with the port of the kernels, and those of a page: with the text of the steps, and the pictures
-SCRIPTS = ("vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js",
-           "words.js")  # fmt: skip
+SCRIPTS: tuple[str, ...] = (
+    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js", "words.js"
+)  # fmt: skip
 _FILES = (
     "head.html", "explain.html", "end.html", "explain.css",
     *SCRIPTS, "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",

@@ -192,7 +192,7 @@ _DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0 (triangles unknown); raise if it has entities or places too many copies."""
+    """Return a Collada file unchanged, and 0 (triangles unknown); raise if it has entities or too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")

@@ -359,10 +359,10 @@ _SCANS = 64  #: greatest number of points near the surface that are compared wit
 
 
 class ClearHull(NamedTuple):
-    """The data of a hull: indices of vertices, triangles of these, and the input of `LateMeasures`.
+    """A hull: the indices of its vertices in the given points, triangles of numbers in ``indices``, and more.
 
-    This input consists of the vertices divided by a power of two, its exponent, and Qhull's planes in coordinates that
-    are multiplied by ``scales``.
+    `LateMeasures` reads the rest: ``local``, the vertices recentred and divided by 2 ** ``exponent``, and
+    ``equations``, Qhull's planes of the points ``local * scales``.
     """
 
     indices: Ints

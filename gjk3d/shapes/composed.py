@@ -360,7 +360,8 @@ class Composed(Shape):
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
     """Return a row for each part (term, kind, vertex count, size), the users' functions, and all floats.
 
-    The floats are the placement and the numbers of each part.
+    A part with a user's function has its index in place of the vertex count. The floats are the placement and the
+    numbers of each part.
     """
     table, numbers = [], []
     functions: list[Any] = []

@@ -40,7 +40,7 @@ from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shap
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -51,6 +51,7 @@ from gjk3d.bodies.tree_collision import (
     TreeScratch,
     tree_scratch,
 )
+from gjk3d.bodies.tree_distance import BOUNDS, Reports, distance_query
 from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.patches import faces_of_two, patch_points

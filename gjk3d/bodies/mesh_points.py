@@ -64,6 +64,12 @@ def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: Wi
 @kernel
 def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> NearestFace:
     """Return the nearest triangle to a point that is nearer than the known one, with the least number on ties."""
+    return near_face(p, known, -1.0, t, w)
+
+
+@kernel
+def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideStack) -> NearestFace:
+    """Return the result of `nearest_face`, or any triangle whose squared distance is at most ``enough``."""
     at = scale(t.scale, p)
     size = max(abs(at[0]), abs(at[1]), abs(at[2]))
     far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
@@ -74,6 +80,8 @@ def nearest_face(p: Vec3, known: NearestFace, t: WideTree, w: WideStack) -> Near
     while True:
         if node < 0:
             best = _nearest_in_leaf(p, at, -2 - node, far, best, t, w)
+            if best.square <= enough:
+                return best
             limit = _limit(best.square, error, base, far, t)
         else:
             bits = _far_boxes(t, node, at, base, limit, w) if far else boxes_near(t.boxes, node, at, limit, w.entries)

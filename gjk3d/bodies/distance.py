@@ -236,12 +236,20 @@ class BallQueries(Queries):
         return ball_distances(self._surface, self._ball, query, ma, mb, x.rows, x.w, out, x.reports)
 
 
-def queries_of(a: Body, b: Any, order: int) -> Queries | None:
-    """Return the compiled queries of a pair in the kernels' order, None if a shape has a support function of a user."""
-    if isinstance(a, Mesh) and is_ball(b):
-        return BallQueries(a, b, order)
+def is_by_ball(a: Body, b: Any) -> bool:
+    """Return whether `BallQueries` are for a pair."""
+    return isinstance(a, Mesh) and is_ball(b)
+
+
+def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
+    """Return the queries by the trees of a pair, or None if a shape has a support function of a user."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else TreeQueries(first, second, order)
+
+
+def queries_of(a: Any, b: Any, order: int) -> Queries | None:
+    """Return the compiled queries of a pair in the kernels' order, or None if there are none."""
+    return BallQueries(a, b, order) if is_by_ball(a, b) else tree_queries(a, b, order)
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
@@ -274,9 +282,15 @@ def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools
     """Return for some rows whether the lower bound of the distance is at most a margin."""
     if not len(which):
         return np.zeros(0, dtype=bool)
-    few = Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True, rows.workers)
     out, flags = empty_answers(len(which))
-    solve(a, b, few, Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False), out, flags)
+    solve(
+        a,
+        b,
+        _selected(rows, which),
+        Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False),
+        out,
+        flags,
+    )
     return ~(out[:, 1] > margin)
 
 
@@ -292,8 +306,33 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     """Write the distances of a pair with a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
-    overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
-    unsigned = wanted.mode == narrow.UNSIGNED
+    if not is_by_ball(a, b):
+        _solve_by_trees(a, b, rows, order, wanted, out, flags)
+        return
+    codes = _solve_compiled(BallQueries(a, b, order), rows, wanted, out, flags)
+    # a ball that does not fit between walls needs a search for its depth
+    left = np.flatnonzero((codes != APART) & (codes != ANSWERED)) if wanted.mode != narrow.UNSIGNED else codes[:0]
+    if len(left):
+        few, (some, marks) = _selected(rows, left), empty_answers(len(left))
+        _solve_by_trees(a, b, few, order, wanted, some, marks)
+        out[left], flags[left] = some, marks
+
+
+def _selected(rows: Rows, which: Ints) -> Rows:
+    return Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True, rows.workers)
+
+
+def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Write the distances of a pair in the kernels' order by the trees of both."""
+    queries, unsigned = tree_queries(a, b, order), wanted.mode == narrow.UNSIGNED
+    if queries is None:
+        overlapping, pending = collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
+    else:
+        codes = _solve_compiled(queries, rows, wanted, out, flags)
+        overlapping, unclear = (codes == MEET) | (codes == HELD), (codes > HELD) & (codes != ANSWERED)
+        pending = unclear | (flags[:, 3] != 0)
+        for k in np.flatnonzero(unclear).tolist():
+            overlapping[k] = _at(a, b, rows, k, order)[0].meet()
     if not unsigned:
         for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
@@ -313,13 +352,8 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
         mirror(out, np.array([k]) if turned else False)
 
 
-def _solve_compiled(
-    a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
-) -> tuple[Bools, Bools]:
-    """Write the distances of the compiled traversals, and return the overlapping rows and those for the slow path."""
-    queries = queries_of(a, b, order)
-    if queries is None:
-        return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
+def _solve_compiled(queries: Queries, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> Ints:
+    """Write the distances of the compiled queries, and return their codes."""
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     reports = Reports(codes, flags, parts)
@@ -329,12 +363,7 @@ def _solve_compiled(
         queries.measure_rows(NO_POSE, NO_POSE, wanted.mode == FAST, level, wanted.max_distance, x, out)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping: Bools = (codes == MEET) | (codes == HELD)
-    unclear = (codes > HELD) & (codes != ANSWERED)
-    pending = unclear | (flags[:, 3] != 0)
-    for k in np.flatnonzero(unclear).tolist():
-        overlapping[k] = _at(a, b, rows, k, order)[0].meet()
-    return overlapping, pending
+    return codes
 
 
 class Group(NamedTuple):

@@ -27,7 +27,7 @@ from gjk3d.bodies.wide_tree import WideStack, WideTree, stack_in, wide_tree_of
 from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, place, scale, sub, unit
 from gjk3d.narrow.cores import AT_ORIGIN, relative_pose
 from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, UNDECIDED
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind
@@ -292,21 +292,19 @@ def _deep(
     if s.repaired:
         nearest = _nearest_within(b, inf, s.skin, w)
     deep = ball_depth(b, nearest, turns, s.closed, s.skin, walls, w)
-    most = deep.most
+    most, least = deep.most, max(deep.least, 0.0)
     # triangles that do not bound the inside are obstacles as well
-    if s.repaired and most < inf and not _is_free(_moved(b, scale(most, deep.normal)), False, s.every, w):
-        most = inf
-    if code == MEET and deep.depth <= SURELY * b.error:
-        upper = max(0.0, b.error - deep.depth)
-        distance = -most if fast else min(max(0.0 - deep.depth, -most), upper)
-        status = TOUCHING if most < inf or b.radius > SURELY * b.error else UNDECIDED
-        answered = ANSWERED if most < inf else code
-        return BallDistance(answered, (distance, -most, upper), deep.normal, deep.point, status)
-    least = max(deep.least, 0.0)
+    if s.repaired and most < inf:
+        free = _is_free(_moved(b, scale(most, deep.normal)), False, s.every, w)
+        most = most if free and deep.depth > -b.error else inf
     if not most <= least * (1.0 + CLOSE) + 2.0 * _LEAVES * b.error:
         return BallDistance(code, (-least, -inf, -least), deep.normal, deep.point, OVERLAPPING)
-    bounds = (-(most if fast else deep.depth), -most, 0.0 - least)
-    return BallDistance(ANSWERED, bounds, deep.normal, deep.point, OVERLAPPING)
+    touching = code == MEET and deep.depth <= SURELY * b.error
+    upper = max(0.0, b.error - deep.depth) if touching else 0.0 - least
+    distance = 0.0 - (most if fast else deep.depth)
+    return BallDistance(
+        ANSWERED, (distance, -most, upper), deep.normal, deep.point, TOUCHING if touching else OVERLAPPING
+    )  # fmt: skip
 
 
 @kernel

@@ -55,11 +55,29 @@ class Deep(NamedTuple):
     """The depth of a ball in a surface, in the frame of the surface."""
 
     least: float  #: lower bound of the depth, below 0 if the ball may not touch the surface
-    most: float  #: length of a known separating translation along the normal, or infinite
+    most: float  #: length of a known separating translation, or infinite
     depth: float  #: ``least``, or ``most`` if rounding does not explain their difference
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
     center: Vec3
+    by: Vec3  #: that translation, which is along the normal except for rounding; zero if ``most`` is infinite
+
+
+@inlined
+def no_depth(center: Vec3) -> Deep:
+    """Return the result for a ball that is not in a surface."""
+    return Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), center, center, (0.0, 0.0, 0.0))
+
+
+@inlined
+def deep_by(b: Ball, least: float, depth: float, n: Vec3, point: Vec3, by: Vec3) -> Deep:
+    """Return the depth with a separating translation, which is zero if none is known."""
+    most = sqrt(dot(by, by))
+    if not most > 0.0:
+        return Deep(least, inf, depth, n, point, b.center, by)
+    if most > depth + 2.0 * _LEAVES * b.error:
+        return Deep(least, most, most, divide(by, most), point, b.center, by)
+    return Deep(least, most, depth, n, point, b.center, by)
 
 
 @inlined
@@ -85,11 +103,8 @@ def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
         turns = turns_by_rays(p, box, t, w)
         if turns != NO_COUNT:
             return turns
-        square, _, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, w)
-        far = sqrt(square)
-        if not far > b.error:
-            break
-        p = along(p, divide(sub(p, foot), far), far - b.error)
+        _, _, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, w)
+        p = along(p, sub(p, foot), 0.5)
     return turns_about(p, box, t, w)
 
 
@@ -147,18 +162,20 @@ def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, w
 
 
 @kernel
-def _off_surface(b: Ball, nearest: NearestFace, closed: bool, t: WideTree, w: WideStack) -> Deep:
+def _off_surface(b: Ball, nearest: NearestFace, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Deep:
     """Return the depth of a ball whose centre is on a surface: it leaves along the normal of the face, or against it.
 
     Rays from the centre would pass the surface too closely to find the side.
     """
     far, normal = sqrt(nearest.square), normal_of(triangle_at(t, nearest.face))
-    least, most = b.radius - far - b.error, b.radius + far + STEP * b.error
-    for side in range(2):
-        n = normal if side == 0 else neg(normal)
-        if dot(n, n) > 0.0 and _is_free(_moved(b, scale(most, n)), closed, t, w):
-            return Deep(least, most, b.radius, n, nearest.foot, b.center)
-    return Deep(least, inf, b.radius, normal, nearest.foot, b.center)
+    least, straight = b.radius - far - b.error, b.radius + 2.0 * _LEAVES * b.error
+    for side in (1.0, -1.0):
+        n = scale(side, normal)
+        if dot(n, n) > 0.0:
+            by = _past_walls(b, scale(b.radius + far + b.error, n), side, closed, t, walls, w)
+            if 0.0 < dot(by, by) <= straight * straight:
+                return deep_by(b, least, b.radius, n, nearest.foot, by)
+    return deep_by(b, least, b.radius, normal, nearest.foot, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -169,9 +186,9 @@ def ball_depth(
 
     ``nearest`` is the nearest triangle to the centre, and ``turns`` is that of `turns_within`.
     """
-    c, far, to_foot = b.center, sqrt(nearest.square), sub(nearest.foot, b.center)
+    far, to_foot = sqrt(nearest.square), sub(nearest.foot, b.center)
     if turns == 0.0 and far <= STEP * b.error:
-        return _off_surface(b, nearest, closed, t, w)
+        return _off_surface(b, nearest, closed, t, walls, w)
     depth, normal = b.radius + far, normal_of(triangle_at(t, nearest.face))
     if turns == 0.0:  # the centre is outside
         depth, to_foot = b.radius - far, neg(to_foot)
@@ -180,17 +197,12 @@ def ball_depth(
     off = cross(out, to_foot)
     if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
         n = out
-    least, most = depth - b.error, max(depth, 0.0) + STEP * b.error
+    least, by = depth - b.error, scale(max(depth, 0.0) + STEP * b.error, n)
     if depth <= SURELY * b.error:
-        free = _is_free(_moved(b, scale(most, n)), closed, t, w)
-        return Deep(least, most if free else inf, depth, n, nearest.foot, c)
-    by = _past_walls(b, scale(depth, n), turns, closed, t, walls, w)
-    most = sqrt(dot(by, by))
-    if not most > 0.0:
-        return Deep(least, inf, depth, n, nearest.foot, c)
-    if most > depth + 2.0 * _LEAVES * b.error:
-        return Deep(least, most, most, divide(by, most), nearest.foot, c)
-    return Deep(least, most, depth, n, nearest.foot, c)
+        by = by if _is_free(_moved(b, by), closed, t, w) else (0.0, 0.0, 0.0)
+    else:
+        by = _past_walls(b, scale(depth, n), turns, closed, t, walls, w)
+    return deep_by(b, least, depth, n, nearest.foot, by)
 
 
 @inlined
@@ -293,24 +305,21 @@ def _deep(
         nearest = _nearest_within(b, inf, s.skin, w)
     deep = ball_depth(b, nearest, turns, s.closed, s.skin, walls, w)
     most, least = deep.most, max(deep.least, 0.0)
-    # triangles that do not bound the inside are obstacles as well
-    if s.repaired and most < inf:
-        free = _is_free(_moved(b, scale(most, deep.normal)), False, s.every, w)
-        most = most if free and deep.depth > -b.error else inf
+    # other triangles are obstacles as well, and a ball that touches only these needs a search
+    if s.repaired and (deep.least < -2.0 * b.error or not _is_free(_moved(b, deep.by), False, s.every, w)):
+        most = inf
     if not most <= least * (1.0 + CLOSE) + 2.0 * _LEAVES * b.error:
         return BallDistance(code, (-least, -inf, -least), deep.normal, deep.point, OVERLAPPING)
     touching = code == MEET and deep.depth <= SURELY * b.error
-    upper = max(0.0, b.error - deep.depth) if touching else 0.0 - least
-    distance = 0.0 - (most if fast else deep.depth)
-    return BallDistance(
-        ANSWERED, (distance, -most, upper), deep.normal, deep.point, TOUCHING if touching else OVERLAPPING
-    )  # fmt: skip
+    upper = max(0.0, -deep.least) if touching else 0.0 - least
+    distance, n = (-most, divide(deep.by, most)) if fast else (0.0 - deep.depth, deep.normal)
+    return BallDistance(ANSWERED, (distance, -most, upper), n, deep.point, TOUCHING if touching else OVERLAPPING)
 
 
 @kernel
 def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideStack) -> BallDistance:
     """Return the distance of a ball from a mesh."""
-    most = query.most + b.radius + 2.0 * b.error
+    most = (query.most + b.radius + b.error) * _MORE
     # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
     late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))
     nearest = _nearest_within(b, (b.radius + b.error) * _MORE if late else most, s.every, w)

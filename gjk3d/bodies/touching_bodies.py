@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.partings import shifted, solve_pair
-from gjk3d.bodies.mesh_balls import CLOSE, STEP, SURELY, Ball, Deep, ball_depth, turns_within
+from gjk3d.bodies.mesh_balls import CLOSE, STEP, SURELY, Ball, Deep, ball_depth, deep_by, no_depth, turns_within
 from gjk3d.bodies.mesh_points import NearestFace, nearest_face
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, nodes_apart, part_at
 from gjk3d.bodies.tree_collision import (
@@ -402,7 +402,7 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
     ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.wide_tree`.
     """
     single, r = lone_round(x, w)
-    b, nothing = Ball(r.start, r.radius, x.error), Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
+    b, nothing = Ball(r.start, r.radius, x.error), no_depth(r.start)
     if not single or dot(r.direction, r.direction) > 0.0:
         return nothing
     t, stack = tree_in(skin), stack_in(w.stack, w.floats32)
@@ -410,10 +410,13 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
     deep = ball_depth(b, nearest, turns_within(b, nearest, t, stack), True, t, w.out[2:], stack)
     if not deep.depth > SURELY * x.error:
         return nothing
-    # other parts of A may be in the way
-    if deep.most < inf and not _is_free(shifted(x, scale(deep.most, deep.normal)), False, w):
-        return Deep(deep.least, inf, deep.depth, deep.normal, deep.point, deep.center)
-    return deep
+    # other parts of A may be in the way, and their distances may have larger errors
+    by = deep.by
+    for _ in range(2):
+        if not deep.most < inf or _is_free(shifted(x, by), False, w):
+            return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, by)
+        by = along(by, deep.normal, SURELY * x.error)
+    return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -440,7 +443,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
     If a search is needed, the status is TOUCHING with the normal for disjoint interiors, UNDECIDED with the normal if
     no parts overlap, and otherwise OVERLAPPING.
     """
-    a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    a, ball = x.a, no_depth((0.0, 0.0, 0.0))
     if a.inside == SKIN:
         p, q = w.last[0], w.last[1]
         ball = ball_in(x, a.skin, w)

@@ -322,7 +322,8 @@ def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideSt
     most = (query.most + b.radius + b.error) * _MORE
     # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
     late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))
-    nearest = _nearest_within(b, (b.radius + b.error) * _MORE if late else most, s.every, w)
+    far, enough = ((b.radius + b.error) * _MORE, b.radius / _MORE) if late else (most, -1.0)
+    nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * abs(enough), s.every, w)
     far, code, turns = sqrt(nearest.square), MEET, 0.0
     if nearest.face < 0 or far - b.radius > b.error:
         turns = _sign(turns_beside(b, s.skin, w)) if s.closed else 0.0

@@ -295,10 +295,11 @@ def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers:
         count = len(rows.points)
         return PointAnswers(np.full((count, 9), nan), np.full(count, -1), np.zeros(count, dtype=bool))
     numbers, faces, inside = measure(cloud._wide_tree, rows._replace(most=rows.most + radius), workers)
-    beyond, error = faces < 0, numbers[:, 2] - numbers[:, 0]
-    numbers[:, :3] -= radius
-    numbers[:, 3:6] += radius * numbers[:, 6:9]
+    near, beyond = np.flatnonzero(faces >= 0), faces < 0
+    error = numbers[near, 2] - numbers[near, 0]
+    numbers[near, :3] -= radius
+    numbers[near, 3:6] += radius * numbers[near, 6:9]
+    numbers[near[~(numbers[near, 0] > _OFF_SURFACE * error)], 0] = nan
     numbers[beyond] = inf, rows.most, inf, nan, nan, nan, nan, nan, nan
-    numbers[~beyond & ~(numbers[:, 0] > _OFF_SURFACE * error), 0] = nan
     faces[:] = -1
     return PointAnswers(numbers, faces, inside)

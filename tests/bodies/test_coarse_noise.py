@@ -337,7 +337,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
         x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), tree_collision.tree_scratch()
-        found = touching_bodies.ball_in(x, True, complete(parts_of(SOLID)).skin, w)
+        found = touching_bodies.ball_in(x, complete(parts_of(SOLID)).skin, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
         assert found.depth == 1.0

@@ -82,15 +82,12 @@ def _boxes_near(f: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) 
     return f.bits(f.at_most(total, f.all(most)))
 
 
-def _balls_apart(f: Any, centers: Any, a: Any, b: Any, most: Any) -> Any:
-    apart = []
-    for half in range(2):
-        total = f.all(0.0)
-        for k in range(0, _BALL, 2):
-            off = f.minus(f.row(centers, a, _BALL, k + half), f.row(centers, b, _BALL, k + half))
-            total = f.plus(total, f.times(off, off))
-        apart.append(f.bits(f.less_than(f.all(most), total)))
-    return f.join(apart[1], apart[0])
+def _balls_apart(f: Any, centers: Any, a: Any, b: Any, half: Any, most: Any) -> Any:
+    total = f.all(0.0)
+    for k in range(0, _BALL, 2):
+        off = f.minus(f.row(centers, a, _BALL, f.more(k, half)), f.row(centers, b, _BALL, f.more(k, half)))
+        total = f.plus(total, f.times(off, off))
+    return f.bits(f.less_than(f.all(most), total))
 
 
 def _dot(f: Any, a: Any, b: Any) -> Any:
@@ -173,10 +170,11 @@ if TYPE_CHECKING:
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
         """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
 
-    def balls_apart(centers: Floats32_3, a: int, b: int, most: float) -> int:
-        """Return in which of 16 lanes the centres of two balls are farther apart than a squared distance.
+    def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
+        """Return in which of eight lanes the centres of two balls are farther apart than a squared distance.
 
-        A ball has 16 x, then 16 y, then 16 z. A lane with NaN is not reported.
+        A ball has 16 x, then 16 y, then 16 z. ``half`` is 0 for the first eight lanes, and 1 for the others. A lane
+        with NaN is not reported.
         """
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
@@ -294,8 +292,8 @@ elif MODE in ("alone", "jit"):
         return types.int64(boxes, types.int64, point, types.float64, out), _written(_boxes_near)
 
     @intrinsic
-    def balls_apart(context: Any, centers: Any, a: Any, b: Any, most: Any) -> Any:
-        return types.int64(centers, types.int64, types.int64, types.float64), _written(_balls_apart)
+    def balls_apart(context: Any, centers: Any, a: Any, b: Any, half: Any, most: Any) -> Any:
+        return types.int64(centers, *(types.int64,) * 3, types.float64), _written(_balls_apart)
 
     @intrinsic
     def triangles_near(context: Any, corners: Any, leaf: Any, point: Any, most: Any, slack: Any) -> Any:

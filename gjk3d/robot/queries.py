@@ -323,19 +323,23 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints,
             task = _clearance_task(cell)._replace(axes=_NOTHING)  # or the last bits would depend on the queries before
             scratch = np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
             cell.cache.near = task, *scratch, Near(*_rows_of_near(0, dof), np.empty((1, 2, 3, dof)))
-        task, rows, pairs, no_rows = cell.cache.near
+        task, rows, pairs, _ = cell.cache.near
         near = kernels.near_of_one(task, row, min(within, 1e50), rows, pairs)
-        if near < 0:
-            return None
-        if near == 0 and not jacobians:  # arrays without entries can be shared
-            return pairs[:0], no_rows
-        moved = np.empty((near, 2, 3, dof)) if jacobians else no_rows.moved
-        out = Near(*_rows_of_near(near, dof), moved)
-        pair = pairs[:near].copy()
-        write_near(task, row, rows, pair, jacobians, out)
+        return None if near < 0 else written(cell.cache.near, row, near, jacobians)
     finally:
         cell.memory.lock.release()
-    return pair, out
+
+
+def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> tuple[Ints, Any]:
+    """Return the pairs and the `Near` of the first ``count`` rows in the cache. Without Jacobians ``moved`` is None."""
+    task, rows, pairs, no_rows = cached
+    if count == 0 and not jacobians:  # arrays without entries can be shared
+        return pairs[:0], no_rows._replace(moved=None)
+    dof = len(q)
+    out = Near(*_rows_of_near(count, dof), np.empty((count, 2, 3, dof)) if jacobians else no_rows.moved)
+    pair = pairs[:count].copy()
+    write_near(task, q, rows, pair, jacobians, out)
+    return pair, out if jacobians else (*out[:7], None)
 
 
 def _rows_of_near(count: int, dof: int) -> _NearRows:

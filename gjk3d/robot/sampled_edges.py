@@ -249,6 +249,18 @@ def spot(layout: Layout, k: int, out: Array) -> None:
     out[7], out[8] = f[o + 6], size + out[6]
 
 
+@inlined
+def _place_moving(s: Array, pose: Array, count: int) -> None:
+    """Write the positions of a row of `Lanes.spots`, whose link has the poses ``pose``."""
+    point, a, b, c, u, v, w = s[_PLACES:], s[0], s[1], s[2], s[3], s[4], s[5]
+    for i in range(3):
+        r, p = 4 * LANES * i, LANES * i
+        for n in range(count):
+            x, y, z = pose[r + n], pose[r + LANES + n], pose[r + 2 * LANES + n]
+            point[p + n] = x * a + y * b + z * c + pose[r + 3 * LANES + n]
+            point[p + 3 * LANES + n] = x * u + y * v + z * w
+
+
 @kernel
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
     """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
@@ -263,18 +275,10 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
     if link < 0:
         for i in range(6):
             point[i * LANES : i * LANES + LANES] = s[i]
-        for n in range(3 * LANES):
-            center[n] = point[n]
-        return
-    pose = lanes.poses[POSE * link : POSE * link + POSE]
-    a, b, c, u, v, w = s[0], s[1], s[2], s[3], s[4], s[5]
-    for i in range(3):
-        r, p = 4 * LANES * i, LANES * i
-        for n in range(count):
-            x, y, z = pose[r + n], pose[r + LANES + n], pose[r + 2 * LANES + n]
-            point[p + n] = x * a + y * b + z * c + pose[r + 3 * LANES + n]
-            point[p + 3 * LANES + n] = x * u + y * v + z * w
-            center[p + n] = point[p + n]
+    else:
+        _place_moving(s, lanes.poses[POSE * link : POSE * link + POSE], count)
+    for n in range(3 * LANES):
+        center[n] = point[n]
 
 
 @kernel
@@ -296,11 +300,29 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 
 @inlined
+def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return the result of `near_balls` in single precision, which may set more bits and takes a third of the time."""
+    # these radii contain the rounding of the middles; the factor covers the rounding of the squared distance
+    wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
+    apart = vectors.balls_apart(lanes.centers, a, b, plain(0), wide * wide)
+    if count > vectors.LANES:
+        apart |= vectors.balls_apart(lanes.centers, a, b, plain(1), wide * wide) << vectors.LANES
+    return ~apart & ((1 << count) - 1)
+
+
+@inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return the result of `near_lanes` from the bounding balls alone, which may set more bits."""
-    # radii contain the rounding of the centres; the factor is more than the roundings of the square in single precision
-    wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
-    return ~vectors.balls_apart(lanes.centers, a, b, wide * wide) & ((1 << count) - 1)
+    s, t = lanes.spots[a], lanes.spots[b]
+    p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
+    if _near_in_single(lanes, a, b, margin, count) == 0:
+        return near
+    wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
+    square = wide * wide
+    for n in range(count):
+        x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
+        near |= 0 if (x * x + y * y + z * z) * (1.0 - _ROUNDING) > square else 1 << n
+    return near
 
 
 @inlined
@@ -310,16 +332,14 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
     gap between the projections is a lower bound of the distance, as it is for any direction.
     """
-    s, t = lanes.spots[a], lanes.spots[b]
+    s, t, near = lanes.spots[a], lanes.spots[b], plain(0)
     if t[6] == inf:
         return _near_floor(lanes, a, b, margin, count)
-    p, q = s[_PLACES:], t[_PLACES:]
-    more = margin + s[9] + t[9] + 1e-140  # smaller squares are denormal
-    near = near_balls(lanes, a, b, margin, count)
-    if near == 0:
+    if _near_in_single(lanes, a, b, margin, count) == 0:
         return near
-    wide = max(s[7] + t[7] + more, 1e-140)
-    square, near = wide * wide, plain(0)
+    p, q = s[_PLACES:], t[_PLACES:]
+    wide = max(s[7] + t[7] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
+    square = wide * wide
     for n in range(count):
         x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
         d = x * x + y * y + z * z

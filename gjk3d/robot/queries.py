@@ -34,10 +34,19 @@ from gjk3d.robot.cell_kernels import (
 )
 from gjk3d.robot.cell_kernels import Task as WalkTask
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.sampled_edges import ANY_HIT, IN_ORDER, Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
+from gjk3d.robot.sampled_edges import (
+    ANY_HIT,
+    IN_ORDER,
+    Edges,
+    Task,
+    first_hits_of_cell,
+    first_hits_of_many,
+    lane_scratch,
+)
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NearRows = tuple[Array, Array, Array, Array, Array, Array, Array]  #: of `Near`, without the last
+NearOfOne = tuple[Ints, _NearRows, Array | None]  #: the pairs, their rows, and the Jacobians if requested
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
@@ -307,8 +316,8 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     return result, pair
 
 
-def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints, Near] | None:
-    """Return the pairs within a distance at one configuration and their `Near`, or None.
+def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne | None:
+    """Return the pairs within a distance at one configuration and their rows, or None.
 
     None means that `gjk3d.robot.results.near` has to compute the result.
     """
@@ -330,16 +339,15 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints,
         cell.memory.lock.release()
 
 
-def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> tuple[Ints, Any]:
-    """Return the pairs and the `Near` of the first ``count`` rows in the cache. Without Jacobians ``moved`` is None."""
-    task, rows, pairs, no_rows = cached
+def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> NearOfOne:
+    """Return the first ``count`` rows that `gjk3d.robot.cell_kernels.near_of_one` wrote to the cache."""
+    task, solved, pairs, no_rows = cached
     if count == 0 and not jacobians:  # arrays without entries can be shared
-        return pairs[:0], no_rows._replace(moved=None)
-    dof = len(q)
-    out = Near(*_rows_of_near(count, dof), np.empty((count, 2, 3, dof)) if jacobians else no_rows.moved)
-    pair = pairs[:count].copy()
-    write_near(task, q, rows, pair, jacobians, out)
-    return pair, out if jacobians else (*out[:7], None)
+        return pairs[:0], no_rows[:7], None
+    pair, rows = pairs[:count].copy(), _rows_of_near(count, len(q))
+    moved = np.empty((count, 2, 3, len(q))) if jacobians else no_rows.moved
+    write_near(task, q, solved, pair, jacobians, Near(*rows, moved))
+    return pair, rows, moved if jacobians else None
 
 
 def _rows_of_near(count: int, dof: int) -> _NearRows:

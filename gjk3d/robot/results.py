@@ -18,7 +18,7 @@ from gjk3d.query.contact import check_patches, contact
 from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
 from gjk3d.robot.cell import Cell
-from gjk3d.robot.cell_kernels import FREE, Near
+from gjk3d.robot.cell_kernels import FREE
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, B, Ints, N, P, Rows, S
 from gjk3d.wording import count, format_gap
@@ -371,9 +371,9 @@ class RobotDistances(NamedTuple):
         )
 
 
-def distances_of_one(names: tuple[tuple[str, str], ...], pair: Ints, rows: Near, within: float) -> RobotDistances:
+def distances_of_one(names: tuple[tuple[str, str], ...], near: queries.NearOfOne, within: float) -> RobotDistances:
     """Return the result of `Checker.distances` for one configuration."""
-    distance, lower, upper, normal, point_a, point_b, gradient, moved = rows
+    pair, (distance, lower, upper, normal, point_a, point_b, gradient), moved = near
     jacobian_a, jacobian_b = (None, None) if moved is None else (moved[:, 0], moved[:, 1])
     starts, count = np.zeros(2, _INT), len(pair)
     starts[1] = count
@@ -387,7 +387,7 @@ def distances(cell: Cell, q: Rows, within: Any, *, jacobians: bool, depth: gener
     """Return the result of `Checker.distances`."""
     quick = queries.near_of_one(cell, q, within, jacobians)
     if quick is not None:
-        return distances_of_one(cell.names, *quick, within)
+        return distances_of_one(cell.names, quick, within)
     rows, _ = cell.robot.configurations(q)
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")

@@ -77,7 +77,7 @@ class Lanes(NamedTuple):
     #: ball about the middle and of the capsule, see `spot`, and three numbers that `place_lanes` writes; then the
     #: middles and the vectors in the world
     spots: Array2
-    centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes at once
+    centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes
 
 
 # link poses -----------------------------------------------------------------------------------------------------------
@@ -273,12 +273,14 @@ def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
     s[9] = _PLACED * far + _ROUNDING * s[7]
     s[10] = s[6] + s[9] + _SINGLE * far
     if link < 0:
+        count = plain(LANES)
         for i in range(6):
             point[i * LANES : i * LANES + LANES] = s[i]
     else:
         _place_moving(s, lanes.poses[POSE * link : POSE * link + POSE], count)
-    for n in range(3 * LANES):
-        center[n] = point[n]
+    for i in range(3):
+        for n in range(i * LANES, i * LANES + count):
+            center[n] = point[n]
 
 
 @kernel
@@ -420,7 +422,8 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
     slots = len(layout.link)
     scratch = LaneScratch(
         np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)),
-        np.zeros((slots, 6, 8), dtype=np.float32), np.zeros((LANES, links, 4, 4)), np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
+        np.zeros((slots, 6, vectors.LANES), dtype=np.float32), np.zeros((LANES, links, 4, 4)),
+        np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
     place_static(layout, body_pairs, scratch.spots, scratch.centers, scratch.used)
@@ -517,9 +520,9 @@ def _next_round(samples: Samples) -> bool:
 def _next_sample(samples: Samples) -> None:
     """Advance to the next sample of an edge, or past its last one.
 
-    If any hit counts, the end of an edge comes first, because a planner has not tested it yet. The samples between
-    follow from coarse to fine (van der Corput order, level by level), which finds a collision early. The beginning comes
-    last.
+    Unless samples are tested in order, the end of an edge comes first, because a planner has not tested it yet. The
+    samples between follow from coarse to fine (van der Corput order, level by level), which finds a collision early.
+    The beginning comes last.
     """
     next, steps = samples.next, samples.edges.steps[samples.next[_EDGE]]
     if samples.sequence == IN_ORDER:
@@ -750,9 +753,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int)
 
 
 @kernel
-def _body_hits(
-    task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int
-) -> None:
+def _body_hits(task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int) -> None:
     """Write the hits of the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)

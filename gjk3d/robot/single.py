@@ -29,8 +29,8 @@ SLOW, PREPARED, SETTINGS_SLOT, KEYWORD = range(4)
 # words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
 # number, the entry itself, the address of its result, the two methods of the lock, False
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
-# of distances there follow: the function that makes a result, the array for q, the integers 0 and `REFUSED`, and a result without
-# rows with its limit
+# of distances there follow: the function that makes a result, the array for q, the integers 0 and `REFUSED`, and a
+# result without rows with its limit
 MAKE, ROW, ZERO, REFUSAL, EMPTY, LIMIT = range(10, 16)
 _FARTHEST = 1e50  #: greatest limit of a search that the kernel takes
 
@@ -68,7 +68,7 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
         empty: list[RobotDistances] = []
 
         def make(within: float, count: int) -> RobotDistances:
-            result = distances_of_one(names, *queries.written(near, row, count, False), within)
+            result = distances_of_one(names, queries.written(near, row, count, False), within)
             if count == 0:  # the same object is the result of the next calls, so its array is protected
                 result.starts.flags.writeable = False
                 empty[:] = [result]
@@ -170,9 +170,9 @@ def checker_distances(words: int, checker: int, args: int, nargs: int, names: in
         quick, within = py.word(py.word(py.items_of(record)) + py.DATA), py.word(args + 8)
         numbers = py.floats_in(py.word(args), 1)
         current = py.word(quick + 8 * SETTINGS) == py.word(checker + py.word(words + 8 * SETTINGS_SLOT))
-        is_float = py.word(within + py.TYPE) == py.constant(py.FLOAT_TYPE)
-        if is_float and current and numbers != 0 and py.number(within + py.FLOAT) <= _FARTHEST:
-            if py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS):
+        if current and numbers != 0 and py.word(within + py.TYPE) == py.constant(py.FLOAT_TYPE):
+            fits = py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS)
+            if fits and py.number(within + py.FLOAT) <= _FARTHEST:
                 py.incref(record)
                 answer = distances_at(quick, numbers, within)
                 py.decref(record)

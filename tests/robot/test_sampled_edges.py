@@ -317,4 +317,5 @@ def test_an_edge_that_hits_at_one_sample_alone_is_not_free(tmp_path):
                 assert (quick_edge(checker._cell(), ends, each) == FREE) == free
                 many = np.repeat(ends[:1], 19, axis=0), np.repeat(ends[1:], 19, axis=0)
                 assert checker.edges_free(*many, resolution=10.0).tolist() == [free] * 19
-                assert not checker.edges_free(*many, certify=True, resolution=10.0).any()
+                proven = checker.edges_free(*many, certify=True, resolution=10.0)
+                assert proven.tolist() == [x > 10.0 * steps] * 19

@@ -222,12 +222,14 @@ def test_distances_without_rows_are_those_of_a_new_checker(tmp_path):
     """Consecutive results without rows are one object. Other limits, and other configurations, have their own."""
     checker = cell_of(tmp_path, 3)
     rows, checkers = drawn(checker.robot, 30, 3), [checker, checker.copy()]
-    limits = (-5.0, 0.0, 0.05, 0.05, 0.4, -0.0, 1e50, 1e300, np.inf)
+    limits = (-5.0, -0.4, -0.4, -0.2, 0.0, 0.4, -0.0, 1e50, 1e300, np.inf)
     empty = 0
     for within, q in itertools.product(limits, rows):
         expected = Checker(checker.robot, {"ball": (checker.shape("ball"), at(1.0, 0.5, 0.2))}).distances([q], within)
         for each in checkers:
-            for result in (each.distances(q, within), each.distances(q, within=within), each.distances(q=q, within=within)):
+            calls = ((q, within), {}), ((q,), {"within": within}), ((), {"q": q, "within": within})
+            for args, names in calls:
+                result = each.distances(*args, **names)
                 assert type(result) is RobotDistances
                 assert (result, np.signbit(result.within)) == (expected, np.signbit(within))
         empty += len(expected.pair) == 0

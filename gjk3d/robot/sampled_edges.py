@@ -74,8 +74,9 @@ class Lanes(NamedTuple):
     poses: Array1  #: twelve rows for each link, row by row of its transform
     reach: Array1  #: (links,), the greatest distance of each link from the origin
     #: (slots, `SPOT`): in the link frame the middle of a capsule and the vector from there to an end, the radii of a
-    #: ball about the middle and of the capsule, see `spot`, and three numbers that `place_lanes` writes; then the
-    #: middles and the vectors in the world
+    #: ball about the middle and of the capsule, and the length of their rounding, see `spot`; two numbers that
+    #: `place_lanes` writes, the error of both and the radius in single precision; then the middles and the vectors in
+    #: the world
     spots: Array2
     centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes
 
@@ -362,7 +363,7 @@ IN_ORDER, ANY_HIT, COARSE = range(3)
 #: out of order, the samples of each edge in a round, those left of the present edge, and 1 if another round is needed
 _EDGE, _SAMPLE, _START, _STOP, _STRIDE, _SHARE, _LEFT, _MORE, _NEXT = range(9)
 _LARGER = 4  #: ratio of the samples of each edge in a round to those in the round before
-_ALL = 1 << 62
+_ALL = 1 << 62  #: samples of each edge, in order
 _COARSE = 4  #: samples of each edge in the last round of `COARSE`
 _NUMBERS = 2 * LANES + _NEXT + 1  #: of `LaneScratch.ints`
 
@@ -493,7 +494,8 @@ def _next_edge(samples: Samples) -> None:
         return
     s, steps = edges.at[e], edges.steps[e]
     next[_SAMPLE], next[_LEFT] = s, next[_SHARE]
-    next[_STRIDE] = 2 * (s & -s)  # of the level of sample s, see `_next_sample`
+    # the samples of a level are odd multiples of half of their distance
+    next[_STRIDE] = 2 * (s & -s)
     if s == steps:
         next[_STRIDE] = 2
         while next[_STRIDE] < 2 * steps:
@@ -658,8 +660,8 @@ def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tu
         edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
     next = samples.next
     next[_START], next[_STOP], next[_EDGE], next[_MORE] = start, stop, start - 1, 0
-    # a few edges fill half of the lanes, which is as fast as one lane
-    next[_SHARE] = max(_TOGETHER // max(stop - start, 1), 1) if sequence != IN_ORDER else _ALL
+    # a few edges fill half of the lanes, which takes as long as one lane
+    next[_SHARE] = _ALL if sequence == IN_ORDER else max(_TOGETHER // max(stop - start, 1), 1)
     _next_edge(samples)
     return lanes, samples
 
@@ -704,13 +706,16 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence
 @kernel
 def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the result of `first_hits_of_many` for a cell that may have bodies."""
-    lanes, samples = _begin(task, edges, start, stop, sequence)
-    n, count = _place_next(task, lanes, samples)
-    while n != 0:
-        alive = _convex_hits(task, lanes, samples, n, count)
-        if alive != 0:
-            _body_hits(task, bodies, lanes, samples, n, count, alive)
+    # samples of one edge next to a body share the free space around them, see `not_free`
+    together = plain(1) if bodies.order.shape[0] > 0 and sequence != IN_ORDER else max(stop - start, 1)
+    for first in range(start, stop, together):
+        lanes, samples = _begin(task, edges, first, min(first + together, stop), sequence)
         n, count = _place_next(task, lanes, samples)
+        while n != 0:
+            alive = _convex_hits(task, lanes, samples, n, count)
+            if alive != 0:
+                _body_hits(task, bodies, lanes, samples, n, count, alive)
+            n, count = _place_next(task, lanes, samples)
 
 
 @entry

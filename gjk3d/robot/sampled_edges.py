@@ -328,19 +328,11 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     return near
 
 
-@inlined
-def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
-
-    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
-    gap between the projections is a lower bound of the distance, as it is for any direction.
-    """
-    s, t, near = lanes.spots[a], lanes.spots[b], plain(0)
-    if t[6] == inf:
-        return _near_floor(lanes, a, b, margin, count)
-    if _near_in_single(lanes, a, b, margin, count) == 0:
-        return near
-    p, q = s[_PLACES:], t[_PLACES:]
+@kernel
+def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return the result of `near_lanes` from the capsules alone."""
+    s, t = lanes.spots[a], lanes.spots[b]
+    p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
     wide = max(s[7] + t[7] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
     square = wide * wide
     for n in range(count):
@@ -352,6 +344,20 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
         gap = d * (1.0 - _ROUNDING) - abs(u) - abs(v)
         near |= 0 if gap > 0.0 and gap * gap > d * square else 1 << n
     return near
+
+
+@inlined
+def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
+
+    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
+    gap between the projections is a lower bound of the distance, as it is for any direction.
+    """
+    if lanes.spots[b, 6] == inf:
+        return _near_floor(lanes, a, b, margin, count)
+    if _near_in_single(lanes, a, b, margin, count) == 0:
+        return 0
+    return _near_capsules(lanes, a, b, margin, count)
 
 
 MOST_STEPS = 2.0**28  #: most steps of one edge; more would take minutes and mean a mistaken resolution
@@ -586,7 +592,7 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
     place(layout, frames, slot, now)
 
 
-@kernel
+@inlined
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:

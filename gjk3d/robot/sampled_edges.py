@@ -262,7 +262,7 @@ def _place_moving(s: Array, pose: Array, count: int) -> None:
             point[p + 3 * LANES + n] = x * u + y * v + z * w
 
 
-@kernel
+@inlined
 def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
     """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
 
@@ -328,7 +328,7 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     return near
 
 
-@kernel
+@inlined
 def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return the result of `near_lanes` from the capsules alone."""
     s, t = lanes.spots[a], lanes.spots[b]
@@ -733,7 +733,7 @@ def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, sto
     walk_cell(task, bodies, edges, start, stop, sequence)
 
 
-@kernel
+@inlined
 def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int) -> int:
     """Test the convex pairs in n lanes, write the hits, and return the bits of the lanes without a hit."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins

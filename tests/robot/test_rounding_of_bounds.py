@@ -116,7 +116,7 @@ def test_balls_in_single_precision_are_near_up_to_their_exact_distance():
             assert not _near_in_single(lanes, 0, 1, margin - 1e-3 * size, 1)
 
 
-@pytest.mark.parametrize("scale", [1e-140, 1e-20, 1e20, 1e140])
+@pytest.mark.parametrize("scale", [1e-140, 2.9e-23, 1e-20, 1e20, 1e140])  # the second: squares of 0.6 units
 def test_balls_beyond_the_range_of_single_precision_are_near(scale):
     place = np.full(3, scale)
     for near in (_near_in_single, near_balls, near_lanes):

@@ -135,7 +135,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
     assert apart > 20 or len(names) == 1
 
 
-@pytest.mark.parametrize("far", [0.0, 1e3, 1e8])
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e8, 1e8 + 3.5])  # the last: single precision has 0 and 8, not 3.5 and 4.25
 def test_bounding_that_touch_are_near(far):
     """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
     shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]

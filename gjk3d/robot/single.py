@@ -29,9 +29,9 @@ SLOW, PREPARED, SETTINGS_SLOT, KEYWORD = range(4)
 # words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
 # number, the entry itself, the address of its result, the two methods of the lock, False
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
-# of distances there follow: the function that makes a result, the array for q, the integers 0 and `REFUSED`, and a
-# result without rows with its limit
-MAKE, ROW, ZERO, REFUSAL, EMPTY, LIMIT = range(10, 16)
+# of distances there follow: the function that makes a result, the integers 0 and `REFUSED`, and a result without
+# rows with its limit
+MAKE, ZERO, REFUSAL, EMPTY, LIMIT = range(10, 15)
 _FARTHEST = 1e50  #: greatest limit of a search that the kernel takes
 
 
@@ -68,18 +68,22 @@ def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
         empty: list[RobotDistances] = []
 
         def make(within: float, count: int) -> RobotDistances:
-            result = distances_of_one(names, queries.written(near, row, count, False), within)
-            if count == 0:  # the same object is the result of the next calls, so its array is protected
-                result.starts.flags.writeable = False
-                empty[:] = [result]
-                words[EMPTY], words[LIMIT] = id(result), unpack("q", pack("d", within))[0]
-            return result
+            try:
+                result = distances_of_one(names, queries.written(near, row, count, False), within)
+                if count == 0:  # the same object is the result of the next calls, so its array is protected
+                    result.starts.flags.writeable = False
+                    empty[:] = [result]
+                    words[EMPTY], words[LIMIT] = id(result), unpack("q", pack("d", within))[0]
+                return result
+            finally:  # here, because the builtin cannot call anything while Ctrl-C is raised
+                lock.release()
 
         methods, numbers = (lock.acquire, lock.release), (0, REFUSED)
-        args = np.array([id(task), id(row), 0, id(rows), id(pairs)], dtype=np.int64)
+        # the arguments of the entry, then those of `make`; 0 is written at each call
+        args = np.array([id(task), id(row), 0, id(rows), id(pairs), 0, 0], dtype=np.int64)
         words = np.array(
-            [id(settings), len(row), row.ctypes.data, args.ctypes.data, len(args), id(near_of_one), 0,
-             *map(id, methods), id(False), id(make), id(row),
+            [id(settings), len(row), row.ctypes.data, args.ctypes.data, len(args) - 2, id(near_of_one), 0,
+             *map(id, methods), id(False), id(make),
              *map(id, numbers), 0, 0], dtype=np.int64,
         )  # fmt: skip
         cell.cache.single_near = words, args, near, row, methods, numbers, make, settings
@@ -150,11 +154,12 @@ def distances_at(quick: int, numbers: int, within: int) -> int:
     if result != 0:
         py.incref(result)
     elif count != py.word(quick + 8 * REFUSAL):
-        py.write(args + 8, within)
-        py.write(args + 16, count)
-        result = py.call(py.word(quick + 8 * MAKE), args + 8, plain(2), plain(0))
-        py.write(args + 8, py.word(quick + 8 * ROW))
-        result = result if result != 0 else plain(-1)
+        rest = args + 8 * py.word(quick + 8 * COUNT)
+        py.write(rest, within)
+        py.write(rest + 8, count)
+        result = py.call(py.word(quick + 8 * MAKE), rest, plain(2), plain(0))
+        py.decref(count)
+        return result if result != 0 else -1
     py.decref(count)
     return released(quick, result)
 

@@ -94,7 +94,8 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
         with Image.open(Path(folder) / "still.png") as file:
             image = file.convert("RGB")
     for width, content in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
-        small = image.resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
+        width = min(width, image.width)
+        small = image.resize((width, max(1, image.height * width // image.width)), Image.Resampling.LANCZOS)
         data = {"text/plain": text, "image/png": _png(small), "text/html": _html(words, small, content)}
         if sum(map(len, data.values())) < MOST:
             break
@@ -131,9 +132,10 @@ def _png(image: Any) -> str:
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
     """Return the HTML of a figure: the still with the page's frame over it, the frame, or the still with a note."""
-    picture, height = "", "height:600px;"
+    picture, height, width = "", "height:600px;", WIDTHS[0]
     if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
+        width = WIDTHS[0] if still.width in WIDTHS else still.width  # a smaller still is enlarged
         picture, height = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">', ""
     if packed is None:
         more = "<small>too large for an interactive view. gjk3d.viz.show(…, path='figure.html') writes a page</small>"
@@ -143,7 +145,7 @@ def _html(words: str, still: Any, packed: Packed | None) -> str:
             f'<iframe srcdoc="{html.escape(loader)}" sandbox="allow-scripts" title="{html.escape(words[:200])}" '
             'style="position:absolute;inset:0;width:100%;height:100%;border:0"></iframe>'
         )
-    return f'<div style="position:relative;max-width:{WIDTHS[0]}px;{height}">{picture}{more}</div>'
+    return f'<div style="position:relative;max-width:{width}px;{height}">{picture}{more}</div>'
 
 
 def display(data: Bundle) -> None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gjk3d.typing import Array
-from gjk3d.viz.colors import INK, SEPARATION
+from gjk3d.viz.colors import INK, PALE, SEPARATION, is_dark
 from gjk3d.viz.drawing import BODY, DOTS, FIELD, LINES, MARK, MODEL, PART, TRANSPARENT, Camera, Drawing, Item, darker
 from gjk3d.viz.layout import camera_of, ready
 from gjk3d.viz.triangles import is_sheet, shade
@@ -60,6 +60,9 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
         if hasattr(actor, "GetMapper") and name not in actors and (bounds := actor.GetBounds()):
             corners = np.array([*product(bounds[:2], bounds[2:4], bounds[4:])])
             scene.items.insert(0, Item(corners, np.zeros((0, 3), dtype=np.int64), INK, look=DOTS))
+    if drawing.background is None and is_dark(str(plotter.renderer.background_color.hex_rgb)):
+        drawing.recolor(INK, PALE)
+        scene.ink = drawing.ink
     scene.join(drawing)
     if drawing.background is not None:
         scene.background, scene.ink = drawing.background, drawing.ink

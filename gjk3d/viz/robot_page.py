@@ -22,7 +22,7 @@ from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.shapes.surfaces import sphere
 from gjk3d.typing import Array, Row
 from gjk3d.viz import triangles
-from gjk3d.viz.colors import INK
+from gjk3d.viz.colors import hex_rgb
 from gjk3d.viz.drawing import MARK, Drawing, Style, ball_of
 from gjk3d.viz.kinds.robots import HIT, add_things, labels_of, parts_of, slider_range, words_for
 from gjk3d.viz.layout import placed, ready
@@ -57,10 +57,10 @@ def write_robot(x: Robot | Checker, drawing: Drawing, q: Row | None, path: Path)
     at = f", at {format_vector(start, 3)}"  # the sliders have the present numbers
     head, *lines = [line.removesuffix(at) for line in drawing.words if line != told]
     box = '<input type="checkbox" checked value="{}">'
-    shown = [key for key in drawing.keys if key[1] not in (INK, HIT)]
+    shown = [key for key in drawing.keys if key[1] not in (drawing.ink, HIT)]
     keys = [color_key(text, color, box.format(html.escape(color))) for text, color in shown]
     if checker is not None:
-        keys += [color_key("closest points", INK), color_key("colliding links", HIT)]
+        keys += [color_key("closest points", drawing.ink), color_key("colliding links", HIT)]
     live = "" if checker is None else _LIVE.format("hit" if state and state.pairs else "", html.escape(told))
     labels = labels_of(robot, robot.joint_names)
     sliders = "\n".join(_slider(robot, name, column, start) for name, column in labels.items())
@@ -106,7 +106,8 @@ def _items(x: Robot | Checker, drawing: Drawing) -> dict[str, Any]:
         add_things(things, x, frozenset())
     items += [item_data(item, center, size) for item in ready(things.items, center, size)]
     camera = camera_data(drawing, np.concatenate([item.vertices for item in drawing.items]))
-    return {"items": items} | camera | {"reach": max(4.0, camera["reach"])}
+    background = drawing.background and hex_rgb(drawing.background)
+    return {"items": items, "background": background} | camera | {"reach": max(4.0, camera["reach"])}
 
 
 def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: Drawing) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: 
         "q": start.tolist(), "turning": turning, "parent": chain.parent.tolist(), "kind": chain.kind.tolist(),
         "axis": chain.axis.tolist(), "origin": chain.origin.reshape(-1, 16).tolist(), "source": chain.source.tolist(),
         "multiplier": chain.multiplier.tolist(), "offset": chain.offset.tolist(), "center": center.tolist(),
-        "size": size, "hit": HIT, "ink": INK, "pieces": [], "pairs": [], "ends": None, "note": "",
+        "size": size, "hit": HIT, "ink": drawing.ink, "pieces": [], "pairs": [], "ends": None, "note": "",
     }  # fmt: skip
     if not isinstance(x, Checker) or state is None:
         return data

@@ -25,6 +25,8 @@ from gjk3d.viz.paint import Mover
 from gjk3d.viz.triangles import joined
 
 _FPS = 1.0
+#: The legend of vermilion bodies by the verdicts of their rows.
+_HITS = {"collision": "colliding", "too close": "too close", "open": "open"}
 #: Greatest number of moments with a separate view, and number of points of a body whose visibility decides the view.
 _MOST_VIEWS, _SAMPLES = 200, 40
 
@@ -44,7 +46,9 @@ def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
         "rows": "\n".join(_table_row(k, *row) for k, row in enumerate(row_cells_of, len(cells))),
     }
     aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
-    return write_page(Path(path), _play(report), _FPS, aside=aside, more=("safety.css",), running=False)
+    return write_page(
+        Path(path), _play(report), _FPS, aside=aside, more=("safety.css", "safety.js"), running=False, moment="row"
+    )
 
 
 def _head(titles: Sequence[str]) -> str:
@@ -70,7 +74,9 @@ def _play(report: SafetyReport) -> Play:
     moved = {name: _poses_of(name, [entry.place for entry in entries], checker) for name in moving}
     movers = movers_of(checker, checker.robot.link_poses(rows), moved)
     scene = robots.draw_robot(checker, Style(), q=rows, labels=False)
-    keys = keys_of(report.robot, movers, moved, "too close")
+    verdicts = {entry.verdict for entry in entries}
+    hit = " or ".join(text for verdict, text in _HITS.items() if verdict in verdicts) or "without proof"
+    keys = keys_of(report.robot, movers, moved, hit)
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are not a path
     moments = [_moment(entry) for entry in entries]

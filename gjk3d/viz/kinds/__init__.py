@@ -197,6 +197,20 @@ def is_solid(x: Any) -> bool:
     return function_of(x) is draw_body
 
 
+#: The drawing functions of results of two bodies.
+_OF_PAIRS = (draw_distance, draw_contact, draw_axis, draw_gradient, draw_impact, draw_clearance, draw_pairs)
+
+
+def bodies_in(x: Any) -> int | None:
+    """Return the number of bodies that have a colour and a name in the picture of an object, None for any number."""
+    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+        entries = [entry[0] if _is_pair(entry) else entry for entry in ([x] if _is_pair(x) else x)]
+        solid = all(type(entry) is list or is_solid(entry) for entry in entries)
+        return len(entries) if solid and entries else None
+    draw = function_of(x)
+    return 1 if draw is draw_body else 2 if draw in _OF_PAIRS else None
+
+
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:
     """Return the drawing of an object. An option that its kind does not have is a TypeError.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d import poses
-from gjk3d.bodies.bvh import boxes_at
+from gjk3d.bodies.bvh import boxes_at, tree_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import arrays_of, solid
 from gjk3d.bodies.solids import joined as joined_solids
@@ -59,6 +60,8 @@ def draw_body(
         raise TypeError(f"self_intersections= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     if level is not None and not isinstance(x, Mesh):
         raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+    if level is not None:
+        check_level(level, _last_level(x))
     stack = matrices(style.pose)
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:
@@ -260,6 +263,21 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
     drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} bounding volumes ({name})")
     drawing.key(style.name(0, name), color)
     return drawing
+
+
+def check_level(level: Any, last: int | None = None) -> None:
+    """Raise a ValueError for a level that is not a whole number from 0 to the last one."""
+    if isinstance(level, bool) or not isinstance(level, Integral) or level < 0 or (last is not None and level > last):
+        end = "of at least 0" if last is None else f"from 0 to {last}, the last level of the mesh's tree"
+        raise ValueError(f"level is {level!r:.80}, expected a whole number {end}")
+
+
+def _last_level(mesh: Mesh) -> int:
+    """Return the last level of a mesh's tree."""
+    links, nodes, level = tree_of(mesh).links, np.zeros(1, dtype=np.int64), 0
+    while len(first := links[nodes, 0][links[nodes, 0] >= 0]):
+        nodes, level = np.concatenate([first, first + 1]), level + 1
+    return level
 
 
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:

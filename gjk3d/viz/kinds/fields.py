@@ -6,6 +6,7 @@ are yellow near the camera and dark blue far from it.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,9 @@ def crossings(triangles: Array, others: Array) -> Array:
 
 def add_depth_image(drawing: Drawing, x: RayHit, shape: Any) -> None:
     """Add the image of a camera: its frame in front of the camera, and the hit points, both coloured by depth."""
-    rows, columns = (int(side) for side in shape)
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2 or not all(isinstance(n, Integral) for n in shape):
+        raise TypeError(f"image is {shape!r:.80}, expected (rows, columns), two whole numbers")
+    rows, columns = map(int, shape)
     depth = np.reshape(x.distance, -1)
     if rows * columns != len(depth) or min(rows, columns) < 2:
         given = count(len(depth), "ray")

@@ -215,8 +215,9 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         ("Unit", unit or "not stated"),
         ("A is", _shape(result.shape_a)),
         ("B is", _shape(result.shape_b)),
-        ("Steps", str(result.iterations)),
     ]
+    if result.iterations:  # a result of meshes has none of its own
+        rows.append(("Steps", str(result.iterations)))
     return rows
 
 

@@ -506,3 +506,34 @@ def test_ink_follows_the_background_of_the_plotter_it_is_drawn_into(theme):
     viz.plot(gk.Point((3, 0, 0)), plotter)
     assert plotter.renderer.actors["gjk3d line 0"].prop.color == pyvista.Color(expected)
     plotter.close()
+
+
+def test_blocks_of_pyvista_and_geometries_of_trimesh_keep_their_names():
+    blocks = pyvista.MultiBlock({"lid": pyvista.Sphere(), "pot": pyvista.Cube()})
+    assert [text for text, _ in drawing_of(blocks).keys] == ["lid", "pot"]
+    assert [text for text, _ in drawing_of(pyvista.MultiBlock([pyvista.Cube()])).keys] == ["Poly data"]
+    scene = trimesh.Scene()
+    scene.add_geometry(trimesh.creation.box(), geom_name="crate")
+    assert [text for text, _ in drawing_of(scene).keys] == ["crate"]
+    assert [text for text, _ in drawing_of(scene, Style(names=("mine",))).keys] == ["mine"]
+
+
+def test_captions_of_a_mesh_and_of_a_slice_beside_it():
+    ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
+    words = drawing_of(ring).words
+    assert sum(line.count("triangles") for line in words) == 1
+    assert "does not intersect" in drawing_of(ring, slice=((0, 0, 9), (0, 0, 1))).words[-1]
+    assert drawing_of(ring, slice="xy").words == words
+
+
+def test_thousands_of_rays_are_faint_and_those_that_miss_more():
+    directions = np.random.default_rng(0).normal(size=(4800, 3)) * (0.2, 0.2, 1.0)
+    hits = gk.raycast(gk.Sphere(1), (0, 0, 5), directions)
+    hit, missed = [item for item in drawing_of(hits).items if item.look == LINES]
+    assert 0.0 < missed.opacity < hit.opacity < 0.2
+
+
+def test_every_swept_link_has_another_colour():
+    pieces = tuple(gk.robot.swept.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
+    keys = drawing_of(gk.robot.swept.SweptVolume(pieces, 0.0)).keys
+    assert len({color for _, color in keys}) == 8

@@ -6,6 +6,7 @@ All functions return a `Drawing`, without pyvista and without pages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
@@ -90,12 +91,20 @@ def draw_list(x: Any, style: Style) -> Drawing:
 def draw_foreign(x: Any, style: Style) -> Drawing:
     """Draw a scene or points of trimesh, or a volume, blocks or points of pyvista."""
     if hasattr(x, "dump"):  # trimesh.Scene
-        return draw_list([*x.dump()], style)
+        parts = [(str(part.metadata.get("name", "")), part) for part in x.dump()]
+        return draw_list([part for _, part in parts], _with_names(style, parts))
     if hasattr(x, "combine"):  # pyvista.MultiBlock
-        return draw_list([block for block in x.recursive_iterator(skip_none=True) if block.n_points], style)
+        blocks = [entry for entry in x.recursive_iterator("items", skip_none=True) if entry[1].n_points]
+        parts = [("" if re.fullmatch(r"Block-\d+", name) else name, block) for name, block in blocks]
+        return draw_list([block for _, block in parts], _with_names(style, parts))
     points = x.vertices if hasattr(x, "vertices") else x.points
     lines = hasattr(x, "n_cells") and x.n_cells > getattr(x, "n_verts", 0)
     return draw_body(as_mesh(x) if lines else PointCloud(points, 0.0), style)
+
+
+def _with_names(style: Style, parts: list[tuple[str, Any]]) -> Style:
+    """Return a style with the names of parts of another library, unless the style has names."""
+    return replace(style, names=style.names or tuple(name or words_for(part) for name, part in parts))
 
 
 def _is_pair(entry: Any) -> bool:

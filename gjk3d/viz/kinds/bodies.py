@@ -78,7 +78,8 @@ def draw_body(
     if hasattr(x, "faces"):
         vertices, faces = surface_of(x) if hasattr(x, "regular_faces") else (x.vertices, x.faces)  # PolyData
         size = extent_words(np.ptp(vertices, axis=0), getattr(x, "unit", None))
-        drawing.words.append(f"{count(len(faces), 'triangle')}, {size}")
+        triangles = count(len(faces), "triangle")
+        drawing.words.append(size if triangles in name else f"{triangles}, {size}")  # the repr of a mesh has them
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""
         drawing.words.append(f"{len(shown)}{of} poses, the last one opaque")
@@ -123,6 +124,8 @@ def draw_swept(x: SweptVolume, style: Style, *, of: Any = None) -> Drawing:
         union = None if None in solids else joined_solids(solids)
         vertices, faces = joined(surfaces) if union is None else arrays_of(union)
         color = style.color(k)
+        if style.colors is None and k >= len(PALETTE):  # every link has another colour
+            color = darker(color, 0.6 ** (k // len(PALETTE)))
         drawing.body(vertices, faces, color, style.alpha(k, 0.45), name=name, even=True)
         drawing.key(style.name(k, name), color)
     excess = f"excess ≤ {above(x.excess, 3)}"

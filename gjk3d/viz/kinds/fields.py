@@ -84,7 +84,9 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
     point, normal, right = (low + high) / 2, *_axes(plane, (low + high) / 2)[1:]
     if not isinstance(plane, str):
         point = np.asarray(plane[0], dtype=np.float64)
-    up = np.cross(normal, right)
+    up, heights = np.cross(normal, right), (vertices - point) @ normal
+    if heights.min() > 0.0 or heights.max() < 0.0:
+        drawing.words.append("The slice does not intersect the body. Choose another point or slice='xy'")
     spread = (vertices - point) @ np.column_stack([right, up])
     middle, half = (spread.min(axis=0) + spread.max(axis=0)) / 2, _ROOM * np.ptp(spread, axis=0) / 2
     half = np.maximum(half, 0.35 * half.max())

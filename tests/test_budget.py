@@ -15,7 +15,7 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2095, 15),
+    "gjk3d": (2109, 15),
     "_kernels": (4093, 18),
     "bodies": (17250, 48),
     "broad": (680, 4),
@@ -28,12 +28,12 @@ BUDGET = {
     "files": (2348, 12),
     "geometry": (2864, 14),
     "narrow": (5712, 19),
-    "query": (5513, 20),
+    "query": (5515, 20),
     "replay": (1092, 4),
-    "robot": (15220, 40),
+    "robot": (15222, 40),
     "scene": (2874, 8),
     "shapes": (3500, 13),
-    "viz": (6791, 26),
+    "viz": (7075, 27),
 }
 
 

@@ -262,7 +262,7 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
     volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
-    title = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
+    title = f"{name[:1].upper() + name[1:]}, volume {_grouped(volumes.sum())} cubic units"
     drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} bounding volumes ({name})")
     drawing.key(style.name(0, name), color)
     return drawing
@@ -270,7 +270,8 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
 
 def check_level(level: Any, last: int | None = None) -> None:
     """Raise a ValueError for a level that is not a whole number from 0 to the last one."""
-    if isinstance(level, bool) or not isinstance(level, Integral) or level < 0 or (last is not None and level > last):
+    whole = int(level) if isinstance(level, Integral) and not isinstance(level, bool) else -1
+    if whole < 0 or (last is not None and whole > last):
         end = "of at least 0" if last is None else f"from 0 to {last}, the last level of the mesh's tree"
         raise ValueError(f"level is {level!r:.80}, expected a whole number {end}")
 
@@ -281,6 +282,11 @@ def _last_level(mesh: Mesh) -> int:
     while len(first := links[nodes, 0][links[nodes, 0] >= 0]):
         nodes, level = np.concatenate([first, first + 1]), level + 1
     return level
+
+
+def _grouped(volume: float) -> str:
+    """Return a volume to 5 digits, a large one with commas instead of a power of ten."""
+    return f"{float(number(volume, 5)):,.0f}" if 1e5 <= volume < 1e15 else number(volume, 5)
 
 
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:

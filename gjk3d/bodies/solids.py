@@ -15,7 +15,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import Edges, edges_of
 from gjk3d.broad.tree import Tree
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.components import connected
+from gjk3d.geometry.polygon import connected
 from gjk3d.poses import IDENTITY, matrices, moved, relative
 from gjk3d.typing import Array, Ints
 
@@ -330,7 +330,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return the winding number of a closed surface about the origin, 1 inside, see `triangles.solid_angle`."""
+    """Return the winding number of a closed surface about the origin, 1 inside; see `bodies.triangles.solid_angle`."""
     lengths = np.linalg.norm(corners, axis=2, keepdims=True)
     units = np.divide(corners, lengths, out=np.zeros_like(corners), where=lengths > 0.0)
     nearest = np.einsum("ijk,ijk->ij", units, np.roll(units, -1, axis=1)).argmax(axis=1)

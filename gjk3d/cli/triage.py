@@ -226,7 +226,7 @@ def snapshots(
     from PIL import Image
 
     from gjk3d.clash.detection.clashes import COUNTED
-    from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
+    from gjk3d.viz.drawing import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
     from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.kinds import drawing_of
     from gjk3d.viz.paint import paint

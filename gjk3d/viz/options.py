@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.shapes.arguments import number, vector
-from gjk3d.viz.colors import INK, PALE, is_dark
-from gjk3d.viz.drawing import TRANSPARENT, Drawing
-from gjk3d.viz.layout import direction
+from gjk3d.shapes.base import number, vector
+from gjk3d.viz.drawing import INK, PALE, TRANSPARENT, Drawing, direction, is_dark
 from gjk3d.wording import count, expected_names, kind_of, nearest
 
 
@@ -40,7 +38,7 @@ _VIEWS = {
     "iso": ((1, 1, 1), (0, 0, 1)),
 }
 #: The option of `show` for options of other libraries.
-COMMON = {
+UNKNOWN_OPTIONS = {
     **dict.fromkeys(("filename", "file", "save", "savefig", "screenshot", "output", "out", "target"), "path="),
     **dict.fromkeys(("color", "colour", "colours", "c"), "colors="),
     **dict.fromkeys(("alpha", "transparency", "opacities"), "opacity="),

@@ -13,10 +13,8 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d import viz
-from gjk3d.viz.colors import INK, PALE, PALETTE
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Drawing, Style
+from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, PALE, PALETTE, Drawing, Style, ready
 from gjk3d.viz.kinds import drawing_of, function_of
-from gjk3d.viz.layout import ready
 from gjk3d.viz.paint import drawn_in
 from gjk3d.viz.picture import Look, drawing_as_asked
 from tests.viz import sentences
@@ -534,6 +532,6 @@ def test_thousands_of_rays_are_faint_and_those_that_miss_more():
 
 
 def test_every_swept_link_has_another_colour():
-    pieces = tuple(gk.robot.swept.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
-    keys = drawing_of(gk.robot.swept.SweptVolume(pieces, 0.0)).keys
+    pieces = tuple(gk.robot.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
+    keys = drawing_of(gk.robot.SweptVolume(pieces, 0.0)).keys
     assert len({color for _, color in keys}) == 8

@@ -535,3 +535,9 @@ def test_every_swept_link_has_another_colour():
     pieces = tuple(gk.robot.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
     keys = drawing_of(gk.robot.SweptVolume(pieces, 0.0)).keys
     assert len({color for _, color in keys}) == 8
+
+
+def test_a_large_volume_is_written_without_a_power_of_ten():
+    box = gk.aabb(gk.Box((1234.5, 1000, 1000)))
+    assert drawing_of(box).words[0].endswith("volume 1,234,500,000 cubic units")
+    assert drawing_of(gk.aabb(gk.Box((1, 2, 3)))).words[0].endswith("volume 6 cubic units")

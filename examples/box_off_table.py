@@ -87,7 +87,7 @@ def draw(story, file):
         foot = np.array([*center[:2], TABLE.extents[2] / 2])
         plumb = [gk.Segment(center, foot), gk.Point(center)]
         view = (0.78, -0.6, 0.45)
-        gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), view=view)
+        gk.viz.plot(touch, plotter, title=text, names=("table", "crate"), view=view, opacity=(0.35, 0.12))
         gk.viz.plot([plumb], plotter, colors=PLUMB, names="plumb line from its centre", view=view)
     plotter.screenshot(file)
     plotter.close()

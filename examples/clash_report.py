@@ -47,5 +47,5 @@ if __name__ == "__main__":
     print_findings(after)
     out.mkdir(parents=True, exist_ok=True)
     new = next(clash for clash in after.clashes if clash.status == "new" and clash.kind != "touch")
-    gk.viz.show(after, clash=new.id, title="New since the last report:", path=out / "clash_report.png")
+    gk.viz.show(after, clash=new.id, title="New since the last report", path=out / "clash_report.png")
     print(f"picture: {out / 'clash_report.png'}", file=sys.stderr)

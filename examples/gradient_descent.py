@@ -17,6 +17,7 @@ CLEARANCE = 0.05
 AIM = 1.02 * CLEARANCE  #: a little more, since descent approaches its aim without reaching it
 RATE = 0.25  #: share of the separating translation that each part moves in a step
 STEPS = 200
+DEEP = 0.25  #: depth of an overlap that the picture shows darker
 PARTS = [
     gk.Box((1.6, 0.7, 0.5)),
     gk.Capsule(0.3, 1.6),
@@ -66,21 +67,22 @@ def descend(pairs, poses):
 
 
 def picture(path, pairs, file):
-    """Draw the heap, a step in between, and the end, with overlapping parts in orange."""
+    """Draw the heap, a step in between, and the end, with overlapping parts in orange, the deep ones darker."""
     plotter = gk.viz.plotter((1, 3), (1200, 440), off_screen=True)
     ball = gk.bounding_sphere(gk.ConvexHull(path[-1][:, :3, 3]))
     for column, step in enumerate([0, max(1, len(path) // 6), len(path) - 1]):
         plotter.subplot(0, column)
-        overlap = INDEX[pairs.signed_distance(INDEX, path[step]).distance < 0]
-        groups = [[], []]
+        depth = -pairs.signed_distance(INDEX, path[step]).distance
+        overlap, deep = INDEX[depth > 0], INDEX[depth > DEEP]
+        groups = [[], [], []]
         for k, placed in enumerate(zip(PARTS, path[step], strict=True)):
-            groups[int(k not in overlap)].append(placed)
-        shown = [k for k in range(2) if groups[k]]
+            groups[0 if k in deep else 1 if k in overlap else 2].append(placed)
+        shown = [k for k in range(3) if groups[k]]
         gk.viz.plot(
             [groups[k] for k in shown],
             plotter,
-            colors=[("#D55E00", "#9DB4C8")[k] for k in shown],
-            names=[("overlap", "free")[k] for k in shown],
+            colors=[("#D55E00", "#F0C27A", "#9DB4C8")[k] for k in shown],
+            names=[(f"overlap deeper than {DEEP}", "overlap", "free")[k] for k in shown],
             title=f"step {step}: {len(overlap)} of {len(INDEX)} pairs overlap",
             view=(6.0, -7.0, 3.5),
             focus=(ball.center, ball.radius + 0.6),

@@ -477,9 +477,9 @@ def sat_film():
     film.add(text, far | pieces, {}, seconds=3.6)
     crossed = [np.cross(x, y) for x in axes_a for y in axes_b]
     kinds = [
-        (axes_a, "No gap here. Try the normals of the faces of A,", 0.7),
-        (axes_b, "the normals of the faces of B,", 0.6),
-        (crossed, "and each edge of A crossed with each edge of B. These 15 axes suffice for boxes.", 0.25),
+        (axes_a, "No gap here. Try the normals of the faces of A.", 0.7),
+        (axes_b, "No gap yet. Try the normals of the faces of B.", 0.6),
+        (crossed, "Try each edge of A crossed with each edge of B. These 15 axes suffice for boxes.", 0.25),
     ]
     least, best, bars, zero = np.inf, None, [], {"zero": rod((0, 0, 0), (8, 0, 0), GREY)}
     for (axes, text, seconds), color in zip(kinds, (ORANGE, GREEN, GREY), strict=True):

@@ -110,7 +110,7 @@ def length(path):
 def draw(checker, guess, path, file):
     """Draw the arm at its least clearance, and the paths of its tip before and after the optimisation."""
     nearest = checker.clearance(path)
-    title = "A path is bent around a mesh by gradients"
+    title = "Gradients bend a path until the whole arm clears a mesh"
     plotter = gk.viz.plot(checker, off_screen=True, q=path[np.argmin(nearest.distance)], title=title)
     tips = []
     for rows in (guess, path):

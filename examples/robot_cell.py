@@ -56,7 +56,14 @@ def main():
     drawn = gk.robot.Robot.from_urdf(DATA / "arm.urdf", DATA / "arm.srdf", geometry="mesh")
     shown = gk.robot.Checker(drawn, cell("mesh"), touching=[("base", "table")])
     picture = arguments.out / "robot_cell.png"
-    gk.viz.motion(shown, paths["path_blocked.csv"], picture, resolution=0.01, frames=40, title="The shorter way")
+    gk.viz.motion(
+        shown,
+        paths["path_blocked.csv"],
+        picture,
+        resolution=0.01,
+        frames=40,
+        title="The blocked path, up to its collision",
+    )
     print(f"picture: {picture}", file=sys.stderr)
 
 

@@ -79,9 +79,13 @@ def template(room: str, name: str) -> str:
 
 def color_key(words: str, color: str, box: str = "") -> str:
     """Return a coloured square with its meaning, as HTML that a policy without inline styles accepts."""
+    return f"<label>{box}{color_chip(color)} {html.escape(words)}</label>"
+
+
+def color_chip(color: str) -> str:
+    """Return a coloured square as HTML."""
     tint = html.escape(color)
-    chip = f'<svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{tint}"></rect></svg>'
-    return f"<label>{box}{chip} {html.escape(words)}</label>"
+    return f'<svg viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" fill="{tint}"></rect></svg>'
 
 
 @cache

@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import wraps
 from math import floor, inf, isfinite, isnan, log10
 from numbers import Real
+from sys import float_info
 from typing import Any, TypeVar, cast
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -140,6 +141,14 @@ def snapped(value: float, error: float) -> float:
     return round(value, floor(-log10(error)))
 
 
+def widened(lower: float, upper: float) -> tuple[float, float]:
+    """Return two bounds with 0 for a number below full precision, such as a gap that is only known to exist.
+
+    A bound is only replaced if the interval becomes wider.
+    """
+    return 0.0 if 0.0 < lower < float_info.min else lower, 0.0 if -float_info.min < upper < 0.0 else upper
+
+
 def format_bounds(
     lower: Any,
     upper: Any,
@@ -182,6 +191,7 @@ def format_bounds(
     """
     low = least if isnan(lower) else snapped(float(lower), error)
     high = inf if isnan(upper) else snapped(float(upper), error)
+    low, high = widened(low, high)
     if 0.0 < abs(low) <= rounding or 0.0 < abs(high) <= rounding:
         low, high = (0.0 if abs(bound) <= rounding else bound for bound in (low, high))
         return f"{format_bounds(low, high, digits, unit, least=least)} (up to rounding)"

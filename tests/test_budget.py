@@ -15,7 +15,7 @@ import gjk3d
 PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
-    "gjk3d": (2095, 13),
+    "gjk3d": (2109, 13),
     "_kernels": (4099, 14),
     "bodies": (17570, 41),
     "broad": (671, 2),
@@ -28,12 +28,12 @@ BUDGET = {
     "files": (2355, 9),
     "geometry": (2851, 8),
     "narrow": (5783, 14),
-    "query": (5493, 15),
+    "query": (5495, 15),
     "replay": (1086, 3),
-    "robot": (15289, 35),
+    "robot": (15291, 35),
     "scene": (3094, 7),
     "shapes": (3498, 9),
-    "viz": (7046, 18),
+    "viz": (7321, 19),
 }
 
 

@@ -23,6 +23,7 @@ from gjk3d.wording import (
     format_vector,
     kind_of,
     number,
+    widened,
 )
 from tests.sentences import AT_LEAST, AT_MOST, BETWEEN, UNBOUNDED, UP_TO_ROUNDING
 
@@ -134,3 +135,9 @@ def test_a_bound_that_is_rounding_is_said_to_be_zero_up_to_it():
 )
 def test_a_name_that_is_not_one_of_a_list(names, text):
     assert expected_names("hnad", names) == text
+
+
+def test_a_bound_below_full_precision_is_printed_as_0_if_0_is_a_bound_too():
+    assert format_bounds(5e-324, 3.25e-12, 2) == "0 to 3.3e-12"
+    assert format_depth(-3.25e-12, -5e-324, 2) == "≤ 3.3e-12"
+    assert widened(-5e-324, 5e-324) == (-5e-324, 5e-324)

@@ -59,6 +59,9 @@ def contact_words(x: Contact[Any]) -> str:
     points = count(x.count, "contact point")
     if x.status == Status.TOUCHING:
         return f"{points}, touching"
+    if not all(hasattr(shape, "support") for shape in (x.result.shape_a, x.result.shape_b)):
+        # gaps of bodies are those of their parts, and a depth of bodies is greater
+        return f"{points}, {format_distance(x.lower, x.upper, 4, unit)}"
     return f"{points}, {'' if x.count == 1 else 'least '}gap {format_bounds(x.lower, x.upper, 4, unit)}"
 
 

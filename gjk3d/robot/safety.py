@@ -266,7 +266,9 @@ class SafetyReport:
         'example: 1 of 1 motion proven to keep every margin, all pairs proven'
         """
         passed = sum(motion.verdict == "kept" for motion in self.motions)
-        summary = f"{count(len(self.rows), 'pair')} without proof" if self.rows else "all pairs proven"
+        pairs, among = {frozenset((row.a, row.b)) for row in self.rows}, len({row.motion for row in self.rows})
+        summary = f"{count(len(pairs), 'pair')} without proof" if pairs else "all pairs proven"
+        summary += f" in {among} motions" if among > 1 else ""
         return f"{self.robot}: {passed} of {count(len(self.motions), 'motion')} proven to keep every margin, {summary}"
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ from gjk3d.errors import RobotError
 from gjk3d.query.raycast import raycast
 from gjk3d.query.time_of_impact import Impact, Motion
 from gjk3d.query.wording import impact_words
-from gjk3d.robot import Checker, SafetyMotion, SafetyPlace, SafetyReport, SafetyRow, Trajectory
+from gjk3d.robot import Checker, Robot, SafetyMotion, SafetyPlace, SafetyReport, SafetyRow, Trajectory
 from gjk3d.robot.safety import MOTION_HEAD, ROW_HEAD, VERDICTS, motion_cells, row_cells
 from gjk3d.robot.timed import Moving
 from gjk3d.shapes.halfspace import Halfspace
@@ -42,6 +43,7 @@ from gjk3d.viz.drawing import (
     ball_of,
     called,
     darker,
+    hex_rgb,
     is_dots,
     joined,
     placed,
@@ -52,11 +54,12 @@ from gjk3d.viz.image_files import IMAGES, PAGES, check_rendering, palette, shot,
 from gjk3d.viz.kinds import answers, robots
 from gjk3d.viz.kinds.bodies import add, matrices, words_for
 from gjk3d.viz.kinds.robots import HIT, LINKS, THINGS, TRAIL, Travel, check_frames, mark_ends, path_frames, travel
+from gjk3d.viz.options import UNKNOWN_OPTIONS, Look, aim_at, check_size, check_title, set_background
 from gjk3d.viz.page import ROOM, camera_data, item_data, write_viewer
 from gjk3d.viz.paint import Mover, Posed
 from gjk3d.viz.picture import drawing_as_asked, figure_of, new_plotter, show
 from gjk3d.webpage import color_key, to_base64
-from gjk3d.wording import kind_of, number
+from gjk3d.wording import expected_names, kind_of, number, with_cure
 
 if TYPE_CHECKING:
     import pyvista
@@ -66,10 +69,26 @@ if TYPE_CHECKING:
 
 
 ANIMATIONS = (".gif", ".webp", ".mp4")
+#: Width and height of an animation, in pixels.
+_SIZE = (800, 600)
 #: Number of poses in the picture of a motion.
 _GHOSTS = 8
 
 
+def _cure_of_path(*args: Any, **keywords: Any) -> str:
+    return " Pass the file to write as target=." if len(args) > 1 and "path" in keywords else ""
+
+
+def _farthest(robot: Robot) -> int:
+    """Return the link at the end of the longest chain of moving joints, the last of several."""
+    chain = robot._chain
+    joints = (chain.kind != 0).astype(np.int64)
+    for k, parent in enumerate(chain.parent):  # parents come first
+        joints[k] += joints[parent] if parent >= 0 else 0
+    return int(len(joints) - 1 - np.argmax(joints[::-1]))
+
+
+@with_cure(_cure_of_path)
 def motion(
     checker: Checker | Impact | Motion,
     path: Rows | Trajectory | Any = None,
@@ -84,6 +103,11 @@ def motion(
     link: str | int | None = None,
     off_screen: bool | None = None,
     title: str | None = None,
+    size: tuple[int, int] | None = None,
+    view: VectorLike | str | None = None,
+    up: VectorLike | None = None,
+    background: str | None = None,
+    **options: Any,
 ) -> pyvista.Plotter | Path | None:
     """Show a path of a robot up to its end or its first collision, a motion, or a motion up to its impact.
 
@@ -114,11 +138,16 @@ def motion(
     fps : float
         Pictures per second.
     link : str or int, optional
-        The link whose origin draws the tip path. The default is the last link.
-    off_screen : bool, optional
+        The link whose origin draws the tip path. The default is the link at the end of the longest chain of moving
+        joints.
+    off_screen, view, up, background
         As in `show`.
     title : str, optional
         First line of the caption.
+    size : (int, int), optional
+        Width and height of an image or an animation in pixels.
+    **options
+        Any other option is a TypeError that names the nearest option.
 
     Returns
     -------
@@ -133,7 +162,7 @@ def motion(
         The path is missing or not a path of the robot, the link does not exist, there are too few frames, or obstacles
         move along waypoints without times.
     TypeError
-        A Motion is given without a body, or is a stack of motions.
+        A Motion is given without a body, or is a stack of motions, or an option does not exist.
     ImportError
         A package for writing the animation is missing. The message names it.
 
@@ -146,6 +175,16 @@ def motion(
     ...     gk.viz.motion(gk.robot.Checker(arm), path, pathlib.Path(folder) / "arm.html", frames=2).name
     'arm.html'
     """
+    for name in options:
+        known = [*signature(motion).parameters][1:-1]
+        cure = UNKNOWN_OPTIONS.get(name, "").removesuffix("=")
+        cure = "target" if cure == "path" else cure  # the path is that of the robot
+        hint = f"Use {cure}=" if cure in known else expected_names(name, known)
+        raise TypeError(f"motion does not have the option {name!r}. {hint[:1].upper()}{hint[1:]}")
+    look = Look(view, up, None, background)
+    check_title(title)
+    if size is not None:
+        check_size(size)
     if target is not None and not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"target is {kind_of(target)}, expected the file to write. The path of a robot is path=")
     file = None if target is None else target_file(target, IMAGES + ANIMATIONS + PAGES)
@@ -164,24 +203,27 @@ def motion(
             raise RobotError(
                 "path is missing. Pass waypoints or a spline, as in viz.motion(checker, path, target=file)"
             )
-        traced = -1 if link is None else checker.robot.link_number(link)
+        traced = _farthest(checker.robot) if link is None else checker.robot.link_number(link)
         subject = travel(checker, path_frames(checker, path, moving, certify, resolution, frames), traced)
     elif path is not None or moving is not None:
         cure = "Pass the file as target=" if isinstance(path, (str, os.PathLike)) else "Pass the body as of="
         raise TypeError(f"path is the path of a robot and needs a Checker, but {kind_of(checker)} is given. {cure}")
     inline = file is None and off_screen is None and picture.is_open()
     play = play_of(subject, of, title, int(frames)) if inline or kind in ANIMATIONS + PAGES else None
+    play = play and _looked_at(play, look)
     if file is not None and play is not None:
-        return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps)
+        return write_page(file, play, fps) if kind in PAGES else write_film(file, play, fps, size or _SIZE)
     if isinstance(checker, Motion):
         play_of_motion(checker, of, title, 2)  # raises the error for a motion that cannot be shown
         poses = checker.at(np.linspace(0.0, 1.0, _GHOSTS))
         subject = [(body, poses) for body in (of if isinstance(of, (list, tuple)) else [of])]
     if play is not None:
-        drawing = drawing_as_asked(subject, title=title)
-        picture.display(figure_of(drawing, picture.describe(drawing), lambda page: write_page(page, play, fps)))
+        drawing, more = drawing_as_asked(subject, title=title, look=look), () if size is None else (size,)
+        words = picture.describe(drawing)
+        picture.display(figure_of(drawing, words, lambda page: write_page(page, play, fps), *more))
         return None
-    return show(subject, path=file, off_screen=off_screen, title=title)
+    wishes: Any = {"view": view, "up": up, "background": background} | ({} if size is None else {"size": size})
+    return show(subject, path=file, off_screen=off_screen, title=title, **wishes)
 
 
 class Moment(NamedTuple):
@@ -206,6 +248,15 @@ class Play:
     keys: list[tuple[str, str]]
     trail: str = TRAIL  #: colour of that line
     signs: Drawing = field(default_factory=Drawing)  #: markers of the last picture
+
+
+def _looked_at(play: Play, look: Look) -> Play:
+    """Return an animation with the camera and the background of the options."""
+    aim_at(play.whole, look)
+    set_background(play.whole, look.background)
+    ink = play.whole.ink
+    play.signs.recolor(INK, ink)
+    return replace(play, keys=[(text, ink if color == INK else color) for text, color in play.keys])
 
 
 def play_of(x: Travel | Impact | Motion, of: Any, title: str | None, frames: int) -> Play:
@@ -327,7 +378,6 @@ def _mover(name: str, shape: Any, motion: Motion, times: Array, color: str) -> M
     return Mover(name, color, body_drawing.items, None if plane else matrices(motion.at(times)))
 
 
-_SIZE = (800, 600)
 _HOLD = 1.5  #: seconds for which the last picture stays
 _COLORS = 96  #: size of the palette of a GIF, which is the same in all pictures
 
@@ -335,10 +385,10 @@ _COLORS = 96  #: size of the palette of a GIF, which is the same in all pictures
 class Stage(Posed):
     """A plotter that draws the pictures of a play."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, size: tuple[int, int] = _SIZE) -> None:
         check_rendering()
-        plotter = new_plotter(off_screen=True, size=_SIZE)
-        plotter.set_background("white")  # a gradient would use most of the palette
+        plotter = new_plotter(off_screen=True, size=size)
+        plotter.set_background(play.whole.background or "white")  # a gradient would use most of the palette
         super().__init__(plotter, play.whole, play.movers)
         self.play = play
 
@@ -353,6 +403,7 @@ class Stage(Posed):
             over.lines(np.stack([play.trace[:k], play.trace[1 : k + 1]], axis=1), play.trail, width=5.0)
         if k == len(play.moments) - 1:
             over.take(play.signs)
+        over.recolor(INK, play.whole.ink)
         self.set([None if mover.poses is None else mover.poses[k] for mover in play.movers], over, moment.hit)
 
     def image(self, k: int) -> Image.Image:
@@ -362,9 +413,9 @@ class Stage(Posed):
         return shot(self.plotter)
 
 
-def write_film(file: Path, play: Play, fps: float) -> Path:
+def write_film(file: Path, play: Play, fps: float, size: tuple[int, int] = _SIZE) -> Path:
     """Write an animation and return its path: a .gif or .webp that plays in a loop, or an .mp4."""
-    stage = Stage(play)
+    stage = Stage(play, size)
     try:
         count = len(play.moments)
         frames = [stage.image(k) for k in telling("drawing picture", range(count), count)]
@@ -384,21 +435,23 @@ def write_film(file: Path, play: Play, fps: float) -> Path:
 
 _PLAYER = (
     '<form id="play"><button type="button" id="run">pause</button>'
-    '<input type="range" id="at" min="0" max="{}" value="0" aria-label="moment"></form>'
+    '<input type="range" id="at" min="0" max="{}" value="0" aria-label="{}">{}</form>'
 )
 
 
 def write_page(
-    file: Path, play: Play, fps: float, *, aside: str = "", more: tuple[str, ...] = (), running: bool = True
-) -> Path:
+    file: Path, play: Play, fps: float, *, aside: str = "", more: tuple[str, ...] = (), running: bool = True,
+    moment: str = "moment",
+) -> Path:  # fmt: skip
     """Write an animation as one self-contained page, in which it can be played and rotated, and return the page's path.
 
     The page does not use the network, and its content security policy forbids it. With ``#12`` in the address, the page
     shows the 12th picture without playing. ``aside`` is HTML, with ``more`` styles and scripts, and may have links to
-    such addresses.
+    such addresses. ``moment`` names what the slider steps through.
     """
     scene, keys = _scene(play, fps) | {"running": running}, [color_key(*key) for key in play.keys + play.signs.keys]
-    tools, help = _PLAYER.format(len(play.moments) - 1), ", arrow keys step, the space bar plays"
+    note = "" if moment == "moment" else f" <span>one {moment} after another</span>"
+    tools, help = _PLAYER.format(len(play.moments) - 1, moment, note), ", arrow keys step, the space bar plays"
     return write_viewer(
         file, play.title, scene, keys, words=[play.verdict], tools=tools, aside=aside, help=help, more=more
     )
@@ -428,7 +481,8 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
         "items": items,
         "states": states,
         "trace": to_base64((play.trace - center) / size, "<f4"),
-        "colors": {"hit": HIT, "trail": play.trail, "ink": INK},
+        "colors": {"hit": HIT, "trail": play.trail, "ink": play.whole.ink},
+        "background": play.whole.background and hex_rgb(play.whole.background),
         "fps": float(fps),
         **camera_data(play.whole, play.whole.framed),
     }
@@ -438,6 +492,8 @@ def _scene(play: Play, fps: float) -> dict[str, Any]:
 
 
 _FPS = 1.0
+#: The legend of vermilion bodies by the verdicts of their rows.
+_HITS = {"collision": "colliding", "too close": "too close", "open": "open"}
 #: Greatest number of moments with a separate view, and number of points of a body whose visibility decides the view.
 _MOST_VIEWS, _SAMPLES = 200, 40
 
@@ -457,7 +513,9 @@ def write_safety(report: SafetyReport, path: str | os.PathLike[str]) -> Path:
         "rows": "\n".join(_table_row(k, *row) for k, row in enumerate(row_cells_of, len(cells))),
     }
     aside = webpage.fill(webpage.template(ROOM, "safety.html"), tables)
-    return write_page(Path(path), _play(report), _FPS, aside=aside, more=("safety.css",), running=False)
+    return write_page(
+        Path(path), _play(report), _FPS, aside=aside, more=("safety.css", "safety.js"), running=False, moment="row"
+    )
 
 
 def _head(titles: Sequence[str]) -> str:
@@ -483,7 +541,9 @@ def _play(report: SafetyReport) -> Play:
     moved = {name: _poses_of(name, [entry.place for entry in entries], checker) for name in moving}
     movers = movers_of(checker, checker.robot.link_poses(rows), moved)
     scene = robots.draw_robot(checker, Style(), q=rows, labels=False)
-    keys = keys_of(report.robot, movers, moved, "too close")
+    verdicts = {entry.verdict for entry in entries}
+    hit = " or ".join(text for verdict, text in _HITS.items() if verdict in verdicts) or "without proof"
+    keys = keys_of(report.robot, movers, moved, hit)
     title = f"Safety of {report.robot}"
     trace = np.zeros((len(entries), 3))  # moments of many motions are not a path
     moments = [_moment(entry) for entry in entries]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.geometry.points import morton_order
+from gjk3d.query.distance import distance
 from gjk3d.query.wording import headline, unit_of, verdict
 from gjk3d.results import Distance, Status
 from gjk3d.robot import Checker, Robot
@@ -33,10 +35,8 @@ from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints, Row
 from gjk3d.viz import drawing
 from gjk3d.viz.drawing import (
-    COLORS,
     DOTS,
     FIELD,
-    INK,
     LINES,
     MARK,
     MODEL,
@@ -46,7 +46,6 @@ from gjk3d.viz.drawing import (
     Style,
     ball_of,
     camera_of,
-    darker,
     hex_rgb,
     kind,
     models_of,
@@ -56,8 +55,8 @@ from gjk3d.viz.drawing import (
 )
 from gjk3d.viz.kinds.answers import draw_distance
 from gjk3d.viz.kinds.robots import HIT, State, add_things, labels_of, parts_of, slider_range, state_of, words_for
-from gjk3d.webpage import color_key, to_base64, to_json
-from gjk3d.wording import above, below, count, format_bounds, format_depth, format_vector, number, with_unit
+from gjk3d.webpage import color_chip, color_key, to_base64, to_json
+from gjk3d.wording import above, below, count, format_bounds, format_depth, format_vector, number, widened, with_unit
 
 # --- results and drawings --------------------------------------------------------------------------------------------
 
@@ -125,16 +124,29 @@ def write_html(
     ...     "Apart by 1.5 mm" in page.read_text()
     True
     """
-    bodies = enumerate(models_of(result, surfaces))
-    large = {k: len(body.faces) for k, body in bodies if body is not None and len(body.faces) > MAX_TRIANGLES}
+    drawing = draw_distance(result, Style(), surfaces=surfaces, unit=unit)
+    return write_result(path, result, drawing, names=names, notes=notes, unit=unit, surfaces=surfaces)
+
+
+def write_result(
+    path: str | os.PathLike[str], result: Distance, drawing: Drawing, *, names: Sequence[str] | None = None,
+    notes: tuple[str, ...] = (), unit: str | None = None, surfaces: tuple[Any, Any] | None = None,
+) -> Path:  # fmt: skip
+    """Write the page of a result and of its drawing, and return its path. See `write_html`."""
+    names = tuple(pair or letter for pair, letter in zip_longest(names or (), "AB"))
+    bodies = models_of(result, surfaces)
+    sizes = {k: len(body.faces) for k, body in enumerate(bodies) if body is not None}
+    large = {k: size for k, size in sizes.items() if size > MAX_TRIANGLES}
     more = [
         f"Only the hull of {'AB'[k]} is drawn, because the model has {count} triangles." for k, count in large.items()
     ]
-    a, b = (None if k in large else model for k, model in enumerate(surfaces or (None, None)))
-    drawn = any(body is not None for body in models_of(result, (a, b)))
+    if large:
+        drawing = copy(drawing)
+        drawing.items = [item for item in drawing.items if not (_is_model(item) and len(item.faces) > MAX_TRIANGLES)]
+    drawn = len(sizes) > len(large)
     unit = unit or unit_of(result)
-    drawing = draw_distance(result, Style(), surfaces=(a, b), unit=unit)
-    scene = _pair_scene(drawing, result)
+    colors = [drawing.keys[k][1] for k in (0, 1)]
+    scene = _pair_scene(drawing, result, colors[1])
     if result.distance != 0.0:
         positions = (_moved(result, k / _POSITIONS) for k in range(_POSITIONS + 1))
         scene["readings"] = [[headline(x, unit), x.status.name.lower(), _rows(x, unit)] for x in positions]
@@ -143,9 +155,9 @@ def write_html(
     who = []
     for k, name, shape in zip("AB", names, (result.shape_a, result.shape_b), strict=True):
         shape_name = name if name != k else getattr(shape, "name", None) or _shape(shape)
-        who.append(f'<span class="chip {k.lower()}"></span><b>{k}</b> {html.escape(shape_name)}')
+        who.append(f"{color_chip(colors['AB'.index(k)])} <b>{k}</b> {html.escape(shape_name)}")
     rows = "\n".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in _rows(result, unit))
-    layers = [("A", COLORS[0]), ("B", COLORS[1])]
+    layers = [("A", colors[0]), ("B", colors[1])]
     legend = [color_key(*key) for key in drawing.keys[2:]]  # A and B are in the heading
     if drawn:
         layers += [("hulls", "hulls"), ("models", "models")]
@@ -181,22 +193,36 @@ def _moved(result: Distance, share: float) -> Distance:
     """Return the result after B moved along the normal by a share of the translation to touch or to separate.
 
     The distance and its bounds grow by the length of this translation, since no translation changes a distance by more
-    than its length. The witness points move with the bodies.
+    than its length. The witness points move with the bodies. If the bounds are wide, the bodies may be apart before the
+    end, so they are queried again.
     """
     by = -share * float(result.distance)
+    if share == 0.0:
+        return result
     moved = copy(result)
     moved.distance, moved.point_b = result.distance + by, result.point_b + by * result.normal
-    moved.lower, moved.upper = (result.lower, result.upper) if share == 0.0 else (
-        float(np.nextafter(result.lower + by, -np.inf)), float(np.nextafter(result.upper + by, np.inf))
-    )  # fmt: skip
-    if share == 1.0:
-        moved.status = Status.TOUCHING if result.tight else Status.SEPARATED
+    moved.lower, moved.upper = (_outward(bound, by, way) for bound, way in ((result.lower, -1), (result.upper, 1)))
+    if not result.tight:
+        pose = np.eye(4) if result.pose_b is None else np.array(result.pose_b, dtype=np.float64)
+        pose[:3, 3] += by * result.normal
+        queried = distance(result.shape_a, result.shape_b, result.pose_a, pose)
+        if queried.status != Status.OVERLAPPING:
+            return queried
+        moved.upper = min(moved.upper, 0.0)
+    elif share == 1.0:
+        moved.status = Status.TOUCHING
     return moved
+
+
+def _outward(bound: float, by: float, way: int) -> float:
+    """Return the sum of a bound and a length, rounded down or up unless it is exactly 0."""
+    total = float(bound) + by
+    return float(np.nextafter(total, way * np.inf)) if total else 0.0
 
 
 def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
     more = ", where the search stopped" if result.upper == np.inf else ""
-    low, high = float(result.lower), float(result.upper)
+    low, high = widened(float(result.lower), float(result.upper))
     measured = ("Distance", format_bounds(low, high, 9, unit) + more)
     if low < 0.0:
         measured = ("Signed distance", f"{format_bounds(low, high, 9, unit)}, negative in overlap")
@@ -225,8 +251,9 @@ def _rows(result: Distance, unit: str | None) -> list[tuple[str, str]]:
         ("Unit", unit or "not stated"),
         ("A is", _shape(result.shape_a)),
         ("B is", _shape(result.shape_b)),
-        ("Steps", str(result.iterations)),
     ]
+    if result.iterations:  # a result of meshes has none of its own
+        rows.append(("Steps", str(result.iterations)))
     return rows
 
 
@@ -235,13 +262,17 @@ def _shape(shape: Any) -> str:
     return f"{kind(shape)} of {len(points)} points" if points is not None else kind(shape)
 
 
-def _pair_scene(drawing: Drawing, result: Distance) -> dict[str, Any]:
-    """Return the data of a drawing in which B moves along the normal and kinds of items can be hidden."""
+def _is_model(item: Item) -> bool:
+    """Return whether an item is the model of a hull."""
+    return item.look == MODEL and not item.name
+
+
+def _pair_scene(drawing: Drawing, result: Distance, color: str) -> dict[str, Any]:
+    """Return the data of a drawing in which B, of this colour, can be moved, and kinds of items can be hidden."""
     scene, (center, size) = _scene_of(drawing, []), drawing.ball
-    mine = {COLORS[1], darker(COLORS[1])}
     for entry, item in zip(scene["items"], drawing.items, strict=True):
-        entry["moves"] = item.color in mine
-        entry["layer"] = "marks" if item.look == MARK else "models" if item.look == MODEL and not item.name else "hulls"
+        entry["moves"] = item.name in ("B", "point_b") or (_is_model(item) and item.color == color)
+        entry["layer"] = "marks" if item.look == MARK else "models" if _is_model(item) else "hulls"
     ends = [((point - center) / size).tolist() for point in (result.point_a, result.point_b)]
     scene["apart"] = {"a": ends[0], "b": ends[1], "normal": result.normal.tolist()}
     scene["slide"] = (-float(result.distance) / size * result.normal).tolist() if result.distance else None
@@ -379,10 +410,10 @@ def write_robot(x: Robot | Checker, drawing: Drawing, q: Row | None, path: Path)
     at = f", at {format_vector(start, 3)}"  # the sliders have the present numbers
     head, *lines = [line.removesuffix(at) for line in drawing.words if line != told]
     box = '<input type="checkbox" checked value="{}">'
-    shown = [key for key in drawing.keys if key[1] not in (INK, HIT)]
+    shown = [key for key in drawing.keys if key[1] not in (drawing.ink, HIT)]
     keys = [color_key(text, color, box.format(html.escape(color))) for text, color in shown]
     if checker is not None:
-        keys += [color_key("closest points", INK), color_key("colliding links", HIT)]
+        keys += [color_key("closest points", drawing.ink), color_key("colliding links", HIT)]
     live = "" if checker is None else _LIVE.format("hit" if state and state.pairs else "", html.escape(told))
     labels = labels_of(robot, robot.joint_names)
     sliders = "\n".join(_slider(robot, name, column, start) for name, column in labels.items())
@@ -428,7 +459,8 @@ def _items(x: Robot | Checker, drawing: Drawing) -> dict[str, Any]:
         add_things(things, x, frozenset())
     items += [item_data(item, center, size) for item in ready(things.items, center, size)]
     camera = camera_data(drawing, np.concatenate([item.vertices for item in drawing.items]))
-    return {"items": items} | camera | {"reach": max(4.0, camera["reach"])}
+    background = drawing.background and hex_rgb(drawing.background)
+    return {"items": items, "background": background} | camera | {"reach": max(4.0, camera["reach"])}
 
 
 def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: Drawing) -> dict[str, Any]:
@@ -442,7 +474,7 @@ def _robot_data(x: Robot | Checker, start: Array, state: State | None, drawing: 
         "q": start.tolist(), "turning": turning, "parent": chain.parent.tolist(), "kind": chain.kind.tolist(),
         "axis": chain.axis.tolist(), "origin": chain.origin.reshape(-1, 16).tolist(), "source": chain.source.tolist(),
         "multiplier": chain.multiplier.tolist(), "offset": chain.offset.tolist(), "center": center.tolist(),
-        "size": size, "hit": HIT, "ink": INK, "pieces": [], "pairs": [], "ends": None, "note": "",
+        "size": size, "hit": HIT, "ink": drawing.ink, "pieces": [], "pairs": [], "ends": None, "note": "",
     }  # fmt: skip
     if not isinstance(x, Checker) or state is None:
         return data

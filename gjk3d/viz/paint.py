@@ -26,6 +26,7 @@ from gjk3d.viz.drawing import (
     LINES,
     MARK,
     MODEL,
+    PALE,
     PART,
     SEPARATION,
     TRANSPARENT,
@@ -35,6 +36,7 @@ from gjk3d.viz.drawing import (
     Label,
     camera_of,
     darker,
+    is_dark,
     is_sheet,
     ready,
     shade,
@@ -307,6 +309,9 @@ def paint(drawing: Drawing, plotter: pyvista.Plotter) -> pyvista.Plotter:
         if hasattr(actor, "GetMapper") and name not in actors and (bounds := actor.GetBounds()):
             corners = np.array([*product(bounds[:2], bounds[2:4], bounds[4:])])
             scene.items.insert(0, Item(corners, np.zeros((0, 3), dtype=np.int64), INK, look=DOTS))
+    if drawing.background is None and is_dark(str(plotter.renderer.background_color.hex_rgb)):
+        drawing.recolor(INK, PALE)
+        scene.ink = drawing.ink
     scene.join(drawing)
     if drawing.background is not None:
         scene.background, scene.ink = drawing.background, drawing.ink

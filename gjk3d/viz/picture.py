@@ -22,17 +22,16 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.clash import Report
-from gjk3d.errors import Gjk3dError, RenderingUnavailableError, ShapeError
+from gjk3d.errors import Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance
 from gjk3d.robot import Checker, Robot
 from gjk3d.scene import Scene
-from gjk3d.shapes.base import number, vector
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import VectorLike
 from gjk3d.viz.drawing import (
@@ -41,7 +40,6 @@ from gjk3d.viz.drawing import (
     GREY,
     INK,
     NORMAL,
-    PALE,
     PALETTE,
     RESOLUTION,
     SEPARATION,
@@ -49,9 +47,7 @@ from gjk3d.viz.drawing import (
     Drawing,
     Style,
     darker,
-    direction,
     half_space,
-    is_dark,
     placed,
     ready,
 )
@@ -66,12 +62,25 @@ from gjk3d.viz.image_files import (
     shot,
     target_file,
 )
-from gjk3d.viz.kinds import drawing_of, is_solid
+from gjk3d.viz.kinds import bodies_in, drawing_of, is_solid
 from gjk3d.viz.kinds.bodies import matrices
 from gjk3d.viz.kinds.scenes import facts_of
-from gjk3d.viz.page import write_drawing, write_html, write_robot
+from gjk3d.viz.options import (
+    UNKNOWN_OPTIONS,
+    USUAL,
+    Look,
+    aim_at,
+    check_color,
+    check_count,
+    check_plotter,
+    check_size,
+    check_title,
+    opacities,
+    set_background,
+    texts,
+)
+from gjk3d.viz.page import write_drawing, write_result, write_robot
 from gjk3d.viz.paint import drawn_in, mesh_of, paint, polydata, prepare
-from gjk3d.wording import expected_names, kind_of
 
 if TYPE_CHECKING:
     import pyvista
@@ -150,7 +159,8 @@ def figure(text: str, words: str, still: Callable[[Path], Any], page: Callable[[
         with Image.open(Path(folder) / "still.png") as file:
             image = file.convert("RGB")
     for width, content in (*((width, packed) for width in WIDTHS), (WIDTHS[0], None)):
-        small = image.resize((width, image.height * width // image.width), Image.Resampling.LANCZOS)
+        width = min(width, image.width)
+        small = image.resize((width, max(1, image.height * width // image.width)), Image.Resampling.LANCZOS)
         data = {"text/plain": text, "image/png": _png(small), "text/html": _html(words, small, content)}
         if sum(map(len, data.values())) < MOST:
             break
@@ -187,9 +197,10 @@ def _png(image: Any) -> str:
 
 def _html(words: str, still: Any, packed: Packed | None) -> str:
     """Return the HTML of a figure: the still with the page's frame over it, the frame, or the still with a note."""
-    picture, height = "", "height:600px;"
+    picture, height, width = "", "height:600px;", WIDTHS[0]
     if still is not None:
         source = f"data:image/webp;base64,{_bytes(still, 'WEBP', quality=75)}"
+        width = WIDTHS[0] if still.width in WIDTHS else still.width  # a smaller still is enlarged
         picture, height = f'<img src="{source}" alt="{html.escape(words)}" style="display:block;width:100%">', ""
     if packed is None:
         more = "<small>too large for an interactive view. gjk3d.viz.show(…, path='figure.html') writes a page</small>"
@@ -199,7 +210,7 @@ def _html(words: str, still: Any, packed: Packed | None) -> str:
             f'<iframe srcdoc="{html.escape(loader)}" sandbox="allow-scripts" title="{html.escape(words[:200])}" '
             'style="position:absolute;inset:0;width:100%;height:100%;border:0"></iframe>'
         )
-    return f'<div style="position:relative;max-width:{WIDTHS[0]}px;{height}">{picture}{more}</div>'
+    return f'<div style="position:relative;max-width:{width}px;{height}">{picture}{more}</div>'
 
 
 def display(data: Bundle) -> None:
@@ -284,11 +295,12 @@ def show(
     size : (int, int)
         Width and height of the window or image in pixels.
     **options
-        Options of the kind of ``x``. These are ``axes`` and ``level`` of a body, ``length`` of poses, ``unit`` and
-        ``surfaces`` of a Distance (``surfaces`` is a pair of the models whose hulls were compared, or None), ``of`` of
-        rays, bounding volumes, axes and gradients, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene,
-        ``hull``, ``bodies`` and ``level`` of an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or
-        Checker. The error for any other option lists the options of the kind.
+        Options of the kind of ``x``. These are ``axes`` and ``slice`` of a body, ``level`` and ``self_intersections``
+        of a mesh, ``length`` of poses, ``unit`` and ``surfaces`` of a Distance (``surfaces`` is a pair of the models
+        whose hulls were compared, or None), ``of`` of rays, bounding volumes, axes and gradients, ``image`` of rays of
+        a camera, ``ghosts`` of an Impact, ``margin`` and ``contacts`` of a Scene, ``hull``, ``bodies`` and ``level`` of
+        an Assembly, ``clash`` of a Report, and ``q`` and ``labels`` of a Robot or Checker. The error for any other
+        option lists the options of the kind.
 
     Returns
     -------
@@ -304,7 +316,9 @@ def show(
     ShapeError
         ``view`` or ``up`` is not a direction, or ``focus`` is not a ball.
     TypeError
-        ``x`` cannot be drawn, or its kind does not have such an option.
+        ``x`` cannot be drawn, its kind does not have such an option, or an option has a value of another type.
+    ValueError
+        A colour is unknown, an opacity or a size is out of range, or there are more names or colours than bodies.
 
     Examples
     --------
@@ -314,6 +328,7 @@ def show(
     ...     gk.viz.show(result, path=pathlib.Path(folder) / "distance.html").name
     'distance.html'
     """
+    check_size(size)
     target = None if path is None else target_file(path)
     look = Look(view, up, focus, TRANSPARENT if transparent_background else background)
     drawing = drawing_as_asked(x, pose, colors, opacity, title, names, look, plotter, **options)
@@ -324,7 +339,7 @@ def show(
         return write(target)
     if plotter is None and target is None and off_screen is None and is_open():
         text = repr(x) if hasattr(x, "_repr_mimebundle_") else describe(drawing)
-        display(figure_of(drawing, text, write))
+        display(figure_of(drawing, text, write, size))
         return None
     return _painted(drawing, plotter, off_screen, target, size)
 
@@ -393,10 +408,10 @@ def plot(
     True
     >>> plotter.close()
     """
-    if plotter is not None and not hasattr(plotter, "renderer"):
-        raise TypeError(f"plotter is {kind_of(plotter)}, expected a pyvista Plotter. Draw a list for several objects.")
+    check_plotter(plotter)
     if plotter is not None and size is not None:
         raise TypeError("size= is that of a new plotter. Leave it out, or set plotter.window_size")
+    check_size(_SIZE if size is None else size)
     target = None if path is None else target_file(path)
     drawing = drawing_as_asked(
         x, pose, colors, opacity, title, names, Look(view, up, focus, background), plotter, **options
@@ -576,44 +591,6 @@ def in_window(
     return drawn, None
 
 
-class Look(NamedTuple):
-    """The options of a picture for its camera and its background."""
-
-    view: Any = None
-    up: Any = None
-    focus: Any = None
-    background: str | None = None
-
-
-USUAL = Look()
-#: Directions to the camera and up, by pyvista's name of the view.
-_VIEWS = {
-    "xy": ((0, 0, 1), (0, 1, 0)),
-    "xz": ((0, -1, 0), (0, 0, 1)),
-    "yz": ((1, 0, 0), (0, 0, 1)),
-    "yx": ((0, 0, -1), (1, 0, 0)),
-    "zx": ((0, 1, 0), (1, 0, 0)),
-    "zy": ((-1, 0, 0), (0, 1, 0)),
-    "iso": ((1, 1, 1), (0, 0, 1)),
-}
-#: The option of `show` for options of other libraries.
-UNKNOWN_OPTIONS = {
-    **dict.fromkeys(("filename", "file", "save", "savefig", "screenshot", "output", "out", "target"), "path="),
-    **dict.fromkeys(("color", "colour", "colours", "c"), "colors="),
-    **dict.fromkeys(("alpha", "transparency", "opacities"), "opacity="),
-    **dict.fromkeys(("name", "label", "legend"), "names="),
-    **dict.fromkeys(("text", "caption"), "title="),
-    **dict.fromkeys(("window_size", "figsize", "resolution"), "size="),
-    **dict.fromkeys(("camera", "camera_position", "cpos", "camera_direction", "azimuth"), "view="),
-    **dict.fromkeys(("bg", "background_color"), "background="),
-    "transparent": "transparent_background=",
-    "poses": "pose=",
-    "transform": "pose=",
-    "zoom": "focus=(point, radius)",
-    "unit_of_length": "unit=",
-}
-
-
 def drawing_as_asked(
     x: Any,
     pose: Any = None,
@@ -629,43 +606,32 @@ def drawing_as_asked(
     for name in options:
         if name in UNKNOWN_OPTIONS:
             raise TypeError(f"the option {name!r} does not exist. Use {UNKNOWN_OPTIONS[name]}")
-    given = (colors, opacity, names)
-    wishes: Any = (x if x is None else (x,) if isinstance(x, (str, int, float)) else tuple(x) for x in given)
+    check_title(title)
+    check_plotter(plotter)
+    bodies = bodies_in(x)
+    colors, opacity = texts(colors, "colors", "a colour"), opacities(opacity)
+    names = texts(names, "names", "a name")
+    for option, values in (("colors", colors), ("opacity", opacity), ("names", names)):
+        check_count(values, bodies, option)
+    for color in colors or ():
+        check_color(color, "colors")
     used = set() if plotter is None else {item.color for item in drawn_in(plotter).items}
     palette = tuple(sorted(PALETTE, key=lambda color: color in used))  # stable, so the order is that of the palette
-    wished_colors, wished_opacity, wished_names = wishes
-    drawing = drawing_of(x, Style(pose, wished_colors, wished_opacity, wished_names, palette), **options)
+    drawing = drawing_of(x, Style(pose, colors, opacity, names, palette), **options)
     if title:
         drawing.words[:0] = title.splitlines()
     aim_at(drawing, look)
-    if look.background is not None:
-        drawing.background = look.background
-        if look.background != TRANSPARENT and is_dark(look.background):
-            drawing.recolor(INK, PALE)
+    set_background(drawing, look.background)
     return drawing
-
-
-def aim_at(drawing: Drawing, look: Look) -> None:
-    """Set the camera and the background of a drawing from the options of `show`."""
-    view, up = look.view, look.up
-    if isinstance(view, str):
-        if view not in _VIEWS:
-            raise ShapeError(f"view is {view!r}, {expected_names(view, _VIEWS)} A direction (x, y, z) is accepted too")
-        view, default = _VIEWS[view]
-        up = default if up is None else up
-    if look.focus is not None:
-        drawing.focus = vector(look.focus[0], "focus center"), number(look.focus[1], "focus radius")
-        drawing.aimed = True
-    drawing.view = drawing.view if view is None else direction(view, "view")
-    drawing.up = drawing.up if up is None else direction(up, "up")
-    if any(value is not None for value in look[:3]):
-        drawing.camera = None
 
 
 def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, names: Any = None, **more: Any) -> Path:
     """Write the page of a drawing and return its path. Results and reports have special pages with more content."""
     if isinstance(x, Distance):
-        return write_html(file, x, names=names or ("A", "B"), notes=(title,) if title else (), **more)
+        notes = tuple(title.splitlines()) if title else ()
+        return write_result(
+            file, x, drawing, names=(names, "B") if isinstance(names, str) else names, notes=notes, **more
+        )
     if isinstance(x, (Robot, Checker)) and np.ndim(more.get("q", 0.0)) < 2 and drawing.items:
         return write_robot(x, drawing, more.get("q"), file)
     if isinstance(x, Scene):
@@ -673,9 +639,10 @@ def _write_page(x: Any, drawing: Drawing, file: Path, title: str | None = None, 
     return x.to_html(file) if isinstance(x, Report) else write_drawing(drawing, file)
 
 
-def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any]) -> Bundle:
+def figure_of(drawing: Drawing, text: str, write: Callable[[Path], Any], size: tuple[int, int] = _SIZE) -> Bundle:
     """Return the figure of a drawing for a notebook. ``write`` writes its page."""
-    size = WIDTHS[0], WIDTHS[0] * 3 // 4
+    shrink = min(1.0, WIDTHS[0] / size[0])  # letters are not smaller than in a picture of this width
+    size = round(shrink * size[0]), max(1, round(shrink * size[1]))
     words = describe(drawing)
     return figure(text, words, lambda path: _painted(drawing, None, True, path, size), write)
 

@@ -282,9 +282,9 @@ class Slid:
             height = _TOP - space * (row + 0.6)
             value = self.q[number]
             self.sliders[label] = self.plotter.add_slider_widget(
-                partial(self._slide, number), slider_range(self._robot, number, value), value=value, title=label,
+                partial(self._slide, number), slider_range(self._robot, number, value), value=value, title="",
                 pointa=(_LEFT, height), pointb=(_RIGHT, height), color=INK, interaction_event="always",
-                title_height=0.022, fmt="%.3f", slider_width=0.018, tube_width=0.004,
+                title_height=0.022, fmt=f"{label.replace('%', '%%')}  %.3f", slider_width=0.018, tube_width=0.004,
             )  # fmt: skip
 
 

@@ -176,6 +176,19 @@ def test_a_page_that_is_too_large_is_left_out():
     assert sum(map(len, data.values())) < LIMIT
 
 
+@pytest.mark.parametrize(("size", "shown"), [((400, 800), (400, 800)), ((1600, 400), (800, 200)), (None, (800, 600))])
+def test_a_still_has_the_size_of_the_picture_and_at_most_the_width_of_a_notebook(size, shown):
+    from gjk3d.viz.kinds import drawing_of
+    from gjk3d.viz.page import write_drawing
+    from gjk3d.viz.picture import figure_of
+
+    drawing = drawing_of(gk.Box((1, 1, 1)))
+    data, _ = figure_of(drawing, "box", lambda path: write_drawing(drawing, path), *([size] if size else []))
+    with Image.open(io.BytesIO(base64.b64decode(data["image/png"]))) as still:
+        assert still.size == shown
+    assert f"max-width:{shown[0]}px" in data["text/html"]
+
+
 def test_words_do_no_harm():
     evil = '</iframe></title>"><script>alert(1)</script>{packed}'
     text = picture._html(evil, Image.new("RGB", (8, 6)), ("", [0]))

@@ -243,3 +243,12 @@ def test_solutions_of_inverse_kinematics_are_filtered():
         checker.valid(np.zeros(6), tolerance="wide")
     with pytest.raises(Gjk3dError, match=r"truth value.*\.valid\.all\(\)"):
         bool(found)
+
+
+def test_the_headline_counts_a_pair_of_several_motions_once():
+    checker = gk.robot.Checker(gk.robot.Robot.example(), {"ball": gk.Sphere(0.1)})
+    path = [[0.0, 0.0], [0.5, 0.0]]
+    report = checker.safety({"there": path, "back": path[::-1]})
+    pairs = len({frozenset((row.a, row.b)) for row in report.rows})
+    assert len(report.rows) == 2 * pairs > 0
+    assert report.headline.endswith(f"{pairs} pair{'s' * (pairs > 1)} without proof in 2 motions")

@@ -272,7 +272,7 @@ def test_what_collides_in_a_scene_is_orange_and_the_rest_grey():
 def test_scenes_with_nothing_and_with_a_margin():
     scene = row_of_balls(3)
     assert drawing_of(scene).words == [sentences.NONE_COLLIDES.format(3)]
-    assert drawing_of(scene, margin=0.35).words[0] == sentences.PAIRS_COLLIDE.format(2, 3)
+    assert drawing_of(scene, margin=0.35).words[0] == sentences.PAIRS_WITHIN.format(2, 0.35, 3)
     assert drawing_of(gk.Scene()).words == [sentences.NONE_COLLIDES.format(0)]
 
 

@@ -15,6 +15,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.viz.drawing import BODY, DOTS, INK, LINES, MARK, PALE, PALETTE, Drawing, Style, ready
 from gjk3d.viz.kinds import drawing_of, function_of
+from gjk3d.viz.paint import drawn_in
 from gjk3d.viz.picture import Look, drawing_as_asked
 from tests.viz import sentences
 
@@ -440,3 +441,103 @@ def test_text_has_a_halo_instead_of_a_box_and_only_over_bodies(tmp_path):
     assert 'stroke="#ffffff"' in text
     assert text.count("sphere") == text.count(">sphere")  # the copies are not in the file
     plotter.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "fragments"),
+    [
+        ({"background": (1, 0, 0)}, ["background", "(1, 0, 0)", "'navy'"]),
+        ({"background": "blu"}, ["background", "'blu'", "'blue'"]),
+        ({"colors": "nocolor"}, ["colors", "'nocolor'", "#102040"]),
+        ({"colors": ("red", "green", "blue")}, ["colors", "3 values", "1 value"]),
+        ({"names": ("a", "b")}, ["names", "2 values", "1 value"]),
+        ({"names": 3}, ["names", "3", "a name"]),
+        ({"title": 3}, ["title", "3", "a text"]),
+        ({"size": 800}, ["size", "800", "(width, height)"]),
+        ({"size": (0, 100)}, ["size", "(0, 100)", "from 1 to"]),
+        ({"plotter": 3}, ["plotter", "an int", "Plotter"]),
+        ({"focus": 1}, ["focus", "1", "a point and a radius"]),
+        ({"opacity": "a"}, ["opacity", "'a'", "0 to 1"]),
+        ({"opacity": 2}, ["opacity", "2", "0 to 1"]),
+        ({"level": "a"}, ["level", "'a'", "0 to"]),
+        ({"level": -1}, ["level", "-1", "0 to"]),
+        ({"level": 400}, ["level", "400", "0 to"]),
+        ({"view": (0, 0, 1), "up": (0, 0, 2)}, ["up", "(0, 0, 2)", "parallel"]),
+    ],
+)
+def test_a_wrong_value_of_an_option_is_named_with_those_that_are_accepted(options, fragments, tmp_path):
+    ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
+    with pytest.raises((TypeError, ValueError)) as error:
+        gk.viz.show(ring, path=tmp_path / "a.html", **options)
+    assert_names(error.value, *fragments)
+
+
+def test_options_of_pairs_lists_and_rays_are_checked_by_their_number_of_bodies(tmp_path):
+    path = tmp_path / "a.html"
+    for drawn, names in ((apart(), "abc"), ([gk.Sphere(1), gk.Sphere(2)], "abc"), ((gk.Sphere(1), np.eye(4)), "ab")):
+        with pytest.raises(ValueError, match="names has"):
+            gk.viz.show(drawn, path=path, names=tuple(names))
+    ray = gk.raycast(gk.Sphere(1), (0, 0, 5), (0, 0, -1))
+    with pytest.raises(TypeError, match=r"image is True, expected \(rows, columns\)"):
+        gk.viz.show(ray, image=True, path=path)
+
+
+def test_a_scene_names_its_margin_and_one_colour_is_that_of_colliding_objects():
+    scene = gk.Scene()
+    for k, x in enumerate((0.0, 1.5, 9.0)):
+        scene.add(f"box {k}", gk.Box((1, 1, 1)), pose(x, 0, 0))
+    drawing = drawing_of(scene, Style(colors=("red",)), margin=1.0)
+    assert drawing.words[0] == "1 pair is within 1 among 3 objects"
+    assert [text for text, _ in drawing.keys[:2]] == ["within 1", "free"]
+    assert drawing.keys[0][1] == "red" != drawing.keys[1][1]
+    assert drawing_of(scene, margin=0.1).words[0] == "No pair is within 0.1 among 3 objects"
+    assert drawing_of(scene).words[0] == "Nothing collides among 3 objects"
+
+
+@pytest.mark.parametrize("theme", ["DarkTheme", "DocumentTheme"])
+def test_ink_follows_the_background_of_the_plotter_it_is_drawn_into(theme):
+    plotter = pyvista.Plotter(off_screen=True, theme=getattr(pyvista.themes, theme)())
+    viz.plot(apart(), plotter)
+    expected = PALE if theme == "DarkTheme" else INK
+    assert drawn_in(plotter).ink == expected
+    assert plotter.renderer.actors["gjk3d line 0"].prop.color == pyvista.Color(expected)
+    viz.plot(gk.Point((3, 0, 0)), plotter)
+    assert plotter.renderer.actors["gjk3d line 0"].prop.color == pyvista.Color(expected)
+    plotter.close()
+
+
+def test_blocks_of_pyvista_and_geometries_of_trimesh_keep_their_names():
+    blocks = pyvista.MultiBlock({"lid": pyvista.Sphere(), "pot": pyvista.Cube()})
+    assert [text for text, _ in drawing_of(blocks).keys] == ["lid", "pot"]
+    assert [text for text, _ in drawing_of(pyvista.MultiBlock([pyvista.Cube()])).keys] == ["Poly data"]
+    scene = trimesh.Scene()
+    scene.add_geometry(trimesh.creation.box(), geom_name="crate")
+    assert [text for text, _ in drawing_of(scene).keys] == ["crate"]
+    assert [text for text, _ in drawing_of(scene, Style(names=("mine",))).keys] == ["mine"]
+
+
+def test_captions_of_a_mesh_and_of_a_slice_beside_it():
+    ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
+    words = drawing_of(ring).words
+    assert sum(line.count("triangles") for line in words) == 1
+    assert "does not intersect" in drawing_of(ring, slice=((0, 0, 9), (0, 0, 1))).words[-1]
+    assert drawing_of(ring, slice="xy").words == words
+
+
+def test_thousands_of_rays_are_faint_and_those_that_miss_more():
+    directions = np.random.default_rng(0).normal(size=(4800, 3)) * (0.2, 0.2, 1.0)
+    hits = gk.raycast(gk.Sphere(1), (0, 0, 5), directions)
+    hit, missed = [item for item in drawing_of(hits).items if item.look == LINES]
+    assert 0.0 < missed.opacity < hit.opacity < 0.2
+
+
+def test_every_swept_link_has_another_colour():
+    pieces = tuple(gk.robot.SweptPiece(f"link {k}", gk.Box((1, 1, 1)), 0.0, 1.0) for k in range(8))
+    keys = drawing_of(gk.robot.SweptVolume(pieces, 0.0)).keys
+    assert len({color for _, color in keys}) == 8
+
+
+def test_a_large_volume_is_written_without_a_power_of_ten():
+    box = gk.aabb(gk.Box((1234.5, 1000, 1000)))
+    assert drawing_of(box).words[0].endswith("volume 1,234,500,000 cubic units")
+    assert drawing_of(gk.aabb(gk.Box((1, 2, 3)))).words[0].endswith("volume 6 cubic units")

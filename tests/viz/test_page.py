@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import trimesh
 from answers import SHAPES, apart, deep, pose
 from PIL import Image
 from words import read
@@ -210,6 +211,34 @@ def test_writing_a_page_loads_no_pyvista(tmp_path):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "a.html")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_page_of_a_distance_has_the_background_and_the_colours_of_its_picture(tmp_path):
+    path = tmp_path / "a.html"
+    parsed = Page(gk.viz.show(apart(), path=path, background="#102040", colors=("#ff0000", "#0000ff"), title="a\nb"))
+    assert parsed.scene["background"] == "#102040"
+    assert "#202124" not in {item["color"] for item in parsed.scene["items"]}
+    colors = {item["name"]: item["color"] for item in parsed.scene["items"]}
+    assert (colors["A"], colors["B"]) == ("#ff0000", "#0000ff")
+    assert [item["name"] for item in parsed.scene["items"] if item["moves"]] == ["B", "point_b"]
+    assert '<p class="note">a</p>\n<p class="note">b</p>' in parsed.source
+    clear = Page(gk.viz.show(apart(), path=path, transparent_background=True))
+    assert clear.scene["background"] == "transparent"
+
+
+def test_the_slider_of_two_meshes_ends_with_bounds_that_gjk3d_proves(tmp_path):
+    ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
+    result = gk.signed_distance(ring, ring, None, pose(0.5, 0, 0))
+    assert not result.tight
+    moved = result.pose_b.copy()
+    moved[:3, 3] -= result.distance * result.normal
+    proven = gk.distance(ring, ring, None, moved)
+    readings = Page(write_html(tmp_path / "a.html", result)).scene["readings"]
+    head, status, rows = readings[-1]
+    assert (head, status) == (headline(proven), "separated")
+    assert 0.0 <= float(dict(rows)[sentences.LOWER]) <= proven.lower <= proven.upper
+    for _, status, rows in readings[:-1]:
+        assert status != "overlapping" or float(dict(rows)[sentences.LOWER]) >= 0.0  # of the depth
 
 
 def test_the_slider_has_the_result_at_each_position(tmp_path):

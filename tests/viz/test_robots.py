@@ -20,7 +20,7 @@ import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
 from gjk3d.viz import page
-from gjk3d.viz.drawing import LINES, MARK, Style, camera_of
+from gjk3d.viz.drawing import LINES, MARK, PALE, Style, camera_of
 from gjk3d.viz.kinds import drawing_of, robots
 from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel
@@ -489,3 +489,49 @@ def page_of(checker, folder):
     """Return what a page knows about a robot."""
     text = viz.show(checker, path=folder / "robot.html").read_text(encoding="utf-8")
     return json.loads(re.search(r'id="scene">(.*?)</script>', text, re.DOTALL)[1])["robot"]
+
+
+def test_a_page_of_a_robot_has_its_background_and_names_the_closest_points_once(checker, tmp_path):
+    source = viz.show(checker, path=tmp_path / "arm.html", background="#102040").read_text()
+    assert '"background":"#102040"' in source
+    assert f'"ink":"{PALE}"' in source
+    assert source.count("closest points</label>") == 1
+
+
+def test_the_tip_path_is_that_of_the_link_at_the_end_of_the_longest_chain(tmp_path):
+    (tmp_path / "tree.urdf").write_text(TREE)
+    robot = gk.robot.Robot.from_urdf(tmp_path / "tree.urdf")
+    assert robot.links[-1] == "base"
+    target = viz.motion(gk.robot.Checker(robot), [[0.0, 0.0], [0.5, 0.5]], tmp_path / "tree.html", frames=2)
+    assert "path of hand" in target.read_text()
+
+
+TREE = """<robot name="tree">
+<link name="root"/>
+<link name="arm"><collision><geometry><box size="1 .1 .1"/></geometry></collision></link>
+<link name="hand"><collision><geometry><box size=".2 .2 .2"/></geometry></collision></link>
+<link name="base"/>
+<joint name="shoulder" type="continuous"><parent link="root"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+<joint name="wrist" type="continuous"><parent link="arm"/><child link="hand"/><origin xyz="1 0 0"/></joint>
+<joint name="foot" type="fixed"><parent link="root"/><child link="base"/></joint>
+</robot>"""
+
+
+def test_options_of_a_motion_are_those_of_a_picture(checker, tmp_path):
+    path, target = [[0, 0], [0.2, 0.1]], tmp_path / "m.html"
+    source = viz.motion(checker, path, target, frames=2, view="xy", background="#102040").read_text()
+    assert '"background":"#102040"' in source
+    assert f'"ink":"{PALE}"' in source
+    assert '"up":[0.0,1.0,0.0]' in source
+    gif = viz.motion(checker, path, tmp_path / "m.gif", frames=2, size=(320, 200), background="#102040")
+    with Image.open(gif) as image:
+        assert image.size == (320, 200)
+        assert image.convert("RGB").getpixel((319, 0)) == (16, 32, 64)
+    for options, message in (
+        ({"path": "m.html"}, "Pass the file to write as target="),
+        ({"filename": "m.html"}, "'filename'. Use target="),
+        ({"bg": "red"}, "'bg'. Use background="),
+        ({"frame": 3}, "Did you mean 'frames'"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            viz.motion(checker, path, **options)

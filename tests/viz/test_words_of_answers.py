@@ -235,3 +235,13 @@ def test_a_finding_without_a_proven_distance_is_about():
     touch = gk.clash.Clash("1", "touch", 1, "new", "a", "b", "", "", distance=-0.5, depth=0.5)
     assert wording.depth(touch, unit="mm") == "≥ 0.5 mm"  # the depth of a touch is a lower bound
     assert wording.measure(gk.clash.Clash("1", "unchecked", 1, "new", "a", "b", "", "")) == ""
+
+
+def test_a_contact_of_meshes_names_its_depth_which_is_not_the_least_of_its_gaps():
+    ring = gk.Mesh(trimesh.creation.torus(1, 0.3))
+    touch = gk.contact(ring, ring, None, pose(0.5, 0, 0))
+    words = drawing_of(touch).words[0]
+    assert "gap" not in words
+    holds(words.partition("depth ")[2], -touch.upper, -touch.lower, 4, 0)
+    boxes = gk.contact(gk.Box((1, 1, 1)), gk.Box((1, 1, 1)), None, pose(0.9, 0, 0))
+    assert "least gap -0.1" in drawing_of(boxes).words[0]

@@ -6,6 +6,7 @@ All functions return a `Drawing`, without pyvista and without pages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
@@ -86,12 +87,20 @@ def draw_list(x: Any, style: Style) -> Drawing:
 def draw_foreign(x: Any, style: Style) -> Drawing:
     """Draw a scene or points of trimesh, or a volume, blocks or points of pyvista."""
     if hasattr(x, "dump"):  # trimesh.Scene
-        return draw_list([*x.dump()], style)
+        parts = [(str(part.metadata.get("name", "")), part) for part in x.dump()]
+        return draw_list([part for _, part in parts], _with_names(style, parts))
     if hasattr(x, "combine"):  # pyvista.MultiBlock
-        return draw_list([block for block in x.recursive_iterator(skip_none=True) if block.n_points], style)
+        blocks = [entry for entry in x.recursive_iterator("items", skip_none=True) if entry[1].n_points]
+        parts = [("" if re.fullmatch(r"Block-\d+", name) else name, block) for name, block in blocks]
+        return draw_list([block for _, block in parts], _with_names(style, parts))
     points = x.vertices if hasattr(x, "vertices") else x.points
     lines = hasattr(x, "n_cells") and x.n_cells > getattr(x, "n_verts", 0)
     return draw_body(as_mesh(x) if lines else PointCloud(points, 0.0), style)
+
+
+def _with_names(style: Style, parts: list[tuple[str, Any]]) -> Style:
+    """Return a style with the names of parts of another library, unless the style has names."""
+    return replace(style, names=style.names or tuple(name or words_for(part) for name, part in parts))
 
 
 def _is_pair(entry: Any) -> bool:
@@ -191,6 +200,20 @@ def _cure(x: Any) -> str:
 def is_solid(x: Any) -> bool:
     """Return whether an object is a single body with a surface."""
     return function_of(x) is draw_body
+
+
+#: The drawing functions of results of two bodies.
+_OF_PAIRS = (draw_distance, draw_contact, draw_axis, draw_gradient, draw_impact, draw_clearance, draw_pairs)
+
+
+def bodies_in(x: Any) -> int | None:
+    """Return the number of bodies that have a colour and a name in the picture of an object, None for any number."""
+    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+        entries = [entry[0] if _is_pair(entry) else entry for entry in ([x] if _is_pair(x) else x)]
+        solid = all(type(entry) is list or is_solid(entry) for entry in entries)
+        return len(entries) if solid and entries else None
+    draw = function_of(x)
+    return 1 if draw is draw_body else 2 if draw in _OF_PAIRS else None
 
 
 def drawing_of(x: Any, style: Style | None = None, **options: Any) -> Drawing:

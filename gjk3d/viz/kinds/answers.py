@@ -377,6 +377,8 @@ def _approach(x: Impact) -> Array:
 
 #: Greatest number of rays that are drawn as rods with arrows. More are drawn as lines.
 _MOST_RODS = 60
+#: Greatest number of rays that are opaque lines.
+_SOLID = 400
 #: Candidate colours of rays that hit, and of hit points. The first that the picture does not contain is used.
 _HITS, _WHERE = (NORMAL, COLORS[1], PALETTE[3]), (SEPARATION, COLORS[0], INK)
 
@@ -434,7 +436,8 @@ def _add_rays(drawing: Drawing, starts: Any, ends: Any, hit: Any, size: float, c
         drawing.balls(ends[hit], 0.012 * size, colors[1], 24)
     else:
         segments = np.stack([starts, ends], axis=1)
-        drawing.lines(segments[hit], colors[0], width=1.2)
-        drawing.lines(segments[~hit], colors[2], width=1.2, framed=False)
+        alpha = float(np.clip(_SOLID / len(hit), 0.04, 1.0))  # thousands of opaque lines would look like a solid cone
+        drawing.lines(segments[hit], colors[0], width=1.2, opacity=alpha)
+        drawing.lines(segments[~hit], colors[2], width=1.2, framed=False, opacity=0.5 * alpha)
         drawing.dots(starts, colors[2], width=2.0)
         drawing.dots(ends[hit], colors[1], width=7.0)

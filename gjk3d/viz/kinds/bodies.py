@@ -10,13 +10,14 @@ Drawings of shapes, meshes and other solids, of poses, of bounding volumes, and 
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d import poses
-from gjk3d.bodies.bvh import boxes_at
+from gjk3d.bodies.bvh import boxes_at, tree_of
 from gjk3d.bodies.grids import VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import arrays_of, solid
@@ -124,7 +125,9 @@ def add_slice(drawing: Drawing, x: Any, pose: Array, plane: Any) -> None:
     point, normal, right = (low + high) / 2, *_axes(plane, (low + high) / 2)[1:]
     if not isinstance(plane, str):
         point = np.asarray(plane[0], dtype=np.float64)
-    up = np.cross(normal, right)
+    up, heights = np.cross(normal, right), (vertices - point) @ normal
+    if heights.min() > 0.0 or heights.max() < 0.0:
+        drawing.words.append("The slice does not intersect the body. Choose another point or slice='xy'")
     spread = (vertices - point) @ np.column_stack([right, up])
     middle, half = (spread.min(axis=0) + spread.max(axis=0)) / 2, _ROOM * np.ptp(spread, axis=0) / 2
     half = np.maximum(half, 0.35 * half.max())
@@ -211,7 +214,9 @@ def crossings(triangles: Array, others: Array) -> Array:
 
 def add_depth_image(drawing: Drawing, x: RayHit, shape: Any) -> None:
     """Add the image of a camera: its frame in front of the camera, and the hit points, both coloured by depth."""
-    rows, columns = (int(side) for side in shape)
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2 or not all(isinstance(n, Integral) for n in shape):
+        raise TypeError(f"image is {shape!r:.80}, expected (rows, columns), two whole numbers")
+    rows, columns = map(int, shape)
     depth = np.reshape(x.distance, -1)
     if rows * columns != len(depth) or min(rows, columns) < 2:
         given = count(len(depth), "ray")
@@ -272,6 +277,8 @@ def draw_body(
         raise TypeError(f"self_intersections= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
     if level is not None and not isinstance(x, Mesh):
         raise TypeError(f"level= needs a gjk3d.Mesh, but the object is {kind_of(x)}. Leave it out")
+    if level is not None:
+        check_level(level, _last_level(x))
     stack = matrices(style.pose)
     shown = evenly(len(stack), MOST_GHOSTS)
     if len(shown) == 0:
@@ -288,7 +295,8 @@ def draw_body(
     if hasattr(x, "faces"):
         vertices, faces = surface_of(x) if hasattr(x, "regular_faces") else (x.vertices, x.faces)  # PolyData
         size = extent_words(np.ptp(vertices, axis=0), getattr(x, "unit", None))
-        drawing.words.append(f"{count(len(faces), 'triangle')}, {size}")
+        triangles = count(len(faces), "triangle")
+        drawing.words.append(size if triangles in name else f"{triangles}, {size}")  # the repr of a mesh has them
     if len(stack) > 1:
         of = f" of {len(stack)}" if len(shown) < len(stack) else ""
         drawing.words.append(f"{len(shown)}{of} poses, the last one opaque")
@@ -333,6 +341,8 @@ def draw_swept(x: SweptVolume, style: Style, *, of: Any = None) -> Drawing:
         union = None if None in solids else joined_solids(solids)
         vertices, faces = joined(surfaces) if union is None else arrays_of(union)
         color = style.color(k)
+        if style.colors is None and k >= len(PALETTE):  # every link has another colour
+            color = darker(color, 0.6 ** (k // len(PALETTE)))
         drawing.body(vertices, faces, color, style.alpha(k, 0.45), name=name, even=True)
         drawing.key(style.name(k, name), color)
     excess = f"excess ≤ {above(x.excess, 3)}"
@@ -469,10 +479,31 @@ def draw_volume(x: Volume, style: Style, *, of: Drawing | None = None) -> Drawin
         for eight in corners[:40]:
             drawing.body(eight, BOX_FACES, color, style.alpha(0, 0.10))
     volumes = np.reshape(x.volume, -1)  # type: ignore[attr-defined]
-    title = f"{name[:1].upper() + name[1:]}, volume {number(volumes.sum(), 5)} cubic units"
+    title = f"{name[:1].upper() + name[1:]}, volume {_grouped(volumes.sum())} cubic units"
     drawing.words.append(title if len(volumes) == 1 else f"{len(volumes)} bounding volumes ({name})")
     drawing.key(style.name(0, name), color)
     return drawing
+
+
+def check_level(level: Any, last: int | None = None) -> None:
+    """Raise a ValueError for a level that is not a whole number from 0 to the last one."""
+    whole = int(level) if isinstance(level, Integral) and not isinstance(level, bool) else -1
+    if whole < 0 or (last is not None and whole > last):
+        end = "of at least 0" if last is None else f"from 0 to {last}, the last level of the mesh's tree"
+        raise ValueError(f"level is {level!r:.80}, expected a whole number {end}")
+
+
+def _last_level(mesh: Mesh) -> int:
+    """Return the last level of a mesh's tree."""
+    links, nodes, level = tree_of(mesh).links, np.zeros(1, dtype=np.int64), 0
+    while len(first := links[nodes, 0][links[nodes, 0] >= 0]):
+        nodes, level = np.concatenate([first, first + 1]), level + 1
+    return level
+
+
+def _grouped(volume: float) -> str:
+    """Return a volume to 5 digits, a large one with commas instead of a power of ten."""
+    return f"{float(number(volume, 5)):,.0f}" if 1e5 <= volume < 1e15 else number(volume, 5)
 
 
 def add_levels(drawing: Drawing, mesh: Mesh, pose: Array, level: int) -> None:

@@ -42,8 +42,8 @@ from gjk3d.viz.drawing import (
 )
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.answers import add_common, label_depth
-from gjk3d.viz.kinds.bodies import add, add_levels, extent_words
-from gjk3d.wording import count, format_bounds, format_depth, nearest
+from gjk3d.viz.kinds.bodies import add, add_levels, check_level, extent_words
+from gjk3d.wording import count, format_bounds, format_depth, nearest, number
 
 #: Colours of free objects, and of colliding objects if these are many and their contacts are marked.
 _FREE, _CROWD = "#9DB4C8", "#F2D3B3"
@@ -74,7 +74,10 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     single = len(names) <= _MOST_SINGLE
     contacts_found = _contacts(x, margin) if contacts and pairs else None
     crowded = not single and 3 * len(hit) > len(names) and contacts_found is not None
-    colors = {True: style.color(0, (_CROWD if crowded else SEPARATION,)), False: style.color(1, (_FREE,))}
+    usual = {True: _CROWD if crowded else SEPARATION, False: _FREE}
+    # a single colour is that of the objects that collide
+    wished = dict(zip((True, False), style.colors or (), strict=False))
+    colors = usual | wished
     alphas = {True: style.alpha(0, 0.8 if single else 1.0), False: style.alpha(1, 0.35 if hit and not crowded else 1.0)}
     alike: dict[Any, list[str]] = {}  # equal objects of the same colour are drawn together
     for name in names:
@@ -97,12 +100,12 @@ def draw_scene(x: Scene, style: Style, *, margin: float = 0.0, contacts: bool = 
     for name in planes:
         _add_plane(drawing, name, x.shape(name), x.pose(name), SEPARATION if name in hit else INK)
     if hit:
-        drawing.key("collides", colors[True])
+        drawing.key(f"within {number(margin)}" if margin > 0.0 else "collides", colors[True])
     if len(hit) < len(names):
         drawing.key("free", colors[False])
     if contacts_found is not None:
         _add_contacts(drawing, contacts_found)
-    drawing.words = _scene_words(pairs, names)
+    drawing.words = _scene_words(pairs, names, margin)
     return drawing
 
 
@@ -178,13 +181,15 @@ def facts_of(x: Scene, margin: float = 0.0) -> dict[str, str]:
     }
 
 
-def _scene_words(pairs: list[Any], names: list[str]) -> list[str]:
+def _scene_words(pairs: list[Any], names: list[str], margin: float) -> list[str]:
+    among = f"among {count(len(names), 'object')}"
     if not pairs:
-        return [f"Nothing collides among {count(len(names), 'object')}"]
+        return [f"No pair is within {number(margin)} {among}" if margin > 0.0 else f"Nothing collides {among}"]
     rows = sorted((sorted(pair, key=order) for pair in pairs), key=lambda pair: [order(name) for name in pair])
     listed = ", ".join(f"{a} – {b}" for a, b in rows[:4]) + (", …" if len(pairs) > 4 else "")
-    collide = f"{count(len(pairs), 'pair')} collide{'s' if len(pairs) == 1 else ''}"
-    return [f"{collide} among {count(len(names), 'object')}", listed]
+    single = len(pairs) == 1
+    what = f"{'is' if single else 'are'} within {number(margin)}" if margin > 0.0 else f"collide{'s' * single}"
+    return [f"{count(len(pairs), 'pair')} {what} {among}", listed]
 
 
 def draw_assembly(
@@ -201,6 +206,8 @@ def draw_assembly(
     level : int
         The level of each part's tree whose boxes are drawn. Level 0 is the box around the part.
     """
+    if level is not None:
+        check_level(level)
     drawing = Drawing(up=np.array(upward(x)))
     meshes = [(part.name, mesh, part.colour) for part in x.parts if (mesh := part.mesh) is not None]
     things = [

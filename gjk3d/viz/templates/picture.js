@@ -54,7 +54,7 @@
   }
   function paint() {
     groups.forEach((entry) => color(entry, entry.item.color));
-    if (time) put(now);
+    if (time) put(now, now > 0 || Boolean(window.location.hash)); // a page begins with the view of everything
     view.touched = true;
   }
   for (const { text, point } of data.labels || []) view.label(text, point);
@@ -122,7 +122,7 @@
       if (k !== seen) view.fly(vec(to.center), to.far, vec(to.direction), vec(data.up), 500);
       seen = k;
     }
-    put = (k) => {
+    put = (k, flies = true) => {
       now = k;
       element("at").value = k;
       const told = time[k], hit = new Set(told.hit);
@@ -143,7 +143,7 @@
       for (const material of [sign, gap.material]) material.color.copy(hit.size ? tint(data.colors.hit, 0.4) : tone(data.colors.ink));
       element("state").textContent = told.words;
       element("state").className = hit.size ? "hit" : "";
-      if (looks && view.controls) look(k);
+      if (looks && view.controls && flies) look(k);
       state.at = k;
       view.touched = true;
     };

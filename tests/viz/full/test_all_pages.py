@@ -135,7 +135,7 @@ def test_a_safety_report_names_its_units_and_what_moves(browser, pages):
     heads = browser.evaluate("[...document.querySelectorAll('th')].map((one) => one.textContent)")
     assert set(heads) >= sentences.SAFETY_COLUMNS
     keys = browser.evaluate("[...document.querySelectorAll('#keys label')].map((one) => one.textContent.trim())")
-    assert keys == ["example", "<ball>", "too close"]
+    assert keys == ["example", "<ball>", "colliding"]
 
 
 def test_rows_of_a_safety_report_show_where_it_is(browser, pages):

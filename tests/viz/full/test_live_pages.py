@@ -171,3 +171,30 @@ def test_a_cloud_has_pieces_for_the_live_distance():
     pieces = _pieces(cloud, np.eye(4))
     assert len(pieces) == 64
     assert all(piece["radius"] == 0.0 for piece in pieces)
+
+
+def test_a_page_of_a_safety_report_begins_with_everything_and_scrolls_to_the_picture_of_a_row(browser, tmp_path):
+    cell = checker()
+    cell.add("pillar", gk.Cylinder(0.05, 1.0), pose(0.8, 0.6, 0))
+    page = opened(browser, cell.safety({"over": [[0.2, 0], [1, 0]]}).to_html(tmp_path / "safety.html"))
+    eye = "gjk3d.picture.view.camera.position.distanceTo(new THREE.Vector3(...gjk3d.data.eye))"
+    assert page.evaluate(eye) < 1e-6
+    assert "one row after another" in page.evaluate("document.querySelector('#play').textContent")
+    page.click("#rows a")
+    page.settle()
+    assert page.evaluate(eye) > 0.1
+    page.resize(390, 844)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("document.querySelector('#rows').scrollIntoView()")
+    page.click("#rows a")
+    assert page.evaluate("document.querySelector('#view').getBoundingClientRect().top") == pytest.approx(0, abs=1)
+    page.resize(1100, 900)
+
+
+def test_the_picture_of_a_robot_stays_while_its_joints_are_moved(browser, robot_page):
+    page = opened(browser, robot_page)
+    page.resize(390, 600)
+    page.evaluate("window.scrollTo(0, 1e6)")
+    assert page.evaluate("window.scrollY") > 0
+    assert page.evaluate("document.querySelector('#view').getBoundingClientRect().top") == pytest.approx(0, abs=1)
+    page.resize(1100, 900)

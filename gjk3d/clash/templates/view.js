@@ -119,7 +119,7 @@ gjk3d.later(function () {
     const long = (row.mtv ? vec(row.mtv).length() : Math.abs(row.distance || 0)) / data.size;
     let radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
     if (row.kind === "clearance" && long > 0) radius = Math.min(radius, Math.max(0.06 * least, 30 * long)); // the gap is visible
-    if (row.kind === "contained") radius = Math.max(radius, Math.min(6 * least, 1.1 * long + 0.2 * least)); // the arrow is visible
+    if (row.kind === "contained") radius = Math.max(radius, Math.min(20 * least, 1.1 * long + 0.2 * least)); // the arrow is visible
     return { center: placeOf(current), radius: Math.max(1e-6, radius) };
   }
   function show(index) {

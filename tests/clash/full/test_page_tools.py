@@ -125,8 +125,8 @@ def test_the_measured_line_is_seen_on_part_a(opened):
     browser.settle()
     before = browser.picture()
     browser.evaluate("document.querySelector('#measure').click()")
-    left, top, width, height = browser.evaluate(
-        "(({ left, top, width, height }) => [left, top, width, height])"
+    left, top, height = browser.evaluate(
+        "(({ left, top, height }) => [left, top, height])"
         "(document.querySelector('#view').getBoundingClientRect())"
     )
     orange = np.argwhere((before[..., 0] > 140) & (before[..., 1] > 90) & (before[..., 2] < 60))  # part A

@@ -17,7 +17,7 @@ PACKAGE = Path(gjk3d.__file__).parent
 BUDGET = {
     "gjk3d": (2095, 15),
     "_kernels": (4093, 18),
-    "bodies": (17250, 48),
+    "bodies": (17300, 48),
     "broad": (680, 4),
     "clash": (9415, 34),
     "cli": (4020, 18),

@@ -49,8 +49,11 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
         return proven(*interval, DIGITS, unit, error=error)
     if clash.kind == "touch" and clash.distance_kind == "approximate" and wording.snapped(value, error) > 0.0:
         return wording.format_bounds(value, inf, DIGITS, unit, error=error)  # a touch has a lower bound of its depth
-    precision = max(error, clash.error_bound or 0.0)
-    text = wording.with_unit(wording.number(wording.snapped(value, precision), DIGITS), unit)
+    bound = clash.error_bound or 0.0
+    shown = wording.snapped(value, max(error, bound))
+    if shown == 0.0 and interval and value > bound:  # certified not to be 0
+        shown = float(f"{value:.1g}")
+    text = wording.with_unit(wording.number(shown, DIGITS), unit)
     return text if interval else f"about {text}"
 
 

@@ -126,8 +126,7 @@ def test_the_measured_line_is_seen_on_part_a(opened):
     before = browser.picture()
     browser.evaluate("document.querySelector('#measure').click()")
     left, top, height = browser.evaluate(
-        "(({ left, top, height }) => [left, top, height])"
-        "(document.querySelector('#view').getBoundingClientRect())"
+        "(({ left, top, height }) => [left, top, height])(document.querySelector('#view').getBoundingClientRect())"
     )
     orange = np.argwhere((before[..., 0] > 140) & (before[..., 1] > 90) & (before[..., 2] < 60))  # part A
     for k in (len(orange) // 4, 3 * len(orange) // 4):

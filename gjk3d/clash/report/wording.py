@@ -172,6 +172,22 @@ def decided(clash: Clash) -> str:
     return f"{text}. {kind}."
 
 
+_MOST_NEW = 100  #: the largest number of new findings that a table always lists
+
+
+def listed(report: Report, top: int) -> tuple[list[Clash], int]:
+    """Return the open findings for a table with ``top`` rows, and the number of open findings without a row.
+
+    In comparison with an earlier report, new findings are first, and they are listed even if there are more than
+    ``top``, up to `_MOST_NEW`.
+    """
+    rows = [clash for clash in report.clashes if clash.is_open]
+    if any(clash.status != "new" for clash in report.clashes):
+        rows.sort(key=lambda clash: clash.status != "new")
+        top = max(top, min(_MOST_NEW, sum(clash.status == "new" for clash in rows)))
+    return rows[:top], sum(report.counts.values()) - len(rows[:top])
+
+
 def headline(report: Report) -> str:
     """Return the counts of findings and the name of the input as one line."""
     counts = report.counts

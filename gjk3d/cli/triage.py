@@ -223,10 +223,13 @@ def snapshots(
     >>> snapshots(report)(report.clashes[0])[1:4]
     b'PNG'
     """
+    import numpy as np
     from PIL import Image
 
     from gjk3d.clash.detection.clashes import COUNTED
+    from gjk3d.clash.formats.bcf import FIELD_OF_VIEW, looking_at
     from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
+    from gjk3d.viz.drawing import Camera
     from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.kinds import drawing_of
     from gjk3d.viz.paint import paint
@@ -238,12 +241,21 @@ def snapshots(
     if drawn:
         check_rendering()
 
+    def camera_of(clash: Clash) -> Camera | None:  # the picture shows the viewpoint of the topic
+        seen = looking_at(clash, report, FIELD_OF_VIEW, up)
+        if seen is None:
+            return None
+        eye, _, upright = map(np.array, seen)
+        return Camera(np.array(clash.point), eye, upright, FIELD_OF_VIEW)
+
     def draw(clash: Clash) -> bytes | None:
         if clash.id not in drawn:
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
-            image = shot(paint(drawing_of(report, clash=clash.id, up=up), plotter))
+            drawing = drawing_of(report, clash=clash.id, up=up)
+            drawing.camera = camera_of(clash)
+            image = shot(paint(drawing, plotter))
             # 128 colours reduce the size to a third, and those of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
             image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)

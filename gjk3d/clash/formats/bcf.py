@@ -93,7 +93,7 @@ TOPIC_STATUS = {
     "ignored": "Ignored",
 }  # fmt: skip
 _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
-_FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
+FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
 _EPOCH = (1980, 1, 1, 0, 0, 0)  #: the earliest time in a zip archive, so that equal reports are equal files
 NOBODY = "no name given"  #: the author of an unnamed person, because BCF requires a name
 MAX_ENTRY = 4_000_000  #: the largest number of bytes of a topic that `read_bcf` accepts
@@ -328,7 +328,7 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
 
 
 def _view(clash: Clash, report: Report, scale: float, section: bool, up: str) -> Element | None:
-    camera = looking_at(clash, report, _FIELD_OF_VIEW, up)
+    camera = looking_at(clash, report, FIELD_OF_VIEW, up)
     if camera is None:
         return None
     eye, direction, _ = camera
@@ -371,7 +371,7 @@ def _camera_view(ident: str, clash: Clash, report: Report, camera: Camera, scale
     _vector(place, "CameraViewPoint", eye, scale)
     _vector(place, "CameraDirection", direction)
     _vector(place, "CameraUpVector", up)
-    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    _text(place, "FieldOfView", repr(FIELD_OF_VIEW))
     return root
 
 

@@ -81,7 +81,7 @@ def triage(
     merged.write(target)
     note(target, "wrote")
     states = Counter(issue.state.value for issue in merged.issues.values() if issue.state is not None)
-    comments = sum(len(issue.comments) for issue in merged.issues.values())
+    comments = sum(bool(comment.text) for issue in merged.issues.values() for comment in issue.comments)
     summary = [*(f"{many} {state}" for state, many in sorted(states.items())), count(comments, "comment")]
     print_line(", ".join(summary) if merged.issues else "no decisions")
     if bcf is not None:

@@ -285,6 +285,8 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         _text(topic, "AssignedTo", legal(issue.assignee.value))
     _text(topic, "Description", _words(clash, report, issue))
     for comment in issue.comments:
+        if not comment.text:  # deleted
+            continue
         element = SubElement(root, "Comment", Guid=as_guid(comment.id))
         _text(element, "Date", comment.at)
         _text(element, "Author", legal(comment.by) or NOBODY)
@@ -520,6 +522,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
     version = entries.tree("bcf.version").get("VersionId", "")
     if not version.startswith("2."):
         raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1. Save it as BCF 2.1.")
+    scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
     by_elements, by_other_kinds = _by_elements(report), cache(partial(_by_other_kinds, report))
@@ -541,7 +544,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         if clash is None:
             notes.append(f"{entries.where}, topic {_title(topic, folder)!r} has no finding in this report")
             continue
-        issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes)
+        issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes, scale)
         if issue.state is not None:  # a topic has no depth, so an approval applies to the depth in this report
             measures = clash.distance, report.unit or "", clash.intervals, clash.penetration
             issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *measures))
@@ -602,7 +605,7 @@ def _title(topic: Element, folder: str) -> str:
     return _short(topic.findtext("Title") or folder)
 
 
-def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
+def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str], scale: float) -> Issue:
     where = f"{of.entries.where}, topic {of.folder[:60]!r}"
     issue = Issue(clash.id, clash.kind, clash.a, clash.b)
     stamped = (of.topic.findtext("ModifiedDate") or "").strip()
@@ -627,7 +630,7 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
     return replace(
         issue,
         comments=joined(tuple(_comments(of, where)), ()),
-        views=joined(tuple(_views(of, clash, where, at)), ()),
+        views=joined(tuple(_views(of, clash, where, at, earlier.views, scale)), ()),
     )
 
 
@@ -652,7 +655,15 @@ def _comments(of: _Topic, where: str) -> Iterator[Comment]:
             yield Comment(time_of(date, where), by, text, ident.lower()[:100])
 
 
-def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
+def _views(
+    of: _Topic, clash: Clash, where: str, at: str, earlier: Sequence[View], scale: float
+) -> Iterator[View]:  # fmt: skip
+    """Yield the views of a topic. A view that another program did not change is the earlier view.
+
+    A camera in BCF has a direction and no target. The target is as far as that of the earlier view with its GUID, or as
+    the point of the finding. ``scale`` converts lengths of the report to metres.
+    """
+    ours = {as_guid(view.id): view for view in earlier}
     for item in of.root.iter("Viewpoints"):
         ident, name = (item.get("Guid") or "").lower()[:100], item.findtext("Viewpoint") or ""
         file = f"{of.folder}/{name}"
@@ -672,11 +683,44 @@ def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
             (_point(plane.find("Location"), where), _point(plane.find("Direction"), where))
             for plane in list(root.iter("ClippingPlane"))[:64]
         )
-        target = (eye[0] + direction[0], eye[1] + direction[1], eye[2] + direction[2])
+        was = ours.get(ident)
+        before = None if was is None else _in_metres(was, scale)
+        ahead = np.array(direction) / (np.linalg.norm(direction) or 1.0)
+        if before is not None:
+            far = math.dist(before.target, before.eye)
+        else:
+            far = 0.0 if clash.point is None else float((scale * np.array(clash.point) - eye) @ ahead)
+        target = _tuple(np.array(eye) + (far if far > 0.0 else 1.0) * ahead)
         when = at or time_of(of.topic.findtext("CreationDate") or "", where)
-        yield View(
-            when, _author(of.topic.findtext("ModifiedAuthor") or ""), "from BCF", ident, eye, target, up, planes, "m"
-        )
+        by = _author(of.topic.findtext("ModifiedAuthor") or "")
+        view = View(when, by, "from BCF", ident, eye, target, up, planes, "m")
+        if was is None or before is None:
+            yield view
+        else:
+            yield was if _same_view(view, before) else replace(view, name=was.name, id=was.id)
+
+
+def _in_metres(view: View, scale: float) -> View:
+    factor = (conversion(view.unit, "m") if view.unit else None) or scale
+    eye, target, *points = (_tuple(factor * np.array(p)) for p in (view.eye, view.target, *(p for p, _ in view.planes)))
+    planes = tuple(zip(points, (normal for _, normal in view.planes), strict=True))
+    return replace(view, eye=eye, target=target, planes=planes, unit="m")
+
+
+def _same_view(one: View, other: View) -> bool:
+    """Return whether two views in metres are equal up to rounding. An up vector counts by its direction across."""
+    (points, normals), (others, other_normals) = map(_geometry, (one, other))
+    slack = 1e-6 * math.dist(other.eye, other.target)
+    same = points.shape == others.shape and np.allclose(points, others, 1e-9, slack)
+    return same and np.allclose(normals, other_normals, 0.0, 1e-6)
+
+
+def _geometry(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points of a view, and the direction to its right with the normals of its planes."""
+    right = np.cross(np.subtract(view.target, view.eye), view.up)
+    right /= float(np.linalg.norm(right)) or 1.0
+    points = np.array([view.eye, view.target, *(point for point, _ in view.planes)])
+    return points, np.array([right, *(normal for _, normal in view.planes)])
 
 
 def _point(element: Element | None, where: str) -> Vector:

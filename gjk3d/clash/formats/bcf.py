@@ -107,6 +107,7 @@ def to_bcf(
     created: datetime | None = None,
     *,
     snapshot: Callable[[Clash], bytes | None] | None = None,
+    view_snapshot: Callable[[Clash, View], bytes | None] | None = None,
     section: bool = False,
     kinds: Collection[str] = COUNTED,
     up: str = "",
@@ -129,6 +130,8 @@ def to_bcf(
         of the earliest decision or comment.
     snapshot : callable, optional
         A function of a finding that returns its picture as PNG, or None for no picture.
+    view_snapshot : callable, optional
+        The same for a view that a person saved: a function of the finding and the `gjk3d.clash.triage.View`.
     section : bool
         Whether the viewpoint of each finding has a section plane that removes the geometry in front of it. Viewpoints
         that people saved have their own planes.
@@ -176,7 +179,10 @@ def to_bcf(
             for k, saved in enumerate(issue.views):
                 name = f"viewpoint-{k + 1}.bcfv"
                 _write_xml(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
-                viewpoints.append((as_guid(saved.id), name, ""))
+                picture = None if view_snapshot is None else view_snapshot(clash, saved)
+                if picture is not None:
+                    _write(archive, f"{topic}/snapshot-{k + 1}.png", picture)
+                viewpoints.append((as_guid(saved.id), name, "" if picture is None else f"snapshot-{k + 1}.png"))
             _write_xml(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, viewpoints))
         _check_total(archive.infolist())
     Path(path).write_bytes(content.getbuffer())

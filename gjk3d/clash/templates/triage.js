@@ -33,7 +33,6 @@ const clashTriage = (function () {
     const before = file();
     merge(read(text));
     if (file() !== before) onChange([]);
-    count([...issues.keys()]);
     offer();
   }
 

@@ -16,8 +16,8 @@ PACKAGE = Path(gjk3d.__file__).parent
 #: most lines and files of each subpackage; those at the top are the package's own
 BUDGET = {
     "gjk3d": (2095, 15),
-    "_kernels": (4093, 18),
-    "bodies": (17300, 48),
+    "_kernels": (4096, 18),
+    "bodies": (17303, 48),
     "broad": (680, 4),
     "clash": (9490, 34),
     "cli": (4070, 18),
@@ -27,8 +27,8 @@ BUDGET = {
     "exact": (3174, 9),
     "files": (2348, 12),
     "geometry": (2864, 14),
-    "narrow": (5712, 19),
-    "query": (5513, 20),
+    "narrow": (5715, 19),
+    "query": (5514, 20),
     "replay": (1092, 4),
     "robot": (15220, 40),
     "scene": (2874, 8),

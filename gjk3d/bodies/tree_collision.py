@@ -74,6 +74,7 @@ class TreeScratch(NamedTuple):
     last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
     box: Array2  #: along the axes
     floats32: Floats32_1  #: of a traversal of a wide tree
+    axis: Array1  #: the axis that separated a box from a shape: see `Axis`
 
 
 class TreePair(NamedTuple):
@@ -100,14 +101,6 @@ class PosedPair(NamedTuple):
     b: PartTree
     m: Rigid  #: the pose of B in A's frame
     error: float  #: of a place of one next to one of the other
-
-
-class Axis(NamedTuple):
-    """A unit vector, the point of B that is the first one along it, and its coordinate."""
-
-    direction: Vec3
-    first: Vec3
-    begins: float
 
 
 @inlined
@@ -205,10 +198,12 @@ def has_loose_box(t: PartTree) -> bool:
     return bool(layout.BOX < kind < layout.COMPOSED)
 
 
-@inlined
-def no_axis() -> Axis:
-    """Return an axis that is not used."""
-    return Axis((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0)
+class Axis(NamedTuple):
+    """A unit vector, the point of B that is the first one along it, and its coordinate."""
+
+    direction: Vec3
+    first: Vec3
+    begins: float
 
 
 @kernel
@@ -221,25 +216,41 @@ def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
 
 
 @kernel
-def first_axis(x: PosedPair, w: TreeScratch) -> Axis:
-    """Return the axis along the line of the centres of both root boxes, where B is a single part."""
-    return axis_along(x, unit(sub(place(x.m, row3(x.b.boxes, 0)), row3(x.a.boxes, 0))), w)
+def start_axes(x: PosedPair, w: TreeScratch) -> int:
+    """Return 0 if `is_beyond` may be called from now on, -1 if the box of B fits too well for it to be of use.
+
+    ``w.axis`` receives the axis along the line of the centres of both root boxes. The axis lies in the scratch, and not
+    in the loops of the traversals, because most of these end before they need it.
+    """
+    if not has_loose_box(x.b):
+        return -1
+    _keep_axis(axis_along(x, unit(sub(place(x.m, row3(x.b.boxes, 0)), row3(x.a.boxes, 0))), w), w)
+    return 0
+
+
+@inlined
+def _keep_axis(axis: Axis, w: TreeScratch) -> None:
+    for c in range(3):
+        w.axis[c], w.axis[3 + c] = axis.direction[c], axis.first[c]
+    w.axis[6] = axis.begins
 
 
 @kernel
-def is_beyond(x: PosedPair, i: int, reach: float, axis: Axis, w: TreeScratch) -> tuple[bool, Axis]:
-    """Return whether box i of A is proven farther than ``reach`` from B, a single part, and an axis that proves it.
+def is_beyond(x: PosedPair, i: int, reach: float, w: TreeScratch) -> bool:
+    """Return whether box i of A is proven farther than ``reach`` from B, a single part.
 
     The last axis is tried first, since it separates most neighbours. Then each step tries the axis through the nearest
     known points of both, as GJK does, but with segments in place of simplices (Gilbert, 1966). For the box of a leaf
     the steps would take as long as GJK for its parts.
     """
-    boxes, far, trial, gap = x.a.boxes, reach + x.error + x.a.rim, axis, (0.0, 0.0, 0.0)
+    boxes, far, gap = x.a.boxes, reach + x.error + x.a.rim, (0.0, 0.0, 0.0)
+    trial = Axis((w.axis[0], w.axis[1], w.axis[2]), (w.axis[3], w.axis[4], w.axis[5]), w.axis[6])
     steps = 1 if x.a.links[i, 0] < 0 else _STEPS
     for k in range(steps):
         corner = corner_along(boxes, i, trial.direction)
         if trial.begins - dot(trial.direction, corner) > far:
-            return True, trial
+            _keep_axis(trial, w)
+            return True
         between = sub(trial.first, corner)
         step = sub(between, gap)
         square = dot(step, step)
@@ -250,7 +261,7 @@ def is_beyond(x: PosedPair, i: int, reach: float, axis: Axis, w: TreeScratch) ->
         if not length > far or k == steps - 1:  # no axis separates points that are this near
             break
         trial = axis_along(x, divide(gap, length), w)
-    return False, axis
+    return False
 
 
 @kernel
@@ -267,7 +278,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
     if w.last[0] >= 0 and part_meets(parts_at(x, w.last[0], w.last[1], w), sure, w) == MEET:
         return MEET
     w.last[0] = -1
-    code, easy, axis = APART, EASY if has_loose_box(x.b) else plain(-1), no_axis()
+    code, easy = APART, EASY
     stack = w.stack
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -276,14 +287,11 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
         i, j = stack[top, 0], stack[top, 1]
         if nodes_apart(x.m, x.a, i, x.b, j, within):
             continue
-        if easy == 0:
-            beyond, axis = is_beyond(x, i, within, axis, w)
-            if beyond:
-                continue
+        if easy == 0 and is_beyond(x, i, within, w):
+            continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             if easy > 0:
-                easy -= 1
-                axis = first_axis(x, w) if easy == 0 else axis
+                easy = easy - 1 if easy > 1 else start_axes(x, w)
             leaf_code = leaves_meet(x, i, j, within, sure, w)
             if leaf_code == MEET:
                 return MEET
@@ -457,7 +465,7 @@ def new_tree_scratch() -> TreeScratch:
         np.empty((STACK, 2), dtype=np.int64), np.empty(STACK), np.zeros(WIDTH), np.zeros(WIDTH), np.zeros(WIDEST),
         np.zeros(WIDEST), new_workspace(FIRST_POINTS), np.empty((2 + TOUCHES, FLOATS)),
         np.empty((2, INTS), dtype=np.int64), np.full(2 + 2 * TOUCHES, -1, dtype=np.int64),
-        np.concatenate([np.zeros(6), np.eye(3).ravel()])[None], np.empty(FLOATS32, dtype=np.float32),
+        np.concatenate([np.zeros(6), np.eye(3).ravel()])[None], np.empty(FLOATS32, dtype=np.float32), np.empty(7),
     )  # fmt: skip
 
 

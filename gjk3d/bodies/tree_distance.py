@@ -14,11 +14,9 @@ from gjk3d.bodies.tree_collision import (
     PosedPair,
     TreeScratch,
     children,
-    first_axis,
-    has_loose_box,
     is_beyond,
-    no_axis,
     parts_at,
+    start_axes,
 )
 from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
@@ -178,7 +176,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
-    easy, axis = EASY if has_loose_box(x.b) else plain(-1), no_axis()
+    easy = EASY
     if first >= 0:
         best = _solve_pair(x, first, plain(0), -inf, inf, best, w)
     stack, keys = w.stack, w.keys
@@ -192,14 +190,11 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
         if keys[top] > reach:
             continue
         i, j = stack[top, 0], stack[top, 1]
-        if easy == 0:
-            beyond, axis = is_beyond(x, i, reach, axis, w)
-            if beyond:
-                continue
+        if easy == 0 and is_beyond(x, i, reach, w):
+            continue
         if x.a.links[i, 0] < 0 and x.b.links[j, 0] < 0:
             if easy > 0:
-                easy -= 1
-                axis = first_axis(x, w) if easy == 0 else axis
+                easy = easy - 1 if easy > 1 else start_axes(x, w)
             best = solve_leaves(x, i, j, keys[top], most, best, r, w)
             if best.upper <= 0.0 and best.p >= 0:  # they overlap, and a distance of other parts is of no use
                 break

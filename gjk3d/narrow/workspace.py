@@ -59,7 +59,6 @@ def capacity(workspace: Workspace) -> int:
 
 class _Buffers(threading.local):
     def __init__(self) -> None:
-        self.last: dict[Any, tuple[Any, Any]] = {}  #: by the function that made it: its sizes, and the buffer
         self.arrays: dict[str, Any] = {}  #: arrays that `give_back` took
 
 
@@ -73,13 +72,17 @@ def per_thread(make: Callable[P, T]) -> Callable[P, T]:
 
     Only this function and `give_back` make a thread retain scratch memory.
     """
+    retained = threading.local()
 
     @wraps(make)
     def buffer(*sizes: Any) -> Any:
-        retained = _buffers.last.get(make)
-        if retained is None or retained[0] != sizes:
-            retained = _buffers.last[make] = sizes, make(*sizes)  # type: ignore[call-arg]
-        return retained[1]
+        try:
+            if retained.sizes == sizes:
+                return retained.value
+        except AttributeError:  # the first call in this thread
+            pass
+        retained.sizes, retained.value = sizes, make(*sizes)  # type: ignore[call-arg]
+        return retained.value
 
     return cast("Callable[P, T]", buffer)
 

@@ -40,10 +40,11 @@ from gjk3d.typing import Ints
 
 # words of every builtin for a query: the Python function, the scratch memory, the table or the slot of plans
 SLOW, SCRATCH, PLANS = range(3)
-MARGIN = 3  #: additional word of `collide`: the name of its keyword
+MARGIN, COLLIDE = 3, 4  #: additional words of `collide`: the name of its keyword, the function without decorators
 # additional words of distances: the class of the result, the offsets of its slots, the default request, the mode, the
 # names of the keywords, and for `Pair` the offsets of its shapes
 KIND, ROW_SLOT, SHAPE_A, SHAPE_B, REQUEST_SLOT, REQUEST, MODE, MAX_DISTANCE, TOL, PAIR_A, PAIR_B = range(3, 14)
+DISTANCE = PAIR_A  #: additional word of `distance`: the function without decorators
 
 
 @inlined
@@ -177,7 +178,7 @@ def shapes_collide(words: int, module: int, args: int, nargs: int, names: int) -
         answer = collide_result(words, plan, pose_a, pose_b, margin_argument(words, args, nargs, names))
         if answer != 0:
             return answer
-    return py.call(py.word(words), args, nargs, names)
+    return py.call(py.word(words + 8 * (COLLIDE if names == 0 else SLOW)), args, nargs, names)
 
 
 @inlined
@@ -266,7 +267,7 @@ def distance_of_shapes(words: int, args: int, nargs: int, names: int) -> int:
             result = distance_result(words, plan, pose_a, pose_b, a, b, which, limit)
             if result != 0:
                 return max(result, 0)
-    return py.call(py.word(words), args, nargs, names)
+    return py.call(py.word(words + 8 * (DISTANCE if names == 0 else SLOW)), args, nargs, names)
 
 
 @builtin

@@ -36,10 +36,13 @@ def is_usable() -> bool:
 
 
 def function(by: Builtin, words: Words) -> Callable[[Any], Any]:
-    """Decorate a function: the builtin takes the calls, and passes those that it does not support to the function."""
+    """Decorate a function: the builtin takes the calls, and passes those that it does not support to the function.
+
+    The last word of the builtin is the function without its decorators, which takes calls without keywords.
+    """
 
     def decorate(slow: Any) -> Any:
-        code = _fill(by, slow, words)
+        code = _fill(by, slow, lambda: [*words(), inspect.unwrap(slow)])
         if code is None:
             return slow
         new = ctypes.pythonapi.PyCFunction_NewEx

@@ -1,4 +1,8 @@
-"""`Frozen`, the base class of immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
+"""Immutable objects, and the picture of an object in a notebook.
+
+`shown` is the ``_repr_mimebundle_`` of all classes that have a picture in a notebook.
+
+`Frozen`, the base class of immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
 
 A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only; every later assignment
 raises. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for bit, except that
@@ -15,7 +19,18 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
-from gjk3d.shown import shown
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def shown(self: Any, include: Any = None, exclude: Any = None) -> Any:
+    """Return text, a still picture and an interactive page for Jupyter; only the text if nothing can draw."""
+    from gjk3d.viz.picture import bundle
+
+    return bundle(self)
+
+
+# --- immutable objects -----------------------------------------------------------------------------------------------
+
 
 _F = TypeVar("_F", bound="Frozen")
 _T = TypeVar("_T")

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeV
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.frozen import comparable
-from gjk3d.shown import shown
+from gjk3d.frozen import comparable, shown
 from gjk3d.typing import Array, Bools, Ints, N
 from gjk3d.wording import count, format_bounds, format_vector
 
@@ -324,7 +323,7 @@ def _as_pose(stored: bytes | None) -> Array | None:
 
 
 def pack_marks(status: int, steps: int, tight: int) -> int:
-    """Return the status, the steps and the flag in one number, as `gjk3d.narrow.pairs.solve_many` does."""
+    """Return the status, the steps and the flag in one number, as `gjk3d.narrow.solve.solve_many` does."""
     return status + 8 * tight + 32 * steps
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numba.cuda import codegen, dispatcher
 
 from gjk3d._kernels import gpu
-from gjk3d.narrow.pairs import collide_many, solve_many
+from gjk3d.narrow.solve import collide_many, solve_many
 from gjk3d.robot.cell_kernels import hit_of_one
 
 SCRATCH = {"simplex", "workspace", "order", "frames"}

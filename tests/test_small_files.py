@@ -28,7 +28,7 @@ import gjk3d as gk
 import gjk3d.robot
 from gjk3d.clash.report.baseline import read_baseline
 from gjk3d.errors import FileError, ParseError
-from gjk3d.files import headers, process
+from gjk3d.files import process, readers
 from gjk3d.replay import document
 
 SECONDS = 5.0
@@ -100,8 +100,8 @@ def test_nodes_below_each_other_place_a_mesh_where_they_say(tmp_path, count):
 
 
 def test_copies_are_read_up_to_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(headers, "MAX_PLACED", 32)
-    monkeypatch.setattr(headers, "BYTES_PER_PLACED", 1000)
+    monkeypatch.setattr(readers, "MAX_PLACED", 32)
+    monkeypatch.setattr(readers, "BYTES_PER_PLACED", 1000)
     for name, make in {"a.3mf": lambda k: nested_3mf(k, 2), "a.dae": nested_dae}.items():
         path = tmp_path / name
         path.write_bytes(make(4))
@@ -113,8 +113,8 @@ def test_copies_are_read_up_to_the_limit(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["a.3mf", "a.dae"])
 def test_triangles_of_copies_are_counted_before_they_are_made(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(headers, "FEW_TRIANGLES", 10)
-    monkeypatch.setattr(headers, "TRIANGLES_PER_BYTE", 0)
+    monkeypatch.setattr(readers, "FEW_TRIANGLES", 10)
+    monkeypatch.setattr(readers, "TRIANGLES_PER_BYTE", 0)
     path = tmp_path / name
     path.write_bytes({"a.3mf": nested_3mf(4, 2), "a.dae": nested_dae(4)}[name])
     with pytest.raises(ParseError, match=r"1[67] triangles in all copies.*, expected at most 10"):

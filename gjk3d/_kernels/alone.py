@@ -1,4 +1,8 @@
-"""Compile one kernel alone, by numba to bitcode. Annotations give the types of the kernels that it calls.
+"""Kernels compiled one at a time, and numba's types of their annotations.
+
+numba's types of the annotations of kernels, for the builder.
+
+Compile one kernel alone, by numba to bitcode. Annotations give the types of the kernels that it calls.
 
 numba compiles a kernel with everything that it calls, and links and optimises all of it again for each caller. Here a
 call is a declaration. So each kernel is compiled once, in any process, and again only after an edit of it. For this
@@ -18,13 +22,112 @@ import hashlib
 import importlib
 import inspect
 import os
+import typing
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+from numba import types
 
 from gjk3d._kernels import sources, store
+from gjk3d.typing import Array, Bits, Bools, Floats32, Ints, Ints32
+
+# --- types of annotations --------------------------------------------------------------------------------------------
+
+
+_PLAIN = {float: types.float64, int: types.int64, bool: types.boolean, type(None): types.none}
+_ITEMS = {
+    Array: types.float64, Ints: types.int64, Floats32: types.float32, Ints32: types.int32, Bools: types.boolean,
+    Bits: types.uint8,
+}  # fmt: skip
+
+
+def numba_type(hint: Any) -> Any:
+    """Return numba's type of an annotation.
+
+    Raises
+    ------
+    TypeError
+        The annotation is incomplete, for example an array without dimensions, or the type is not supported.
+    """
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if typing.get_origin(hint) is Annotated:
+        array, dimensions = typing.get_args(hint)
+        return types.Array(_ITEMS[array], dimensions, "C")
+    if typing.get_origin(hint) is tuple:
+        return types.Tuple([numba_type(item) for item in typing.get_args(hint)])
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        fields = typing.get_type_hints(hint, include_extras=True)
+        return types.NamedTuple([numba_type(fields[name]) for name in hint._fields], hint)
+    raise TypeError(f"{hint} is not a complete type. Use Array2 or another type with its number of dimensions.")
+
+
+@cache
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    return typing.get_type_hints(function, include_extras=True)
+
+
+def return_type(function: Callable[..., Any]) -> Any:
+    """Return numba's type of the value that a kernel returns."""
+    try:
+        return numba_type(_hints(function)["return"])
+    except TypeError as reason:
+        raise TypeError(f"{function.__module__}.{function.__qualname__}: the return type {reason}") from None
+
+
+def parameter_types(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return numba's types of the parameters of an entry."""
+    hints = {name: hint for name, hint in _hints(function).items() if name != "return"}
+    try:
+        return tuple(numba_type(hint) for hint in hints.values())
+    except TypeError as reason:
+        raise TypeError(f"{function.__module__}.{function.__qualname__}: the parameter type {reason}") from None
+
+
+_SCALARS = {str(kind): kind for kind in (*_PLAIN.values(), *_ITEMS.values())}
+
+
+def to_json(kind: Any) -> Any:
+    """Return a type as JSON: a scalar as its name, a tuple as a list, an array and a NamedTuple as an object.
+
+    Raises
+    ------
+    TypeError
+        No annotation has this type.
+    """
+    if isinstance(kind, types.Array) and kind.layout == "C" and kind.aligned:
+        return {"items": to_json(kind.dtype), "dimensions": kind.ndim, "readonly": not kind.mutable}
+    if isinstance(kind, types.NamedTuple):
+        name = f"{kind.instance_class.__module__}:{kind.instance_class.__qualname__}"
+        return {"class": name, "fields": [to_json(field) for field in kind.types]}
+    if type(kind) in (types.Tuple, types.UniTuple):
+        return [to_json(item) for item in kind.types]
+    if str(kind) not in _SCALARS:
+        raise TypeError(
+            f"a kernel is called with {kind}, which is not a type of an annotation. Convert the argument to one of "
+            f"{', '.join(_SCALARS)}."
+        )
+    return str(kind)
+
+
+def from_json(kind: Any) -> Any:
+    """Return the type that `to_json` describes."""
+    if isinstance(kind, str):
+        return _SCALARS[kind]
+    if isinstance(kind, list):
+        return types.Tuple([from_json(item) for item in kind])
+    if "class" in kind:
+        module, _, name = kind["class"].partition(":")
+        return types.NamedTuple([from_json(field) for field in kind["fields"]], getattr(import_module(module), name))
+    return types.Array(from_json(kind["items"]), kind["dimensions"], "C", readonly=kind["readonly"])
+
+
+# --- one kernel ------------------------------------------------------------------------------------------------------
+
 
 Function = Callable[..., Any]
 
@@ -53,8 +156,6 @@ def install() -> None:
     gc.disable()  # types and IR live until the end anyway
     from numba import types
     from numba.core import codegen, cpu, dispatcher, funcdesc, typing
-
-    from gjk3d._kernels.signatures import parameter_types
 
     Dispatcher: Any = dispatcher.Dispatcher
 
@@ -145,8 +246,6 @@ class Declared:
     def __init__(self, dispatcher: Any, arguments: tuple[Any, ...]) -> None:
         from numba.core import funcdesc, typing
 
-        from gjk3d._kernels.signatures import return_type
-
         function, context = dispatcher.py_func, dispatcher.targetctx
         self.signature = typing.signature(return_type(function), *arguments)
         self.entry_point = object()
@@ -182,8 +281,6 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
         The type of its result is not the annotated one.
     """
     from numba import types
-
-    from gjk3d._kernels.signatures import parameter_types
 
     dispatcher = dispatcher_of(name)
     entry = arguments is None
@@ -229,8 +326,6 @@ def _linked(library: Any) -> Any:
 
 def write(path: Path, kernel: CompiledKernel) -> None:
     """Write a compiled kernel into the cache."""
-    from gjk3d._kernels.signatures import to_json
-
     calls = [(name, types if types is None else [to_json(kind) for kind in types]) for name, types in kernel.calls]
     facts = kernel._replace(bitcode=b"", calls=calls)._asdict()
     del facts["bitcode"]
@@ -239,8 +334,6 @@ def write(path: Path, kernel: CompiledKernel) -> None:
 
 def read(path: Path) -> CompiledKernel | None:
     """Return the compiled kernel that `write` wrote, or None if the cache does not have it."""
-    from gjk3d._kernels.signatures import from_json
-
     if (built := store.read(path)) is None:
         return None
     try:
@@ -257,8 +350,6 @@ def content_of(name: str, arguments: tuple[Any, ...] | None) -> str:
 
     The code is that of the imported function, so an edit of its file during a build changes nothing.
     """
-    from gjk3d._kernels.signatures import parameter_types, return_type
-
     function = dispatcher_of(name).py_func
     # an annotation is a name, whose type changes when its definition is edited
     key_types = ("entry", *parameter_types(function)) if arguments is None else arguments
@@ -277,7 +368,7 @@ def _steps(code: Any) -> list[str]:
 
 
 #: modules that decide the bitcode of every kernel, and the wrappers that are cached with it
-_COMPILING = ("alone", "callback", "calls.assembly", "calls.objects", "signatures", "vectors", "views")
+_COMPILING = ("addresses", "alone", "calls.assembly", "vectors")
 
 
 @cache
@@ -296,8 +387,6 @@ def _names(code: Any) -> list[str]:
 
 def _meaning(value: Any, function: Function) -> str:
     """Return the value of a global name of a kernel as text, as far as the kernel's bitcode depends on it."""
-    from gjk3d._kernels.signatures import return_type
-
     if hasattr(value, "py_func"):
         inlined = value.targetoptions.get("forceinline")
         return f"{_name_of(value.py_func)} {inspect.signature(value.py_func)} {return_type(value.py_func)} {inlined}"

@@ -27,9 +27,9 @@ import numpy as np
 from numba import cuda, types
 from numba.core import config
 
-from gjk3d._kernels import callback, late
+from gjk3d._kernels import addresses, late
+from gjk3d._kernels.alone import parameter_types
 from gjk3d._kernels.decorators import MODE
-from gjk3d._kernels.signatures import parameter_types
 
 Function = Callable[..., Any]
 
@@ -245,4 +245,4 @@ def _no_point(address: int, x: float, y: float, z: float) -> tuple[float, float,
     return (math.nan, math.nan, math.nan)
 
 
-_REPLACED: dict[Any, Function] = {math.sin: _no_number, math.cos: _no_number, callback.call: _no_point}
+_REPLACED: dict[Any, Function] = {math.sin: _no_number, math.cos: _no_number, addresses.call_function: _no_point}

@@ -161,7 +161,7 @@ def _load() -> None:
     built = store.find(_wrong)
     if built is None:
         return
-    from gjk3d._kernels.calls.load import load
+    from gjk3d._kernels.calls.assembly import load
 
     try:
         code = load(built, lambda name: lambda *args: _late[name].otherwise(*args))

@@ -4,7 +4,6 @@ from . import compound as compound
 from . import contact as contact
 from . import distance as distance
 from . import impact as impact
-from . import mesh_hits as mesh_hits
 from . import mesh_points as mesh_points
 from . import planes as planes
 from . import rational as rational

@@ -17,7 +17,7 @@ from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_distance import STACK, crossings, cuts, most_through, nearest_triangles
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import ORDERED, packed_parts
 from gjk3d.bodies.parts import Triangles, complete
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
@@ -37,12 +37,11 @@ from gjk3d.bodies.tree_collision import (
 )
 from gjk3d.bodies.tree_distance import SHORT, TIGHT_POLYTOPE
 from gjk3d.broad.tree import box_gaps
-from gjk3d.convex.batch import NO_POSE, PackedShapes
-from gjk3d.convex.rows import Wanted, empty_answers
+from gjk3d.convex.batch import NO_POSE, PackedShapes, Wanted, empty_answers
 from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import PAIR
+from gjk3d.narrow.solve import PAIR
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, composed, moved, moved_back, relative
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape

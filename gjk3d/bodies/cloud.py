@@ -11,10 +11,9 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import parted_points
 from gjk3d.bodies.parts import Copies
-from gjk3d.convex.rows import pack_shapes
+from gjk3d.convex.batch import pack_shapes
 from gjk3d.errors import ShapeError
-from gjk3d.shapes.arguments import number, rows
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Shape, number, rows
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints, RowsLike

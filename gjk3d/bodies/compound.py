@@ -18,8 +18,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.composed import Composed, check_count
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.surfaces import Surface
-from gjk3d.shapes.terms import Term, moved_terms
+from gjk3d.shapes.layout import Term, moved_terms
+from gjk3d.shapes.measure import Surface
 from gjk3d.typing import Array, Ints
 from gjk3d.units import rescaling
 from gjk3d.wording import count, kind_of
@@ -191,7 +191,7 @@ def _frozen(row: Array) -> Array:
 def swept(
     body: Body, path: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
 ) -> Compound:
-    """Return the union of the sweeps of all parts (`gjk3d.query.motion`). ``start`` is the first pose of the path.
+    """Return the union of the sweeps of all parts, see `gjk3d.query.time_of_impact`. ``start`` is the first pose.
 
     A point that is inside a closed surface at some time was passed by the surface, or is inside at the start. So the
     union of the sweeps of the faces and the closed meshes at the start is complete.

@@ -1,4 +1,13 @@
-"""Contact points of two bodies with normals, from the parts that intersect or from the faces of meshes."""
+"""Contact points of bodies, and outward normals of faces.
+
+Outward normals of the faces of closed meshes, some of which intersect themselves or are wound inside out.
+
+Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
+a body of the mesh intersects itself, or if one of several bodies is inside out: a point is inside if the surface winds
+about it in either direction (`gjk3d.bodies.mesh_rays`). Points next to a face on both sides then decide.
+
+Contact points of two bodies with normals, from the parts that intersect or from the faces of meshes.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +27,7 @@ from gjk3d.bodies.contact_pairs import (
     ContactTrees,
     ListedPairs,
     PosedShapes,
+    ShapeList,
     ShapeRows,
     contact_trees,
     face_each_other,
@@ -27,19 +37,18 @@ from gjk3d.bodies.contact_pairs import (
     sort_pairs,
     split,
 )
-from gjk3d.bodies.contact_reduction import KEY, WIDTH, order_by_key, spread_points
 from gjk3d.bodies.depth.depth import MOST as MOST_DEPTH
 from gjk3d.bodies.depth.depth import depths_at
+from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freeing, push_out
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_distance import TriangleTree, crossings
-from gjk3d.bodies.outward import outward_of
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
-from gjk3d.bodies.parts import complete, parts_of
+from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -51,24 +60,138 @@ from gjk3d.bodies.tree_collision import (
     TreeScratch,
     tree_scratch,
 )
-from gjk3d.bodies.triangles import Triangle, common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.convex.batch import in_chunks
-from gjk3d.convex.patches import faces_of_two, patch_points
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror
+from gjk3d.bodies.triangles import Triangle, common_of, crossing_segment, meet, normal_of, placed_triangle, read, vec_at
+from gjk3d.convex.batch import Rows, Wanted, empty_answers, in_chunks, mirror
+from gjk3d.convex.contacts import faces_of_two, patch_points
 from gjk3d.convex.solve import core_row
-from gjk3d.geometry.vec3 import Vec3, dot, sub
+from gjk3d.geometry.polygon import connected
+from gjk3d.geometry.vec3 import Rigid, Vec3, box_pose, boxes_apart, dot, sub
 from gjk3d.geometry.vec3 import place as at
 from gjk3d.geometry.vec3 import turn as along
 from gjk3d.narrow.cores import relative_pose
-from gjk3d.narrow.manifold import POINT
-from gjk3d.narrow.pairs import PairRows
-from gjk3d.narrow.solve import SIGNED
+from gjk3d.narrow.manifold import KEY, POINT, WIDTH, order_by_key, spread_points
+from gjk3d.narrow.solve import SIGNED, PairRows
 from gjk3d.narrow.workspace import borrow, give_back
 from gjk3d.poses import ROUNDING, relatives
 from gjk3d.poses import WIDTH as POSE_WIDTH
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Array1, Array2, Array3, Bools, Ints, Ints1, Ints2
+
+# --- outward normals -------------------------------------------------------------------------------------------------
+
+
+_IDENTITY: Rigid = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+_LEAST = 64.0  #: least length of the intersection of two triangles, in units of the error of positions
+_STEP = 1e3  #: distance of a point next to a face, in units of the error of positions
+#: points of a triangle by their weights: the middle, three near the corners, and three near the middles of the edges
+_SAMPLES = np.array([(1, 1, 1), (8, 1, 1), (1, 8, 1), (1, 1, 8), (5, 5, 1), (1, 5, 5), (5, 1, 5)], dtype=float)
+_SAMPLES /= _SAMPLES.sum(axis=1, keepdims=True)
+
+
+@kernel
+def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: int, error: float) -> bool:
+    """Return whether two triangles of one piece without a common edge intersect in more than a point."""
+    if pieces[p] != pieces[q]:
+        return False
+    common = 0
+    for i in range(3):
+        for j in range(3):
+            common += int(places[p, i] == places[q, j])
+    if common > 1:
+        return False
+    a, b = read(t.corners, p), read(t.corners, q)
+    return bool(meet(a, b, error) and crossing_segment(a, b)[0] > _LEAST * error)
+
+
+@entry
+def crosses_itself(t: TriangleTree, places: Ints2, pieces: Ints1, error: float, stack: Ints2) -> bool:
+    """Return whether a piece of a mesh intersects itself.
+
+    ``places`` are the numbers of the positions of the corners of each triangle, and ``pieces`` those of the pieces that
+    are connected by edges.
+    """
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        x, y, z = t.boxes[i, 3] + error, t.boxes[i, 4] + error, t.boxes[i, 5] + error
+        m = box_pose(_IDENTITY, t.boxes, i, t.boxes, j)
+        if i != j and boxes_apart(m, x, y, z, t.boxes[j, 3], t.boxes[j, 4], t.boxes[j, 5]):
+            continue
+        left_i, left_j = t.links[i, 0], t.links[j, 0]
+        if left_i < 0 and left_j < 0:
+            for p in range(t.links[i, 1], t.links[i, 1] + t.links[i, 2]):
+                for q in range(p + 1 if i == j else t.links[j, 1], t.links[j, 1] + t.links[j, 2]):
+                    if _cross_each_other(t, places, pieces, p, q, error):
+                        return True
+            continue
+        if i == j:  # both halves with themselves, and with each other
+            stack[top, 0] = stack[top, 1] = left_i
+            stack[top + 1, 0] = stack[top + 1, 1] = left_i + 1
+            stack[top + 2, 0], stack[top + 2, 1] = left_i, left_i + 1
+            top += 3
+        elif left_j < 0 or (left_i >= 0 and t.links[i, 2] >= t.links[j, 2]):
+            stack[top, 0] = left_i
+            stack[top + 1, 0] = left_i + 1
+            stack[top, 1] = stack[top + 1, 1] = j
+            top += 2
+        else:
+            stack[top, 0] = stack[top + 1, 0] = i
+            stack[top, 1], stack[top + 1, 1] = left_j, left_j + 1
+            top += 2
+    return False
+
+
+def outward_of(parts: Parts) -> tuple[Array, int]:
+    """Return the outward normals of faces, and 0 for an open mesh, 2 for possible inner walls, and otherwise 1.
+
+    The normals are one row of zeros if the mesh is open. A face has no normal if it bounds the solid on both sides.
+    """
+    assert isinstance(parts, Triangles)
+    return parts.mesh._cached("outward of contacts", lambda: _find_outward(parts))
+
+
+def _find_outward(parts: Triangles) -> tuple[Array, int]:
+    mesh, normals = parts.mesh, outward_normals(parts)
+    if not parts.solids:
+        return normals, 0
+    tree, (across, crowded) = tree_of(mesh), parts.across_edges()
+    pieces = connected(np.arange(len(across)).repeat(3), across.ravel(), len(across))
+    error = ROUNDING * tree.reach
+    places = np.ascontiguousarray(mesh._places[mesh.faces[tree.order]])
+    crossed = crosses_itself(tree.arrays, places, pieces, error, traversal_stack())
+    if not (crowded or crossed or pieces.any()):
+        return normals, 1
+    v = mesh.vertices[mesh._wound[tree.order]] - mesh.vertices.mean(axis=0)
+    volumes = np.bincount(pieces, np.einsum("ij,ij->i", v[:, 0], np.cross(v[:, 1], v[:, 2])))
+    if len(normals) > 1 and (crossed or (volumes > 0.0).any() == (volumes < 0.0).any()):
+        normals = _by_samples(parts, normals, _STEP * error)
+    return normals, 2
+
+
+def _by_samples(parts: Triangles, normals: Array, step: float) -> Array:
+    """Return normals that lead out of the solid at samples of their faces, and zero if the samples differ."""
+    corners = tree_of(parts.mesh).corners.reshape(-1, 3, 3)
+
+    def sides(sample: Array) -> Ints:
+        """Return 1 for faces whose normal leads out of the solid at a sample, -1 for the opposite, and otherwise 0."""
+        points = np.einsum("k,ikj->ij", sample, corners)
+        ahead, behind = (holds(parts.mesh, points + far * normals) for far in (step, -step))
+        return behind.astype(np.int64) - ahead
+
+    middle = sides(_SAMPLES[0])
+    if (middle >= 0).all() and not (middle == 0).any():
+        return normals
+    every = np.stack([middle, *(sides(sample) for sample in _SAMPLES[1:])])
+    either: Array = every.max(axis=0).clip(0) + every.min(axis=0).clip(max=0)
+    either[~every.any(axis=0)] = 1  # an inner wall
+    return normals * either[:, None] + 0.0
+
+
+# --- contact points --------------------------------------------------------------------------------------------------
+
 
 _CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
@@ -110,7 +233,7 @@ class ContactScratch(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """Contact points of several rows, stored one after another in world axes in the format of `contact_reduction`."""
+    """Contact points of several rows, one after another in world axes, in the format of `gjk3d.narrow.manifold`."""
 
     which: Ints  #: rows of the query
     points: Array
@@ -279,7 +402,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices in the format of `contact_reduction`; None for the general path."""
+        """Return the contact points at two matrices in the format of `manifold`; None for the general path."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))

@@ -1,10 +1,19 @@
-"""Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
+"""Pairs of parts in contact, and lists of shapes that a body is tested against.
+
+Convex shapes that a body is tested against, so that one call of the kernels solves the pairs with all of them.
+
+In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.nth_shape`). The list of a
+single object is that object itself, which may be a body.
+
+Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
 
 The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -15,13 +24,43 @@ from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.body_pair import MOST_PAIRS, BodyPair, too_many
 from gjk3d.bodies.cloud import PointCloud
 from gjk3d.bodies.depth.partings import outward_at
-from gjk3d.bodies.depth.pushes import LEVEL, NORMAL, PUSHED, STATE, PairContacts
-from gjk3d.bodies.facets import IS_APART, IS_DEEP, GivenSolids, Solid, crossed, facet_of, solid_in, with_scratch
+from gjk3d.bodies.depth.pushes import (
+    LEVEL,
+    NORMAL,
+    PUSHED,
+    STATE,
+    PairContacts,
+    is_contact,
+    is_normal,
+    is_sure,
+    probe_of,
+    shortest_probe,
+)
+from gjk3d.bodies.facets import (
+    IS_APART,
+    IS_DEEP,
+    GivenSolids,
+    Solid,
+    crossed,
+    facet_of,
+    solid_in,
+    solids_of,
+    with_scratch,
+)
+from gjk3d.bodies.manifolds import Faces, faces_in, part_faces
 from gjk3d.bodies.mesh_distance import crossings
-from gjk3d.bodies.normal_cones import is_contact, is_normal, is_sure, probe_of, shortest_probe
-from gjk3d.bodies.part_tree import GivenShapes, PartTree, nodes_apart, nth_shape, part_at, put_behind, triangles_of
-from gjk3d.bodies.parts import Copies, PlacedParts, Triangles, complete
-from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.part_tree import (
+    PLACED,
+    GivenShapes,
+    PartTree,
+    Thing,
+    nodes_apart,
+    nth_shape,
+    part_at,
+    put_behind,
+    triangles_of,
+)
+from gjk3d.bodies.parts import Copies, PlacedParts, Triangles, complete, given, parts_of
 from gjk3d.bodies.tree_collision import APART as PARTS_APART
 from gjk3d.bodies.tree_collision import (
     PosedPair,
@@ -34,12 +73,87 @@ from gjk3d.bodies.tree_collision import (
 )
 from gjk3d.bodies.tree_distance import NO_ROUND, Round, round_in, round_of
 from gjk3d.bodies.triangles import vec_at
+from gjk3d.convex.batch import join_packed
+from gjk3d.convex.solve import planes_of
 from gjk3d.geometry.vec3 import Rigid, Vec3, dot, neg, offset, place, row3, sub, turn, turn_back
 from gjk3d.narrow.solve import FLOATS, INTS, SIGNED, UNSIGNED, solve
 from gjk3d.narrow.workspace import borrow, give_back
 from gjk3d.poses import IDENTITY, ROUNDING, moved, moved_back, relative
+from gjk3d.shapes.base import Shape
 from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+
+# --- lists of shapes -------------------------------------------------------------------------------------------------
+
+
+_NO_PLANES = np.empty((0, 4))
+
+
+class ShapeList:
+    """A list of objects. A list of several objects must not contain half-spaces or functions of users."""
+
+    def __init__(self, things: Sequence[Thing]) -> None:
+        self.things = tuple(things)
+        self.plans: dict[Parts, Any] = {}  #: of contacts with bodies, see `gjk3d.bodies.contact`
+
+    def __len__(self) -> int:
+        return len(self.things)
+
+    @cached_property
+    def parts(self) -> list[Parts]:
+        """The parts of each object."""
+        return [parts_of(thing) for thing in self.things]
+
+    @cached_property
+    def reaches(self) -> Array:
+        """The greatest coordinate of each object, (n,)."""
+        return np.array([parts.reach for parts in self.parts])
+
+    @cached_property
+    def given(self) -> GivenShapes:
+        """All objects in the format of the kernels."""
+        every = [parts.given for parts in self.parts]
+        return (every[0] if len(every) == 1 else _concatenated(every)), np.array([tree[-2:] for tree in every])
+
+    @cached_property
+    def hulls(self) -> GivenShapes | None:
+        """The convex hulls of all objects, or None if a hull is too expensive or does not exist."""
+        if len(self) > 1:
+            return self.given
+        hull = self.parts[0].hull()
+        return None if hull is None else ShapeList([hull]).given
+
+    @cached_property
+    def faces(self) -> tuple[Faces, int]:
+        """The faces of all objects, and the most corners of a feature; see `gjk3d.bodies.manifolds.faces_in`."""
+        if len(self) == 1:
+            return faces_in(self.parts[0])
+        return part_faces(self.things, slice(None))
+
+    @cached_property
+    def planes(self) -> tuple[Array, Ints]:
+        """The planes of all objects (`gjk3d.convex.solve.planes_of`), and the index at which each object begins."""
+        every = [planes_of(thing) if isinstance(thing, Shape) else _NO_PLANES for thing in self.things]
+        return np.concatenate(every), np.cumsum([0, *map(len, every)])
+
+    @cached_property
+    def solids(self) -> GivenSolids:
+        """The polytopes of `gjk3d.bodies.facets.solids_of`, to which `facets.with_scratch` adds scratch."""
+        return solids_of(self.parts)
+
+
+def _concatenated(every: Sequence[PartTree]) -> PartTree:
+    """Return shapes at the identity one after another, each with a node, a row of the table and a point."""
+    boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
+    q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
+    table = np.concatenate(tables)
+    table[:, :2] += starts
+    points = np.concatenate([tree.points for tree in every])
+    return given(PLACED, np.concatenate(boxes), np.concatenate(links), places[0], table, q, f, points=points, reach=0.0)
+
+
+# --- pairs of parts --------------------------------------------------------------------------------------------------
+
 
 PARTS, FACES, MESHES = range(3)  #: kinds of pairs: any parts, faces of a mesh and a shape, faces of two meshes
 NEARLY = 1e-3  #: relative tolerance of equal gaps, as for a part that is tilted by up to 2.5 degrees
@@ -215,7 +329,7 @@ def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`normal_cones`)."""
+    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`pushes`)."""
     if isinstance(parts, Copies):
         return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree

@@ -12,16 +12,16 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.grids import VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.triangles import read
-from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.geometry.vec3 import Vec3, cross, dot, sub
 from gjk3d.poses import ROUNDING
-from gjk3d.shapes.arguments import number, rows
+from gjk3d.shapes.base import number, rows
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Array2, Bits, Bits3, Bools, Ints, RowsLike
 

@@ -15,7 +15,7 @@ from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
 from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of, packed_parts
 from gjk3d.bodies.parts import complete, parts_of, root_of
@@ -40,9 +40,8 @@ from gjk3d.bodies.tree_collision import (
     tree_scratch,
 )
 from gjk3d.bodies.tree_distance import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
-from gjk3d.convex.batch import NO_POSE, in_chunks
+from gjk3d.convex.batch import NO_POSE, Rows, Wanted, empty_answers, in_chunks, mirror, select_rows
 from gjk3d.convex.checks import FAST
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, mirror, select_rows
 from gjk3d.errors import UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.workspace import per_thread
@@ -106,7 +105,7 @@ class TreeQueries:
         self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
     def roots(self) -> Array:
-        """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.boxes`."""
+        """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.vec3`."""
         roots = np.array([root_of(tree) for tree in self.trees[:2]])
         return roots[::-1].copy() if self.trees.order == TURNED else roots
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.callback import raise_pending
+from gjk3d._kernels.addresses import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body, Parts
 from gjk3d.bodies.distance import pair_of
@@ -21,13 +21,25 @@ from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, column_gap, in_o
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, children, meet, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at
-from gjk3d.convex.rows import Rows
-from gjk3d.geometry.boxes import box_pose
-from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, neg, offset, sub, turn, turn_back, unit
+from gjk3d.convex.batch import Rows
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, box_pose, cross, dot, neg, offset, sub, turn, turn_back, unit
 from gjk3d.geometry.vec3 import place as place_at
 from gjk3d.narrow import toi
-from gjk3d.narrow.motion import CENTER, MOTION, REFERENCE, TURN, WAY, matrix_at, place
-from gjk3d.narrow.toi import FREE, HIT, STARTED, UNRESOLVED, flight_of_parts, turning
+from gjk3d.narrow.toi import (
+    CENTER,
+    FREE,
+    HIT,
+    MOTION,
+    REFERENCE,
+    STARTED,
+    TURN,
+    UNRESOLVED,
+    WAY,
+    flight_of_parts,
+    matrix_at,
+    place,
+    turning,
+)
 from gjk3d.narrow.toi import impact as advance
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.shapes import layout

@@ -15,15 +15,13 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.depth.partings import outward_at
-from gjk3d.bodies.depth.pushes import PairContacts
-from gjk3d.bodies.normal_cones import is_normal, is_parallel, probe_at, probe_of
+from gjk3d.bodies.depth.pushes import PairContacts, is_normal, is_parallel, probe_at, probe_of
 from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
 from gjk3d.bodies.triangles import read, vec_at
-from gjk3d.convex.patches import faces_of
+from gjk3d.convex.contacts import faces_of
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, place, sub, turn, turn_back
-from gjk3d.narrow.cores import Cores, cores_at, world_center
-from gjk3d.narrow.features import Feature, Loops, feature
+from gjk3d.narrow.cores import Cores, Feature, Loops, cores_at, feature, world_center
 from gjk3d.narrow.manifold import FLUSH, POINT, Sheets, common_part, lift, nearest_on, patch, put_point
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.poses import WIDTH
@@ -402,7 +400,7 @@ def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
 def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
     """Return whether a corner of triangle k alone is farthest along n, and a triangle at an edge there is farther.
 
-    Then n is not a normal of the mesh at that corner (`normal_cones`). This is cheaper than features of two parts.
+    Then n is not a normal of the mesh at that corner (`pushes`). This is cheaper than features of two parts.
     """
     if t.kind != TRIANGLES or t.floats[0] != 0.0 or t.table.shape[0] < 2:
         return False

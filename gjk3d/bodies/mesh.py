@@ -11,9 +11,17 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.bodies.accuracy import corner_rounding, stretch
 from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.topology import Mended, body_numbers, checked_faces, checked_vertices, largest_rounding, mended
+from gjk3d.bodies.topology import (
+    Mended,
+    body_numbers,
+    checked_faces,
+    checked_vertices,
+    corner_rounding,
+    largest_rounding,
+    mended,
+    stretch,
+)
 from gjk3d.convex.checks import is_finite, line_for
 from gjk3d.errors import Gjk3dWarning, ParseError, ShapeError
 from gjk3d.frozen import cached
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     import trimesh
 
     from gjk3d.bodies.compound import Compound
-    from gjk3d.bodies.voxels import VoxelGrid
+    from gjk3d.bodies.grids import VoxelGrid
     from gjk3d.shapes.polytopes import ConvexHull
 
 
@@ -534,9 +542,9 @@ class Mesh(Body):
         >>> mesh.contains([(0.1, 0.1, 0.1), (1, 1, 1)]).tolist()
         [True, False]
         """
-        from gjk3d.bodies.mesh_sides import holds  # kernels are loaded on demand
+        from gjk3d.bodies.mesh_rays import holds  # kernels are loaded on demand
         from gjk3d.convex.checks import check_workers
-        from gjk3d.shapes.arguments import points_of
+        from gjk3d.shapes.base import points_of
 
         check_workers(workers)
         if not self.is_watertight:
@@ -839,7 +847,7 @@ class Mesh(Body):
         >>> gk.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).placed(pose).bounds[0].tolist()
         [5.0, 0.0, 0.0]
         """
-        from gjk3d.shapes.arguments import rigid
+        from gjk3d.shapes.base import rigid
 
         rotation, shift = rigid(pose)
         return self._mapped(rotation, shift)

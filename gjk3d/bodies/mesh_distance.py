@@ -17,8 +17,20 @@ from gjk3d.bodies.triangles import (
     reach_through,
     read,
 )
-from gjk3d.geometry.boxes import box_pose, boxes_apart, from_box, gap_squared, row_at
-from gjk3d.geometry.vec3 import Rigid, Vec3, dot, offset, place, sub, turn_back
+from gjk3d.geometry.vec3 import (
+    Rigid,
+    Vec3,
+    box_pose,
+    boxes_apart,
+    dot,
+    from_box,
+    gap_squared,
+    offset,
+    place,
+    row_at,
+    sub,
+    turn_back,
+)
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
 
 DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64

@@ -14,13 +14,12 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import LANES, boxes_near, lowest_bit, triangles_near
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_rays import descend, triangle_at
-from gjk3d.bodies.mesh_sides import box_of, is_within, winding_about
+from gjk3d.bodies.mesh_rays import box_of, descend, is_within, triangle_at, winding_about
 from gjk3d.bodies.topology import NONE
 from gjk3d.bodies.triangles import nearest_on
 from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
-from gjk3d.geometry.morton import morton_order
+from gjk3d.geometry.points import morton_order
 from gjk3d.geometry.vec3 import Vec3, dot, scale, sub, turn, turn_back
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.typing import Array, Array2, Bools1, Ints, Ints1

@@ -15,8 +15,7 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.mesh_distance import TriangleTree
-from gjk3d.geometry.boxes import box_pose, boxes_apart, from_box, gap_squared
-from gjk3d.geometry.vec3 import Rigid, Vec3, place
+from gjk3d.geometry.vec3 import Rigid, Vec3, box_pose, boxes_apart, from_box, gap_squared, place
 from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape

@@ -18,10 +18,9 @@ from gjk3d.bodies.part_tree import COPIES, ENDLESS, OPEN, PLACED, PRISMS, SKIN, 
 from gjk3d.bodies.topology import edges_of
 from gjk3d.bodies.wide_tree import HEAD, WideTree, head_of, wide_tree, wide_tree_of
 from gjk3d.broad.tree import Tree
-from gjk3d.convex.rows import pack_shapes
+from gjk3d.convex.batch import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
-from gjk3d.geometry.boxes import REACH, RIM, ROOT, box_pose, gap_squared
-from gjk3d.geometry.vec3 import Rigid
+from gjk3d.geometry.vec3 import REACH, RIM, ROOT, Rigid, box_pose, gap_squared
 from gjk3d.narrow.cores import AT_ORIGIN, relative_pose
 from gjk3d.poses import IDENTITY, ROUNDING, composed, matrices, moved
 from gjk3d.shapes import layout
@@ -115,7 +114,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `normal_cones`.
+        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `pushes`.
 
         The tree is unchanged for large grids, and for shapes that are not in a grid.
         """
@@ -578,7 +577,7 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
 
 
 def root_of(tree: PartTree) -> Array:
-    """Return the root of a tree: its root box, reach, rim and radius, see `gjk3d.geometry.boxes`."""
+    """Return the root of a tree: its root box, reach, rim and radius, see `gjk3d.geometry.vec3`."""
     box = tree.boxes[0].tolist()
     endless = tree.kind == PRISMS and tree.floats[ENDLESS] > -inf
     return np.array([*box, inf if endless else tree.reach, tree.rim, hypot(*box[3:6])])

@@ -15,13 +15,13 @@ import numpy as np
 from gjk3d.bodies import distance, impact
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.parts import parts_of
-from gjk3d.convex import impact as convex_impact
+from gjk3d.convex import contacts as convex_impact
+from gjk3d.convex.batch import Rows, Wanted, empty_answers, select_rows
 from gjk3d.convex.checks import convex_mode
-from gjk3d.convex.rows import Rows, Wanted, empty_answers, select_rows
 from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnboundedShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.motion import REFERENCE, TURN, WAY
+from gjk3d.narrow.toi import REFERENCE, TURN, WAY
 from gjk3d.poses import ROUNDING, pose_rows, relative
 from gjk3d.results import Status
 from gjk3d.shapes import layout

@@ -1,24 +1,429 @@
-"""First hits of rays on bodies: meshes, height fields, and bodies of several parts."""
+"""Rays on bodies: stacks of rays on a mesh, and the first hits on all kinds of bodies.
+
+The hits of stacks of rays on the triangles of a mesh.
+
+Triangles are tested against the float64 ray. A ray that begins inside a closed surface hits at its origin.
+
+First hits of rays on bodies: meshes, height fields, and bodies of several parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from math import inf, nan, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
+from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_hits import Hits, Rays, hits_on_mesh
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import (
+    Ray,
+    areas_on,
+    box_of,
+    extent_of,
+    first_triangle,
+    hit_triangle,
+    holds,
+    is_clear,
+    is_in_box,
+    is_on,
+    is_within,
+    leaf_hits,
+    outline,
+    ray_on,
+    to_triangle,
+    triangle_at,
+)
 from gjk3d.bodies.part_tree import packed_parts
 from gjk3d.bodies.parts import PlacedParts, TreeParts
-from gjk3d.narrow.ray import HIT, INSIDE, MISS
-from gjk3d.poses import IDENTITY, moved_back
+from gjk3d.bodies.triangles import Triangle, vec_at
+from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
+from gjk3d.convex.batch import in_chunks
+from gjk3d.geometry.vec3 import Vec3, along, dot, row3, scale, sub, turn, turn_back
+from gjk3d.narrow.ray import HIT, INSIDE, MISS, is_ray, unit_of, write_ray
+from gjk3d.narrow.workspace import per_thread
+from gjk3d.poses import IDENTITY, check_row, moved_back
 from gjk3d.shapes.base import Shape
-from gjk3d.typing import Array, Bools, Ints
+from gjk3d.typing import Array, Array1, Array2, Bools, Bools1, Ints, Ints1
+
+# --- stacks of rays on a mesh ----------------------------------------------------------------------------------------
+
+
+_CHUNK = 4096  #: rays per call of the kernel
+_FARTHEST = 1e307  #: limit in place of an infinite one
+_MISSED, _INSIDE = -1, -2  #: in place of a face
+
+
+@inlined
+def _facing(n: Vec3, d: Vec3) -> Vec3:
+    """Return a normal as a unit vector against a ray, the reversed ray for a triangle without area."""
+    length = sqrt(dot(n, n))
+    if not length > 0.0:
+        return (-d[0], -d[1], -d[2])
+    return scale(-1.0 / length if dot(n, d) > 0.0 else 1.0 / length, n)
+
+
+class Rays(NamedTuple):
+    """Rays in the world, and the pose of the mesh; an array with one row is for all rays."""
+
+    origins: Array2
+    directions: Array2  #: of any length
+    poses: Array2
+    limits: Array1  #: greatest distances
+    closed: bool = False  #: whether a ray may begin inside the surface
+
+
+class Hits(NamedTuple):
+    """First hits by ray."""
+
+    distances: Array1
+    points: Array2
+    normals: Array2
+    units: Array2  #: the directions as unit vectors
+    hit: Bools1
+    inside: Bools1
+    faces: Ints1
+
+
+BLOCK = 64
+
+
+def new_block() -> Array2:
+    """Return scratch for rays: the ray in the frame of the mesh, its limit and noise, and the triangle.
+
+    The first triangles of the rays are read together, so that the reads do not wait for each other.
+    """
+    return np.empty((BLOCK, 17))
+
+
+block_of_thread = per_thread(new_block)
+
+
+@inlined
+def _unit(v: Vec3) -> tuple[Vec3, bool]:
+    """Return the result of `unit_of`, with one division for directions of a usual length."""
+    square = dot(v, v)
+    if 1e-200 < square < 1e200:
+        return scale(1.0 / sqrt(square), v), False
+    return unit_of(v)
+
+
+@inlined
+def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
+    """Write a ray in the frame of the mesh into its row of a block; return False if it is not valid."""
+    m = rays.poses[row_of(rays.poses, k)]
+    o, direction = row3(rays.origins, row_of(rays.origins, k)), row3(rays.directions, row_of(rays.directions, k))
+    u, is_zero = _unit(direction)
+    if is_zero or not is_ray(o, direction):
+        return False
+    units[k, 0], units[k, 1], units[k, 2] = u
+    row[0], row[1], row[2] = turn_back(m, (o[0] - m[9], o[1] - m[10], o[2] - m[11]))
+    row[3], row[4], row[5] = turn_back(m, u)
+    row[6] = min(rays.limits[row_of(rays.limits, k)], _FARTHEST)
+    return True
+
+
+@single_entry
+def first_hits(
+    rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
+) -> int:
+    """Write the first hits of rays; return -1, or the number of a ray that is not valid.
+
+    ``skin`` are the triangles that bound the solid.
+    """
+    box = box_of(skin)
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for k in range(begin, end):
+            if not _set_up(rays, k, block[k - begin], out.units):
+                return k
+        for k in range(begin, end):
+            row = block[k - begin]
+            p = vec_at(row, 0)
+            out.faces[k] = _MISSED
+            if rays.closed and is_in_box(p, box) and is_within(p, box, skin, w):
+                out.faces[k] = _INSIDE
+                continue
+            ray = ray_on(p, (row[3], row[4], row[5]), t)
+            row[7] = ray.noise
+            if ray.begin >= 0.0:
+                out.faces[k] = first_triangle(ray, row[6], False, t, w).face
+        for k in range(begin, end):
+            face = out.faces[k]
+            if face >= 0:
+                row = block[k - begin]
+                for q in range(3):
+                    vertex = t.vertices[t.faces[face, q]]
+                    row[8 + 3 * q], row[9 + 3 * q], row[10 + 3 * q] = vertex[0], vertex[1], vertex[2]
+        for k in range(begin, end):
+            _finish(rays, k, block[k - begin], t, w, out)
+    return -1
+
+
+@inlined
+def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits) -> None:
+    """Write the hit of ray k."""
+    face, distance, u, n = plain(out.faces[k]), 0.0, row3(out.units, k), (nan, nan, nan)
+    inside = face == _INSIDE
+    if face >= 0:
+        p, d, far, noise = (row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6], row[7]
+        triangle = (row[8], row[9], row[10]), (row[11], row[12], row[13]), (row[14], row[15], row[16])
+        distance, normal = hit_triangle(p, d, noise, triangle)
+        if not distance <= far:
+            face = first_triangle(ray_on(p, d, t), far, True, t, w).face
+            if face >= 0:
+                distance, normal = hit_triangle(p, d, noise, triangle_at(t, face))
+        inside = face >= 0 and distance <= 2.0 * noise
+        if face >= 0 and not inside:
+            n = turn(rays.poses[row_of(rays.poses, k)], _facing(normal, d))
+    hit = face >= 0 or inside
+    if inside:
+        distance, n = 0.0, (-u[0], -u[1], -u[2])
+    out.hit[k], out.inside[k], out.faces[k] = hit, inside, max(face, -1)
+    out.distances[k] = distance if hit else inf
+    o, ahead = row3(rays.origins, row_of(rays.origins, k)), distance if hit else nan
+    for c in range(3):
+        out.points[k, c], out.normals[k, c] = o[c] + ahead * u[c], n[c]
+
+
+@kernel
+def hit_at(
+    row: Array, origin: Vec3, unit: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack
+) -> tuple[int, float, Vec3]:
+    """Return the code, distance and normal of the first hit of a ray on a mesh at a pose row."""
+    box, far = box_of(skin), min(most, _FARTHEST)
+    against = (-unit[0], -unit[1], -unit[2])
+    p, d = turn_back(row, (origin[0] - row[9], origin[1] - row[10], origin[2] - row[11])), turn_back(row, unit)
+    if closed and is_in_box(p, box) and is_within(p, box, skin, w):
+        return plain(INSIDE), 0.0, against
+    ray = ray_on(p, d, t)
+    if ray.begin >= 0.0:
+        found = first_triangle(ray, far, True, t, w)
+        if found.face >= 0 and found.exact <= 2.0 * ray.noise:
+            return plain(INSIDE), 0.0, against
+        if found.face >= 0:
+            _, n = hit_triangle(p, d, ray.noise, triangle_at(t, found.face))
+            return plain(HIT), found.exact, turn(row, _facing(n, d))
+    return plain(MISS), inf, unit
+
+
+@single_entry
+def first_hit(
+    m: Array2, origin: Vec3, direction: Vec3, most: float, closed: bool, t: WideTree, skin: WideTree, w: WideStack,
+    out: Array2,
+) -> int:  # fmt: skip
+    """Write the first hit of one ray, and return its code, as `gjk3d.narrow.ray.ray_once` does."""
+    u, is_zero = _unit(direction)
+    if is_zero or not is_ray(origin, direction) or check_row(m, out, plain(1)) != 0:
+        return -1
+    entry = hit_at(out[1], origin, u, most, closed, t, skin, w)
+    write_ray(entry, origin, u, out, plain(0))
+    return entry[0]
+
+
+# --- all hits ---------------------------------------------------------------------------------------------------------
+
+
+class AllHits(NamedTuple):
+    """Hits sorted by ray and distance, at the beginning of arrays that may be longer."""
+
+    distances: Array1
+    faces: Ints1
+    places: Ints1  #: IN_FACE, ON_RIM or ALONG_PLANE
+    repeated: Bools1
+
+
+IN_FACE, ON_RIM, ALONG_PLANE = range(3)
+
+
+@inlined
+def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used: int) -> int:
+    """Write the triangles on a ray behind those that are used; return the new number, or -1 if the arrays are full."""
+    limit = (far - ray.begin) * t.scale * 1.000001 + 1e-6 + ray.error
+    top = 1
+    w.nodes[0] = 0
+    while top > 0:
+        top -= 1
+        node = w.nodes[top]
+        if node >= 0:
+            bits = boxes_on_ray(t.boxes, node, ray.slabs, limit, w.entries)
+            while bits != 0:
+                w.nodes[top] = plain(t.children[node, lowest_bit(bits)])
+                bits &= bits - 1
+                top += 1
+            continue
+        bits = leaf_hits(ray, -2 - node, t, w).bits & 255
+        while bits != 0:
+            face = plain(t.numbers[-2 - node, lowest_bit(bits)])
+            bits &= bits - 1
+            distance = to_triangle(ray.origin, ray.direction, ray.noise, triangle_at(t, face))
+            if distance <= far:
+                if used == out.faces.shape[0]:
+                    return -1
+                out.distances[used], out.faces[used] = distance, face
+                used += 1
+    return used
+
+
+@kernel
+def _place_on(p: Vec3, d: Vec3, t: Triangle, noise: float) -> int:
+    """Return IN_FACE, ON_RIM or ALONG_PLANE: where a ray hits a triangle."""
+    a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
+    if is_clear(areas_on(d, a, b, c), 4.0 * noise * extent_of(a, b, c)):
+        return IN_FACE
+    (u, v, w), (x, y, z) = outline(d, a, b, c)
+    near, total = 16.0 * noise * noise, u + v + w
+    if total * total <= near * max(x, y, z):
+        return ALONG_PLANE
+    return ON_RIM if u * u <= near * x or v * v <= near * y or w * w <= near * z else IN_FACE
+
+
+@inlined
+def _sort(first: int, used: int, out: AllHits) -> None:
+    for i in range(first + 1, used):
+        distance, face, k = out.distances[i], out.faces[i], i
+        while k > first and (
+            out.distances[k - 1] > distance or (out.distances[k - 1] == distance and out.faces[k - 1] > face)
+        ):
+            out.distances[k], out.faces[k] = out.distances[k - 1], out.faces[k - 1]
+            k -= 1
+        out.distances[k], out.faces[k] = distance, face
+
+
+@inlined
+def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree, out: AllHits) -> bool:
+    """Return whether a hit is on an edge or corner that an earlier hit is on, or where a ray leaves a plane."""
+    face, point = triangle_at(t, plain(out.faces[i])), along(p, d, out.distances[i])
+    for j in range(i - 1, first - 1, -1):
+        on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
+        # a face is convex, so the ray follows it from one of two points on it to the other
+        if on_rim and (
+            is_on(point, triangle_at(t, plain(out.faces[j])), 16.0 * noise)
+            or is_on(along(p, d, out.distances[j]), face, 16.0 * noise)
+        ):
+            return True
+    return False
+
+
+@inlined
+def _sort_and_join(first: int, used: int, ray: Ray, t: WideTree, out: AllHits) -> int:
+    """Sort the hits of a ray, keep one of the hits on an edge or a corner, and return the new number of hits."""
+    p, d, noise = ray.origin, ray.direction, ray.noise
+    _sort(first, used, out)
+    for i in range(first, used):
+        out.places[i] = _place_on(p, d, triangle_at(t, plain(out.faces[i])), noise)
+        out.repeated[i] = _is_repeated(i, first, p, d, noise, t, out)
+    kept = first
+    for i in range(first, used):
+        if out.repeated[i]:
+            # a face that the ray crosses has a clear normal
+            is_same = kept > first and out.distances[i] <= out.distances[kept - 1] + 4.0 * noise
+            if is_same and out.places[kept - 1] == ALONG_PLANE and out.places[i] != ALONG_PLANE:
+                out.faces[kept - 1], out.places[kept - 1] = out.faces[i], out.places[i]
+        else:
+            out.distances[kept], out.faces[kept], out.places[kept] = out.distances[i], out.faces[i], out.places[i]
+            kept += 1
+    return kept
+
+
+@entry
+def all_hits(
+    rays: Rays, start: int, stop: int, t: WideTree, w: WideStack, row: Array1, units: Array2, counts: Ints1,
+    out: AllHits,
+) -> tuple[int, int]:  # fmt: skip
+    """Write all hits of rays start to stop and their counts; return the first ray not done, and the number of hits.
+
+    If this ray is before ``stop``, the arrays are full, or the ray is not valid and has the count -1.
+    """
+    used = 0
+    for k in range(start, stop):
+        if not _set_up(rays, k, row, units):
+            counts[k] = -1
+            return k, used
+        ray = ray_on(vec_at(row, 0), vec_at(row, 3), t)
+        more = _collect(ray, row[6], t, w, out, used) if ray.begin >= 0.0 else used
+        if more < 0:
+            return k, used
+        more = _sort_and_join(used, more, ray, t, out)
+        counts[k], used = more - used, more
+    return stop, used
+
+
+def all_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> tuple[Ints, Array, Ints, Array] | int:
+    """Return all hits of rays: their number by ray, distances, faces, and the unit directions of the rays.
+
+    If a ray is not valid, the result is its number.
+    """
+    tree, units, counts = wide_tree_of(mesh._once), np.empty((count, 3)), np.zeros(count, dtype=np.int64)
+    blocks: dict[int, tuple[Array, Ints]] = {}
+
+    def run(start: int, stop: int) -> None:
+        size, row = 4 * (stop - start), np.empty(8)
+        while start < stop:
+            faces, places = np.empty((2, size), dtype=np.int64)
+            out = AllHits(np.empty(size), faces, places, np.empty(size, dtype=bool))
+            begin = start
+            start, used = all_hits(rays, start, stop, tree, stack_of_thread(), row, units, counts, out)
+            blocks[begin] = out.distances[:used], out.faces[:used]
+            if start < stop and counts[start] < 0:
+                return
+            size *= 2 if start == begin else 1
+
+    in_chunks(count, workers, run, _CHUNK)
+    if (counts < 0).any():
+        return int(counts.argmin())
+    ordered = [blocks[begin] for begin in sorted(blocks)]
+    empty = [(np.empty(0), np.empty(0, dtype=np.int64))]
+    distances, faces = (np.concatenate(parts) for parts in zip(*(ordered or empty), strict=True))
+    return counts, distances, mesh._numbers(faces, mesh._doubles), units
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+def ray_trees_of(mesh: Mesh) -> tuple[WideTree, WideTree]:
+    """Return the trees of all triangles of a mesh, and of those that bound the solid if it is closed."""
+    tree = wide_tree_of(mesh)
+    return tree, wide_tree_of(mesh.skin) if mesh.is_solid else tree
+
+
+def single_cast(mesh: Mesh) -> Callable[..., int]:
+    """Return `first_hit` for a mesh, a function of the pose, the ray, its limit and the row of the result."""
+    (tree, skin), closed = ray_trees_of(mesh), mesh.is_solid
+
+    def cast(pose: Array, origin: Vec3, direction: Vec3, most: float, out: Array) -> int:
+        return first_hit(pose, origin, direction, most, closed, tree, skin, stack_of_thread(), out)
+
+    return cast
+
+
+def hits_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> Hits | int:
+    """Return the first hits of rays, or the number of a ray that is not valid."""
+    # one allocation: malloc gives three that are freed back to the system, and their pages cost a third of the time
+    points, normals, units = np.empty((3, count, 3))
+    hit, inside = (np.empty(count, dtype=bool) for _ in range(2))
+    hits = Hits(np.empty(count), points, normals, units, hit, inside, np.empty(count, dtype=np.int64))
+    faults: list[int] = []
+    (tree, skin), rays = ray_trees_of(mesh), rays._replace(closed=mesh.is_solid)
+
+    def run(start: int, stop: int) -> None:
+        fault = first_hits(rays, start, stop, tree, skin, stack_of_thread(), block_of_thread(), hits)
+        if fault >= 0:
+            faults.append(fault)
+
+    in_chunks(count, workers, run, _CHUNK)
+    if faults:
+        return min(faults)
+    return hits
+
+
+# --- first hits on all kinds of bodies -------------------------------------------------------------------------------
+
 
 CastPart = Callable[[Any, Array, Array, Array, float], Any]  #: (shape, pose rows, origins, directions, most) -> hits
 LocalHits = tuple[Array, Array, Bools]  #: distance (infinite for a miss), normal, whether the ray begins inside

@@ -19,8 +19,7 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_distance import TriangleTree
 from gjk3d.bodies.triangles import Triangle, meet, read
 from gjk3d.exact.arithmetic import cross, dot, fractions, sub
-from gjk3d.geometry.boxes import box_pose, boxes_apart
-from gjk3d.geometry.vec3 import Vec3
+from gjk3d.geometry.vec3 import Vec3, box_pose, boxes_apart
 from gjk3d.geometry.vec3 import add as added
 from gjk3d.geometry.vec3 import cross as crossed
 from gjk3d.geometry.vec3 import dot as product

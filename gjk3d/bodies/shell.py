@@ -13,10 +13,9 @@ from gjk3d.bodies.part_tree import OPEN, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.parts import ONE_TRIANGLE, TreeParts, boxes_round, ends_of, given
 from gjk3d.errors import ShapeError
 from gjk3d.poses import IDENTITY
-from gjk3d.shapes.arguments import number
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes.base import Shape, number
+from gjk3d.shapes.measure import Surface
 from gjk3d.shapes.polytopes import Triangle
-from gjk3d.shapes.surfaces import Surface
 from gjk3d.typing import Array
 from gjk3d.wording import count, kind_of
 

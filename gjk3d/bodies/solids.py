@@ -9,14 +9,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import Edges, edges_of
 from gjk3d.broad.tree import Tree
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.components import connected
+from gjk3d.geometry.polygon import connected
 from gjk3d.poses import IDENTITY, matrices, moved, relative
 from gjk3d.typing import Array, Ints
 
@@ -104,6 +103,8 @@ def _without_sheets(body: Any) -> Any:
 
 def _sheet_normals(corners: Array, thin: float) -> list[Array]:
     """Return the directions of normals of opposite triangles, (n, 3, 3), on one plane within ``thin``."""
+    from scipy.spatial import cKDTree
+
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     length = np.linalg.norm(normals, axis=1)
@@ -372,7 +373,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
 
 
 def _winding(corners: Array) -> float:
-    """Return the winding number of a closed surface about the origin, 1 inside, see `triangles.solid_angle`."""
+    """Return the winding number of a closed surface about the origin, 1 inside; see `bodies.triangles.solid_angle`."""
     lengths = np.linalg.norm(corners, axis=2, keepdims=True)
     units = np.divide(corners, lengths, out=np.zeros_like(corners), where=lengths > 0.0)
     nearest = np.einsum("ijk,ijk->ij", units, np.roll(units, -1, axis=1)).argmax(axis=1)

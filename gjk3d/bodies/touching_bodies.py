@@ -22,8 +22,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.depth.partings import past_all, shifted, solve_pair
 from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.mesh_rays import triangle_at
-from gjk3d.bodies.mesh_sides import box_of, turns_about
+from gjk3d.bodies.mesh_rays import box_of, triangle_at, turns_about
 from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
 from gjk3d.bodies.tree_collision import (
     APART,
@@ -61,8 +60,7 @@ from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offse
 from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
 from gjk3d.narrow.closed import best_axis, half_extents
 from gjk3d.narrow.cores import Cores
-from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, solve
+from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, mirror, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2

@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.mesh_distance import STACK, crossings
-from gjk3d.bodies.mesh_sides import box_of, is_within
+from gjk3d.bodies.mesh_rays import box_of, is_within
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     FIRST_INT,
@@ -36,11 +36,23 @@ from gjk3d.bodies.part_tree import (
     triangles_of,
 )
 from gjk3d.bodies.wide_tree import FLOATS32, stack_in, tree_in
-from gjk3d.geometry.boxes import corner_along
-from gjk3d.geometry.vec3 import Rigid, Vec3, along, divide, dot, neg, offset, place, row3, sub, turn_back, unit
+from gjk3d.geometry.vec3 import (
+    Rigid,
+    Vec3,
+    along,
+    corner_along,
+    divide,
+    dot,
+    neg,
+    offset,
+    place,
+    row3,
+    sub,
+    turn_back,
+    unit,
+)
 from gjk3d.narrow.cores import Cores, cores_at, relative_pose
-from gjk3d.narrow.pairs import comes_later
-from gjk3d.narrow.solve import FLOATS, INTS, quick_collide, settle, solve
+from gjk3d.narrow.solve import FLOATS, INTS, comes_later, quick_collide, settle, solve
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import ROUNDING, WIDTH, check_row
 from gjk3d.shapes import layout

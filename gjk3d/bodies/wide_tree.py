@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels import views
+from gjk3d._kernels import addresses as views
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted

@@ -1,4 +1,21 @@
-"""`Tree`: boxes that are inserted, moved and removed, and searched for pairs and ray hits."""
+"""Trees of axis-aligned boxes: nodes, searches, and the tree as an object.
+
+A binary tree of axis-aligned boxes, in plain arrays, that changes leaf by leaf or is built at once.
+
+Leaf k is node k, so no search is needed. Inner nodes follow the space for all leaves. A new leaf is inserted at the
+place where the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree
+balanced.
+
+`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the longest axis. Each node
+is cut between the two bins for which its halves have the least surface (Wald, On fast construction of SAH-based
+bounding volume hierarchies, 2007).
+
+Searches in trees of boxes: candidate pairs and ray hits. No true pair or hit is missed.
+
+A search stops when its output array is full, and the next call continues from its stack.
+
+`Tree`: boxes that are inserted, moved and removed, and searched for pairs and ray hits.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +24,528 @@ from math import inf
 
 import numpy as np
 
-from gjk3d.broad import nodes as moving
-from gjk3d.broad import search
-from gjk3d.broad.nodes import BIN, BINS, BOX, HEIGHT, LEAVES, LINKS, ROOT, SPAN, STATE, build
-from gjk3d.typing import Array, Ints
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+#: columns of a node's links; the height of a leaf is 0, of a place without one -1
+PARENT, LEFT, RIGHT, HEIGHT = range(4)
+LINKS = 4
+#: state of a tree: root or -1, first unused inner node or -1 (linked to the others by PARENT), number of leaves
+ROOT, FREE, LEAVES = range(3)
+STATE = 3
+BOX = 6  #: floats of a box: least corner, greatest corner
+Box = tuple[float, float, float, float, float, float]
+
+
+@inlined
+def joined_area(boxes: Array, a: int, b: int) -> float:
+    """Return half the surface area of the box that contains boxes a and b."""
+    x = max(boxes[a, 3], boxes[b, 3]) - min(boxes[a, 0], boxes[b, 0])
+    y = max(boxes[a, 4], boxes[b, 4]) - min(boxes[a, 1], boxes[b, 1])
+    z = max(boxes[a, 5], boxes[b, 5]) - min(boxes[a, 2], boxes[b, 2])
+    return float(x * y + y * z + z * x)
+
+
+@inlined
+def area(boxes: Array, a: int) -> float:
+    """Return half the surface area of box a."""
+    x, y, z = boxes[a, 3] - boxes[a, 0], boxes[a, 4] - boxes[a, 1], boxes[a, 5] - boxes[a, 2]
+    return float(x * y + y * z + z * x)
+
+
+@inlined
+def fit(boxes: Array, links: Ints, node: int) -> bool:
+    """Fit the box of an inner node to its children; return whether it changed."""
+    a, b = links[node, LEFT], links[node, RIGHT]
+    changed = False
+    for c in range(3):
+        low, high = min(boxes[a, c], boxes[b, c]), max(boxes[a, 3 + c], boxes[b, 3 + c])
+        changed = changed or low != boxes[node, c] or high != boxes[node, 3 + c]
+        boxes[node, c], boxes[node, 3 + c] = low, high
+    height = max(links[a, HEIGHT], links[b, HEIGHT]) + 1
+    changed = changed or height != links[node, HEIGHT]
+    links[node, HEIGHT] = height
+    return changed
+
+
+@kernel
+def replace_child(links: Ints, state: Ints, parent: int, old: int, new: int) -> None:
+    """Replace a child of a node by another node."""
+    links[new, PARENT] = parent
+    if parent < 0:
+        state[ROOT] = new
+    elif links[parent, LEFT] == old:
+        links[parent, LEFT] = new
+    else:
+        links[parent, RIGHT] = new
+
+
+@kernel
+def balanced(boxes: Array, links: Ints, state: Ints, node: int) -> int:
+    """Rotate a node if its children's heights differ by two or more; return the node that is now in its place."""
+    low, high = links[node, LEFT], links[node, RIGHT]
+    if links[low, HEIGHT] > links[high, HEIGHT]:
+        low, high = high, low
+    if links[high, HEIGHT] - links[low, HEIGHT] < 2:
+        return node
+    # the higher child moves up, and its lower child becomes a child of the node
+    taller, shorter = links[high, LEFT], links[high, RIGHT]
+    if links[taller, HEIGHT] < links[shorter, HEIGHT]:
+        taller, shorter = shorter, taller
+    replace_child(links, state, links[node, PARENT], node, high)
+    links[high, LEFT], links[high, RIGHT] = node, taller
+    links[node, PARENT] = high
+    links[node, LEFT], links[node, RIGHT] = low, shorter
+    links[shorter, PARENT] = node
+    fit(boxes, links, node)
+    fit(boxes, links, high)
+    return int(high)
+
+
+@kernel
+def mend(boxes: Array, links: Ints, state: Ints, node: int) -> None:
+    """Fit and balance a node and its ancestors until nothing changes."""
+    while node >= 0:
+        changed = fit(boxes, links, node)
+        top = balanced(boxes, links, state, node)
+        if not changed and top == node:
+            return
+        node = links[top, PARENT]
+
+
+@kernel
+def best_sibling(boxes: Array, links: Ints, root: int, leaf: int) -> int:
+    """Return the node that becomes the sibling of a new leaf, by a greedy descent to the least cost."""
+    node = root
+    while links[node, HEIGHT] > 0:
+        joined = joined_area(boxes, node, leaf)
+        grown = joined - area(boxes, node)  # growth of this node, for every place below it
+        a, b = links[node, LEFT], links[node, RIGHT]
+        cost_a, cost_b = joined_area(boxes, a, leaf) + grown, joined_area(boxes, b, leaf) + grown
+        if links[a, HEIGHT] > 0:
+            cost_a -= area(boxes, a)
+        if links[b, HEIGHT] > 0:
+            cost_b -= area(boxes, b)
+        if joined < cost_a and joined < cost_b:
+            break
+        node = a if cost_a < cost_b else b
+    return int(node)
+
+
+@kernel
+def insert(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
+    """Insert a leaf whose box is already written."""
+    links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = -1, -1, 0
+    state[LEAVES] += 1
+    if state[ROOT] < 0:
+        state[ROOT] = leaf
+        links[leaf, PARENT] = -1
+        return
+    sibling = best_sibling(boxes, links, state[ROOT], leaf)
+    node = state[FREE]
+    state[FREE] = links[node, PARENT]
+    replace_child(links, state, links[sibling, PARENT], sibling, node)
+    links[node, LEFT], links[node, RIGHT] = sibling, leaf
+    links[sibling, PARENT] = node
+    links[leaf, PARENT] = node
+    links[node, HEIGHT] = -1  # so that `mend` counts it as changed
+    mend(boxes, links, state, node)
+
+
+@kernel
+def remove(boxes: Array, links: Ints, state: Ints, leaf: int) -> None:
+    """Remove a leaf from the tree."""
+    state[LEAVES] -= 1
+    parent = links[leaf, PARENT]
+    links[leaf, HEIGHT] = -1
+    if parent < 0:
+        state[ROOT] = -1
+        return
+    sibling = links[parent, RIGHT] if links[parent, LEFT] == leaf else links[parent, LEFT]
+    above = links[parent, PARENT]
+    replace_child(links, state, above, parent, sibling)
+    links[parent, HEIGHT] = -1
+    links[parent, PARENT] = state[FREE]
+    state[FREE] = parent
+    mend(boxes, links, state, above)
+
+
+@inlined
+def holds(boxes: Array, node: int, box: Box) -> bool:
+    """Return whether the box of a node contains a box."""
+    return bool(
+        boxes[node, 0] <= box[0]
+        and boxes[node, 1] <= box[1]
+        and boxes[node, 2] <= box[2]
+        and boxes[node, 3] >= box[3]
+        and boxes[node, 4] >= box[4]
+        and boxes[node, 5] >= box[5]
+    )
+
+
+@entry
+def put_boxes(boxes: Array2, leaves: Ints1, fresh: Array2) -> None:
+    """Write the boxes of leaves without changing the tree."""
+    for k in range(leaves.shape[0]):
+        for c in range(6):
+            boxes[leaves[k], c] = fresh[k, c]
+
+
+@entry
+def insert_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
+    """Insert leaves with their boxes."""
+    for k in range(leaves.shape[0]):
+        for c in range(6):
+            boxes[leaves[k], c] = fresh[k, c]
+        insert(boxes, links, state, leaves[k])
+
+
+@entry
+def remove_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1) -> None:
+    """Remove leaves from the tree."""
+    for k in range(leaves.shape[0]):
+        remove(boxes, links, state, leaves[k])
+
+
+@kernel
+def move_leaf(boxes: Array, links: Ints, state: Ints, leaf: int, box: Box) -> None:
+    """Set the box of a leaf, and insert the leaf again unless the box is inside the box of its grandparent."""
+    above = links[leaf, PARENT]
+    if above >= 0 and links[above, PARENT] >= 0:
+        above = links[above, PARENT]
+    fits = above < 0 or holds(boxes, above, box)
+    if not fits:
+        remove(boxes, links, state, leaf)
+    boxes[leaf, 0], boxes[leaf, 1], boxes[leaf, 2], boxes[leaf, 3], boxes[leaf, 4], boxes[leaf, 5] = box
+    if fits:
+        mend(boxes, links, state, links[leaf, PARENT])
+    else:
+        insert(boxes, links, state, leaf)
+
+
+@entry
+def move_many(boxes: Array2, links: Ints2, state: Ints1, leaves: Ints1, fresh: Array2) -> None:
+    """Set the boxes of leaves to the rows of ``fresh``, see `move_leaf`."""
+    for k in range(leaves.shape[0]):
+        box = (fresh[k, 0], fresh[k, 1], fresh[k, 2], fresh[k, 3], fresh[k, 4], fresh[k, 5])
+        move_leaf(boxes, links, state, leaves[k], box)
+
+
+@entry
+def refit(boxes: Array2, links: Ints2, state: Ints1, order: Ints1) -> float:
+    """Fit all inner nodes to moved leaves; return the sum of their surface areas, which measures the search cost.
+
+    ``order`` is scratch for as many nodes as there are.
+    """
+    root = state[ROOT]
+    if root < 0 or links[root, HEIGHT] == 0:
+        return 0.0
+    order[0] = root
+    count, at = 1, 0
+    while at < count:  # parents before children
+        node = order[at]
+        at += 1
+        for child in (links[node, LEFT], links[node, RIGHT]):
+            if links[child, HEIGHT] > 0:
+                order[count] = child
+                count += 1
+    total = 0.0
+    for k in range(count - 1, -1, -1):
+        fit(boxes, links, order[k])
+        total += area(boxes, order[k])
+    return total
+
+
+BINS = 16
+BIN = 7  #: floats of a bin: a box, and how many leaves
+SPAN = 4  #: ints of a pending node: first leaf, end of its leaves, parent, side
+
+
+@kernel
+def box_round(boxes: Array, order: Ints, start: int, stop: int, node: int) -> None:
+    """Fit the box of a node to the leaves start to stop of ``order``."""
+    for c in range(3):
+        boxes[node, c], boxes[node, 3 + c] = inf, -inf
+    for k in range(start, stop):
+        leaf = order[k]
+        for c in range(3):
+            boxes[node, c] = min(boxes[node, c], boxes[leaf, c])
+            boxes[node, 3 + c] = max(boxes[node, 3 + c], boxes[leaf, 3 + c])
+
+
+@kernel
+def widest(boxes: Array, order: Ints, start: int, stop: int) -> tuple[int, float, float]:
+    """Return the axis along which the middles of leaves spread most, and twice their minimum and spread along it."""
+    axis, least, most = 0, 0.0, -1.0
+    for c in range(3):
+        low, high = inf, -inf
+        for k in range(start, stop):
+            middle = boxes[order[k], c] + boxes[order[k], 3 + c]
+            low, high = min(low, middle), max(high, middle)
+        if high - low > most:
+            axis, least, most = c, low, high - low
+    return axis, least, most
+
+
+@kernel
+def grow(bins: Array, k: int, boxes: Array, node: int) -> None:
+    """Enlarge bin k to contain a box."""
+    for c in range(3):
+        bins[k, c] = min(bins[k, c], boxes[node, c])
+        bins[k, 3 + c] = max(bins[k, 3 + c], boxes[node, 3 + c])
+
+
+@kernel
+def cut(boxes: Array, order: Ints, start: int, stop: int, bins: Array, costs: Array) -> int:
+    """Sort leaves start to stop into two halves; return the index at which the second half starts."""
+    axis, least, spread = widest(boxes, order, start, stop)
+    half = start + (stop - start) // 2
+    if stop - start == 2 or not spread > 0.0 or not spread < inf:
+        return half
+    scale = BINS * (1.0 - 1e-9) / spread  # a little less, so that the farthest leaf is in the last bin
+    if not scale < inf:
+        return half
+    for k in range(BINS):
+        for c in range(3):
+            bins[k, c], bins[k, 3 + c] = inf, -inf
+        bins[k, 6] = 0.0
+    for k in range(start, stop):
+        leaf = order[k]
+        which = int((boxes[leaf, axis] + boxes[leaf, 3 + axis] - least) * scale)
+        grow(bins, which, boxes, leaf)
+        bins[which, 6] += 1.0
+    # the first sweep computes the costs before each cut, the second adds those after it; the last row is scratch
+    for sweep in range(2):
+        for c in range(3):
+            bins[BINS, c], bins[BINS, 3 + c] = inf, -inf
+        count = 0.0
+        for r in range(BINS - 1):
+            k = r if sweep == 0 else BINS - 1 - r
+            if bins[k, 6] > 0.0:
+                grow(bins, BINS, bins, k)
+                count += bins[k, 6]
+            cost = count * area(bins, BINS) if count > 0.0 else inf
+            if sweep == 0:
+                costs[k] = cost
+            else:
+                costs[k - 1] += cost
+    best, at = inf, -1
+    for k in range(BINS - 1):
+        if costs[k] < best:
+            best, at = costs[k], k
+    if at < 0:
+        return half
+    front, rear = start, stop - 1
+    while front <= rear:
+        leaf = order[front]
+        if int((boxes[leaf, axis] + boxes[leaf, 3 + axis] - least) * scale) <= at:
+            front += 1
+        else:
+            order[front], order[rear] = order[rear], leaf
+            rear -= 1
+    return front
+
+
+@entry
+def build(
+    boxes: Array2, links: Ints2, state: Ints1, order: Ints1, count: int, room: int, waiting: Ints2, bins: Array2,
+    costs: Array1,
+) -> float:  # fmt: skip
+    """Build the tree of the first ``count`` leaves of ``order``; return the sum of the inner nodes' surface areas.
+
+    ``room`` is the capacity for leaves. Scratch arrays are ``waiting`` (count + 1, SPAN), ``bins`` (BINS + 1, BIN)
+    and ``costs`` (BINS).
+    """
+    for k in range(room):
+        links[k, HEIGHT] = -1
+    state[ROOT], state[LEAVES] = -1, count
+    used, top = room, 0
+    if count > 0:
+        waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, count, -1, 0
+        top = 1
+    total = 0.0
+    while top > 0:
+        top -= 1
+        start, stop, parent, side = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
+        if stop - start == 1:
+            node = order[start]
+            links[node, LEFT], links[node, RIGHT], links[node, HEIGHT] = -1, -1, 0
+        else:
+            node = used
+            used += 1
+            box_round(boxes, order, start, stop, node)
+            total += area(boxes, node)
+            middle = cut(boxes, order, start, stop, bins, costs)
+            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = middle, stop, node, RIGHT
+            top += 1
+            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = start, middle, node, LEFT
+            top += 1
+        links[node, PARENT] = parent
+        if parent < 0:
+            state[ROOT] = node
+        else:
+            links[parent, side] = node
+    for node in range(used - 1, room - 1, -1):  # children have higher numbers than their parents
+        links[node, HEIGHT] = max(links[links[node, LEFT], HEIGHT], links[links[node, RIGHT], HEIGHT]) + 1
+    last = 2 * room - 1
+    for node in range(used, last):
+        links[node, HEIGHT] = -1
+        links[node, PARENT] = node + 1 if node + 1 < last else -1
+    state[FREE] = used if used < last else -1
+    return total
+
+
+# --- searches --------------------------------------------------------------------------------------------------------
+
+
+_PAD = 3e-14  #: enlargement of a box, relative to its distance from the origin of a ray: four times the error of a ray
+
+
+@inlined
+def near(p: Array, a: int, q: Array, b: int, within: float) -> bool:
+    """Return whether two boxes are within a distance along every axis. Rounding never hides a pair."""
+    return bool(
+        p[a, 0] - q[b, 3] <= within
+        and q[b, 0] - p[a, 3] <= within
+        and p[a, 1] - q[b, 4] <= within
+        and q[b, 1] - p[a, 4] <= within
+        and p[a, 2] - q[b, 5] <= within
+        and q[b, 2] - p[a, 5] <= within
+    )
+
+
+@inlined
+def split(boxes: Array, links: Ints, within: float, stack: Ints, top: int) -> tuple[int, bool]:
+    """Replace the pair of nodes of one tree in row ``top`` by the near pairs of their children.
+
+    Returns the new height of the stack, and whether the pair consists of two leaves, which stay on the stack.
+    """
+    a, b = stack[top, 0], stack[top, 1]
+    if a == b:
+        if links[a, HEIGHT] == 0:
+            return top, False
+        a, b = links[a, LEFT], links[a, RIGHT]
+        stack[top, 0], stack[top, 1] = a, a
+        stack[top + 1, 0], stack[top + 1, 1] = b, b
+        top += 2
+        if near(boxes, a, boxes, b, within):
+            stack[top, 0], stack[top, 1] = a, b
+            top += 1
+        return top, False
+    ha, hb = links[a, HEIGHT], links[b, HEIGHT]
+    if ha == 0 and hb == 0:
+        return top, True
+    if ha < hb:
+        a, b = b, a
+    c, d = links[a, LEFT], links[a, RIGHT]
+    if near(boxes, c, boxes, b, within):
+        stack[top, 0], stack[top, 1] = c, b
+        top += 1
+    if near(boxes, d, boxes, b, within):
+        stack[top, 0], stack[top, 1] = d, b
+        top += 1
+    return top, False
+
+
+@entry
+def pairs_within(boxes: Array2, links: Ints2, within: float, stack: Ints2, top: int, pairs: Ints2) -> tuple[int, int]:
+    """Write pairs of leaves of one tree; return their number, and the number of node pairs left on the stack.
+
+    The stack starts with the pair of the root and itself. It needs 3 rows for each level of the tree, and 3 more.
+    """
+    count = 0
+    room = pairs.shape[0]
+    while top > 0 and count < room:
+        top -= 1
+        a, b = stack[top, 0], stack[top, 1]
+        top, leaves = split(boxes, links, within, stack, top)
+        if leaves:
+            pairs[count, 0], pairs[count, 1] = a, b
+            count += 1
+    return count, top
+
+
+@inlined
+def split_between(
+    boxes: Array, links: Ints, boxes_b: Array, links_b: Ints, within: float, stack: Ints, top: int
+) -> tuple[int, bool]:
+    """Replace a pair of nodes of two trees by the near pairs of their children; see `split`."""
+    a, b = stack[top, 0], stack[top, 1]
+    ha, hb = links[a, HEIGHT], links_b[b, HEIGHT]
+    if ha == 0 and hb <= 0:
+        return top, True
+    if ha >= hb:
+        for c in (links[a, LEFT], links[a, RIGHT]):
+            if near(boxes, c, boxes_b, b, within):
+                stack[top, 0], stack[top, 1] = c, b
+                top += 1
+    else:
+        for c in (links_b[b, LEFT], links_b[b, RIGHT]):
+            if near(boxes, a, boxes_b, c, within):
+                stack[top, 0], stack[top, 1] = a, c
+                top += 1
+    return top, False
+
+
+@kernel
+def along_ray(boxes: Array, node: int, starts: Array, directions: Array, k: int, far: float) -> bool:
+    """Return whether ray k may hit the box of a node within a distance, by slabs that are enlarged for rounding."""
+    pad = 0.0
+    for c in range(3):
+        pad += _PAD * (abs(boxes[node, c] - starts[k, c]) + abs(boxes[node, 3 + c] - starts[k, c]))
+    # directions are unit vectors, so the wider slabs move the entry by at least the padding
+    enter, leave = 0.0, far + pad
+    for c in range(3):
+        low, high = boxes[node, c] - starts[k, c] - pad, boxes[node, 3 + c] - starts[k, c] + pad
+        component = directions[k, c]
+        if component == 0.0:
+            if low > 0.0 or high < 0.0:
+                return False
+            continue
+        first, second = low / component, high / component
+        enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    return enter <= leave
+
+
+@entry
+def along_rays(
+    boxes: Array2, links: Ints2, root: int, starts: Array2, directions: Array2, far: float, first: int, stack: Ints2,
+    pairs: Ints2, top: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Write pairs of a ray and a leaf, starting with ray ``first``.
+
+    Returns the number of pairs, the ray to continue with, and the number of this ray's nodes left on the stack. The
+    stack needs one row for each level of the tree, and one more.
+    """
+    count = 0
+    room = pairs.shape[0]
+    ray = first
+    while ray < starts.shape[0]:
+        if top == 0 and along_ray(boxes, root, starts, directions, ray, far):
+            stack[0, 0] = root
+            top = 1
+        while top > 0:
+            if count == room:
+                return count, ray, top
+            top -= 1
+            node = stack[top, 0]
+            if links[node, HEIGHT] == 0:
+                pairs[count, 0], pairs[count, 1] = ray, node
+                count += 1
+                continue
+            for child in (links[node, LEFT], links[node, RIGHT]):
+                if along_ray(boxes, child, starts, directions, ray, far):
+                    stack[top, 0] = child
+                    top += 1
+        ray += 1
+    return count, ray, 0
+
+
+# --- the tree as an object -------------------------------------------------------------------------------------------
+
 
 _CHUNK = 65536  #: pairs of one kernel call, at most
 _FEW = 8  #: leaves are moved one by one if they are fewer than one in this number
@@ -76,7 +611,7 @@ class Tree:
     def changed(self, count: int) -> None:
         """Count leaves that are changed one by one. After half of them, build the tree again, because it has degraded.
 
-        A caller that moves leaves by `nodes.move_leaf` calls this first.
+        A caller that moves leaves by `move_leaf` calls this first.
         """
         self._changes += count
         if 2 * self._changes > self.state[LEAVES] + 16:
@@ -88,26 +623,26 @@ class Tree:
             return
         self.reserve(int(leaves.max()) + 1)
         if len(leaves) * _FEW < len(self):
-            moving.insert_many(self.boxes, self.links, self.state, leaves, boxes)
+            insert_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
             return
         before = self.leaves
-        moving.put_boxes(self.boxes, leaves, boxes)
+        put_boxes(self.boxes, leaves, boxes)
         self._build(np.concatenate([before, leaves]))
 
     def remove(self, leaves: Ints) -> None:
         """Remove leaves."""
-        moving.remove_many(self.boxes, self.links, self.state, leaves)
+        remove_many(self.boxes, self.links, self.state, leaves)
         self.changed(len(leaves))
 
     def move(self, leaves: Ints, boxes: Array) -> None:
         """Set the boxes of leaves, (m, 6), and restructure the tree where they move far."""
         if len(leaves) * _FEW < self.state[LEAVES]:
-            moving.move_many(self.boxes, self.links, self.state, leaves, boxes)
+            move_many(self.boxes, self.links, self.state, leaves, boxes)
             self.changed(len(leaves))
             return
-        moving.put_boxes(self.boxes, leaves, boxes)
-        cost = moving.refit(self.boxes, self.links, self.state, np.empty(self._capacity, dtype=np.int64))
+        put_boxes(self.boxes, leaves, boxes)
+        cost = refit(self.boxes, self.links, self.state, np.empty(self._capacity, dtype=np.int64))
         if not cost <= _WORSE * self._cost:
             self._build(self.leaves)
 
@@ -126,7 +661,7 @@ class Tree:
         top = 1
         while top > 0:
             out = np.empty((block_size, 2), dtype=np.int64)
-            count, top = search.pairs_within(self.boxes, self.links, within, stack, top, out)
+            count, top = pairs_within(self.boxes, self.links, within, stack, top, out)
             yield out[:count]
 
     def along_rays(
@@ -140,7 +675,5 @@ class Tree:
         ray, top = 0, 0
         while ray < len(starts):
             out = np.empty((block_size, 2), dtype=np.int64)
-            count, ray, top = search.along_rays(
-                self.boxes, self.links, root, starts, directions, far, ray, stack, out, top
-            )
+            count, ray, top = along_rays(self.boxes, self.links, root, starts, directions, far, ray, stack, out, top)
             yield out[:count]

@@ -5,9 +5,9 @@ from . import page as page
 from . import serving as serving
 from .detection.assembly import Assembly as Assembly
 from .detection.clashes import Clash as Clash
+from .detection.findings import Rule as Rule
+from .detection.findings import read_rules as read_rules
 from .detection.parts import AssemblyPart as AssemblyPart
-from .detection.rules import Rule as Rule
-from .detection.rules import read_rules as read_rules
 from .detection.run import check as check
 from .disassembly import Order as Order
 from .disassembly import Removal as Removal

@@ -17,8 +17,8 @@ import numpy as np
 
 from gjk3d.bodies.solids import available
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
+from gjk3d.clash.detection.findings import Rule, matcher, read_rules
 from gjk3d.clash.detection.parts import SPACINGS, AssemblyPart
-from gjk3d.clash.detection.rules import Rule, matcher, read_rules
 from gjk3d.clash.documents import Vector
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.typing import Array, Ints

@@ -16,7 +16,7 @@ from gjk3d.clash.formats.registry import BINARY, ENDINGS, Format, write
 from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, kinds_of, output_form
 from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe
-from gjk3d.interrupts import aside, delayed_interrupt, unbroken
+from gjk3d.scale import aside, delayed_interrupt, unbroken
 from gjk3d.wording import count
 
 if TYPE_CHECKING:

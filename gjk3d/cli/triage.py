@@ -229,17 +229,14 @@ def snapshots(
     """
     import numpy as np
     from PIL import Image
-    from pyvista import Plotter
-    from vtkmodules.vtkCommonDataModel import vtkPlane
 
     from gjk3d.clash.detection.clashes import COUNTED
     from gjk3d.clash.formats.bcf import FIELD_OF_VIEW, looking_at
     from gjk3d.units import conversion
-    from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
-    from gjk3d.viz.drawing import Camera
+    from gjk3d.viz.drawing import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, Camera
     from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.kinds import drawing_of
-    from gjk3d.viz.paint import paint
+    from gjk3d.viz.paint import cut, paint
     from gjk3d.viz.picture import new_plotter
 
     opened = (clash for clash in report.clashes if clash.is_open and clash.kind in (kinds or COUNTED) and clash.point)
@@ -261,14 +258,6 @@ def snapshots(
     def scale(view: View) -> float:
         return (conversion(view.unit, report.unit) if view.unit and report.unit else None) or 1.0
 
-    def cut(plotter: Plotter, view: View) -> None:
-        for point, normal in view.planes:
-            plane = vtkPlane()
-            plane.SetOrigin(*(scale(view) * x for x in point))
-            plane.SetNormal(*(-x for x in normal))
-            for actor in plotter.renderer.GetActors():
-                actor.GetMapper().AddClippingPlane(plane)
-
     def draw(clash: Clash, view: View | None = None) -> bytes | None:
         if clash.id not in drawn:
             return None
@@ -278,7 +267,7 @@ def snapshots(
             drawing.camera = camera_of(clash, view)
             paint(drawing, plotter)
             if view is not None:
-                cut(plotter, view)
+                cut(plotter, [(scale(view) * np.array(point), np.array(normal)) for point, normal in view.planes])
             image = shot(plotter)
             # 128 colours reduce the size to a third, and those of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)

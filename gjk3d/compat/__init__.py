@@ -1,6 +1,6 @@
 """Interfaces of other libraries, so that their scripts run after a change of the import.
 
-The only such interface is the manager of `trimesh.collision`. `manager` has the methods, `answers` the queries. gjk3d's
+The only such interface is the manager of `trimesh.collision`. `manager` has the methods and the queries. gjk3d's
 own interface to many objects is `scene`.
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gjk3d.compat.data import ContactData, DistanceData
 from gjk3d.compat.manager import CollisionManager
-from gjk3d.compat.objects import CollisionObject
+from gjk3d.compat.objects import CollisionObject, ContactData, DistanceData
 
 __all__ = ["CollisionManager", "CollisionObject", "ContactData", "DistanceData", "scene_to_collision"]
 

@@ -11,34 +11,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.callback import raise_pending
+from gjk3d._kernels.addresses import raise_pending
 from gjk3d._kernels.decorators import kernel, plain, single_entry
-from gjk3d.broad.nodes import Box
-from gjk3d.convex.batch import MOST_CURVED_POINTS, MOST_POINTS, NO_CACHE, NO_POSE, collide_batch, solve_batch
-from gjk3d.convex.checks import FACETS, check_polytopes, check_workers
-from gjk3d.convex.rows import (
+from gjk3d.broad.tree import Box
+from gjk3d.convex.batch import (
+    MOST_CURVED_POINTS,
+    MOST_POINTS,
+    NO_CACHE,
+    NO_POSE,
     Rows,
     Wanted,
     canonical,
+    collide_batch,
     empty_answers,
     mirror,
     ranks,
     select_rows,
+    solve_batch,
 )
+from gjk3d.convex.checks import FACETS, check_polytopes, check_workers
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import farthest
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import SIDES, PairRows, Request, ShapeRows, plane_rows, solve_many
 from gjk3d.narrow.sat import GaussMap, axis_rows, overlap_rows
+from gjk3d.narrow.solve import SIDES, PairRows, Request, ShapeRows, plane_rows, solve_many
 from gjk3d.narrow.workspace import FIRST_POINTS, per_thread, workspace_of
 from gjk3d.poses import IDENTITY, UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Status
 from gjk3d.shapes import layout
-from gjk3d.shapes.arguments import points_of
-from gjk3d.shapes.base import Kind, Polytope, Shape
+from gjk3d.shapes.base import Kind, Polytope, Shape, points_of
+from gjk3d.shapes.composed import in_python
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import in_python
 from gjk3d.shapes.polytopes import Point
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
@@ -168,7 +172,7 @@ def plane_core(plane: Halfspace) -> tuple[Ints, Array]:
 def core_row(a: Shape, b: Shape, poses_a: int = 1, poses_b: int = 1) -> tuple[Ints, Array, Ints, bool]:
     """Return two shapes packed together, their pair row, and whether one of them is a half-space.
 
-    The pair row refers to ``poses_a`` pose rows of A, followed by ``poses_b`` of B, see `gjk3d.narrow.pairs`. A
+    The pair row refers to ``poses_a`` pose rows of A, followed by ``poses_b`` of B, see `gjk3d.narrow.solve`. A
     half-space has a point core on its plane. Kernels expect the half-space first.
     """
     is_plane = bool((a._kind | b._kind) & Kind.PLANES)

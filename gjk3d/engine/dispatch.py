@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from gjk3d import bodies
 from gjk3d.convex import solve
+from gjk3d.convex.batch import mirror
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.rows import mirror
 from gjk3d.convex.solve import Handlers
 from gjk3d.errors import UnsupportedPair
 from gjk3d.shapes.base import Kind, Shape
@@ -45,10 +45,10 @@ def is_collider(x: Any) -> TypeGuard[Collider]:
 # --- modules that are loaded by the first query that needs them -------------------------------------------------------
 
 
-def _convex_impact() -> Any:
-    from gjk3d.convex import impact
+def _convex_contacts() -> Any:
+    from gjk3d.convex import contacts
 
-    return impact
+    return contacts
 
 
 def _penetration() -> Any:
@@ -113,8 +113,8 @@ TABLE = {
     "prepare_contact": _row((ANY, SHAPES, None), (BODIES, SOLIDS, lambda: bodies.contact.ContactPair)),
     "contact": _row((SHAPES, SHAPES, None), (BODIES, ANY, lambda: bodies.contact.contact_points)),
     "impact": _row(
-        (BOUNDED, BOUNDED, lambda: _convex_impact().impacts),
-        (PLANES, BOUNDED, lambda: _convex_impact().impacts, True),
+        (BOUNDED, BOUNDED, lambda: _convex_contacts().impacts),
+        (PLANES, BOUNDED, lambda: _convex_contacts().impacts, True),
         (BODIES, SOLIDS, lambda: bodies.impact.impacts),
         (BODIES, PLANES, lambda: bodies.planes.impacts, True),
     ),
@@ -156,7 +156,7 @@ SINGLE: dict[str, dict[int, Any]] = {
         Kind.ENDLESS: lambda: bodies.raycast.cast_on_endless,
         BODIES: lambda: bodies.raycast.cast_on_parts,
     },
-    "rays at triangles": {MESH: lambda: bodies.mesh_hits, SHAPES | BODIES: None},
+    "rays at triangles": {MESH: lambda: bodies.raycast, SHAPES | BODIES: None},
     "points": {MESH: lambda: bodies.mesh_points.distances_from_mesh, SHAPES | BODIES: None},
     "hull": {SHAPES: None, BODIES: lambda: bodies.planes.shape_round},
     "sweep": {SHAPES: None, BODIES: lambda: bodies.compound.swept},

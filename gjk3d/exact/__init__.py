@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from gjk3d.exact.arithmetic import Root, sqrt_bounds
 from gjk3d.exact.certificates import Proof, surface_proof, weights_proof
+from gjk3d.exact.gjk_epa import ExactDistance, exact_pair, exact_signed_distance
 from gjk3d.exact.judge import Verdict, verify
-from gjk3d.exact.signed import ExactDistance, exact_pair, exact_signed_distance
 
 __all__ = [
     "ExactDistance",

@@ -44,8 +44,7 @@ from gjk3d.exact.arithmetic import (
     sub,
 )
 from gjk3d.exact.convex_sets import Body, Difference, Placement, Side, Term, at_point, place
-from gjk3d.exact.gjk_epa import foot
-from gjk3d.exact.signed import bracket_outside
+from gjk3d.exact.gjk_epa import bracket_outside, foot
 from gjk3d.results import Certificate
 from gjk3d.wording import kind_of
 

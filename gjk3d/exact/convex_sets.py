@@ -40,8 +40,8 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.curved import Capsule, Cone, Cylinder, Ellipsoid, Sphere
+from gjk3d.shapes.layout import Part
 from gjk3d.shapes.polytopes import Box, ConvexHull, Point, Segment, Tetrahedron, Triangle
-from gjk3d.shapes.terms import Part
 from gjk3d.typing import Array
 
 

@@ -32,7 +32,7 @@ from gjk3d.exact.arithmetic import (
 )
 from gjk3d.exact.certificates import winding
 from gjk3d.exact.convex_sets import Body, Difference, Mover, Placement, Term, at_point, place_all, translation
-from gjk3d.exact.signed import enclose
+from gjk3d.exact.gjk_epa import enclose
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.results import PartsCertificate
 from gjk3d.typing import Array, Ints

@@ -29,8 +29,8 @@ from gjk3d.exact.arithmetic import (
 )
 from gjk3d.exact.certificates import judge_carried, judge_foot, prove_depth
 from gjk3d.exact.convex_sets import Body, Difference, Placement, Side, at_point, body_of, place, placement, same_set
-from gjk3d.exact.signed import Plane as SignedPlane
-from gjk3d.exact.signed import bracket_outside, enclose, heights, place_plane
+from gjk3d.exact.gjk_epa import Plane as SignedPlane
+from gjk3d.exact.gjk_epa import bracket_outside, enclose, heights, place_plane
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Kind, Shape

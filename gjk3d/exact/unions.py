@@ -47,6 +47,7 @@ from gjk3d.exact.cuts import (
     flaws_of_cut,
     is_near,
 )
+from gjk3d.exact.gjk_epa import Plane, bracket_outside, place_plane
 from gjk3d.exact.judge import (
     UNIT,
     Allowed,
@@ -59,7 +60,6 @@ from gjk3d.exact.judge import (
     on_plane,
     wanted,
 )
-from gjk3d.exact.signed import Plane, bracket_outside, place_plane
 from gjk3d.poses import ROUNDING
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status
 from gjk3d.shapes.halfspace import Halfspace

@@ -7,8 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from gjk3d.files.headers import HeaderError, refuse_copies, refuse_parts, shown
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour, HeaderError, refuse_copies, refuse_parts, shown
 
 DEEPEST = 200  #: the largest number of nodes above a mesh
 #: The limits of bytes and values of the JSON. A value takes about a hundred bytes of memory.

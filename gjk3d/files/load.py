@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.accuracy import corner_rounding, stretch
 from gjk3d.bodies.mesh import Mesh, Part
+from gjk3d.bodies.topology import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
-from gjk3d.files import collada, gltf, headers, nodes, obj, process, stl_ply_off, threemf
-from gjk3d.files.step import unit_of
+from gjk3d.files import gltf, obj, process, readers, stl_ply_off, threemf
+from gjk3d.files.step_ifc import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
 from gjk3d.wording import cut, expected_names, kind_of, nearest
@@ -64,21 +64,21 @@ FORMATS = {
     ".gltf": _Format(gltf.check_gltf, "gltf", "meters"),
     ".3mf": _Format(threemf.check_3mf, "3mf", None, ("lxml",), states=lambda data: True),
     ".dae": _Format(
-        collada.check_dae, "dae", "meters", ("collada",), "robot",
-        states=lambda data: collada.meters(data) is not None,
+        readers.check_dae, "dae", "meters", ("collada",), "robot",
+        states=lambda data: readers.meters(data) is not None,
     ),
     ".step": _STEP,
     ".stp": _STEP,
-    ".3dxml": _Format(headers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), process_reader="3DXML"),
-    ".xaml": _Format(headers.unchecked, ARRAYS, "meters", ("lxml",), process_reader="XAML"),
+    ".3dxml": _Format(readers.unchecked, ARRAYS, "millimeters", ("lxml", "networkx"), process_reader="3DXML"),
+    ".xaml": _Format(readers.unchecked, ARRAYS, "meters", ("lxml",), process_reader="XAML"),
     ".ifc": _Format(
-        headers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", process_reader="IFC",
+        readers.unchecked, ARRAYS, "meters", ("ifcopenshell",), "ifc", process_reader="IFC",
         states=lambda data: b".LENGTHUNIT." in data,
     ),
-    ".vtk": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
-    ".vtp": _Format(headers.unchecked, ARRAYS, process_reader="VTK"),
-    ".zae": _Format(headers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
-    ".zip": _Format(headers.check_zip, ARCHIVE),
+    ".vtk": _Format(readers.unchecked, ARRAYS, process_reader="VTK"),
+    ".vtp": _Format(readers.unchecked, ARRAYS, process_reader="VTK"),
+    ".zae": _Format(readers.check_zip, ARCHIVE, "meters", ("collada",), "robot"),
+    ".zip": _Format(readers.check_zip, ARCHIVE),
 }  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _unpacked(archive: Content, data: bytes) -> Content:
 
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            headers.refuse_parts(sum(map(_is_model, map(Path, packed.namelist()))), len(data))
+            readers.refuse_parts(sum(map(_is_model, map(Path, packed.namelist()))), len(data))
             packed.extractall(folder)  # zipfile writes only in the folder, for any names
         root = Path(folder)
         contents = []
@@ -215,13 +215,13 @@ def _unpacked(archive: Content, data: bytes) -> Content:
             try:
                 contents.append((file.relative_to(root), read(file)))
             except (FileError, ParseError) as error:
-                raise headers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
+                raise readers.HeaderError(str(error).replace(f"{root}{os.sep}", "")) from None
     if not contents:
-        raise headers.HeaderError(f"contains no model. The formats are {' '.join(FORMATS)}, without nested archives.")
+        raise readers.HeaderError(f"contains no model. The formats are {' '.join(FORMATS)}, without nested archives.")
     units = {content.unit for _, content in contents}
     if len(units) > 1:
         listing = ", ".join(f"{name.as_posix()} {content.unit or 'none'}" for name, content in contents[:8])
-        raise headers.HeaderError(f"its models have different units ({listing}). Unpack it and load each model.")
+        raise readers.HeaderError(f"its models have different units ({listing}). Unpack it and load each model.")
     promised = sum(content.promised for _, content in contents)
     drawn = {content.drawn for _, content in contents}
     archive = archive._replace(
@@ -267,7 +267,7 @@ def _blamed_on(file: Path, kind: _Format) -> Iterator[None]:
     try:
         with np.errstate(all="ignore"):  # an overflow raises an error below, so a numpy warning is not needed
             yield
-    except (headers.HeaderError, ShapeError) as error:
+    except (readers.HeaderError, ShapeError) as error:
         fault = str(error)
         place = f"{file} " if _PREDICATE.match(fault) else f"{file}: "
         raise ParseError(place + fault + ("" if _CURED.search(fault) else f". {_EXPORT}")) from None
@@ -331,7 +331,7 @@ class _FolderResolver:
     def get(self, name: str) -> bytes:
         wanted = (self.folder / urllib.parse.unquote(name)).resolve()
         if not wanted.is_relative_to(self.folder) or not os.path.isfile(wanted):
-            raise headers.HeaderError(f"names {name[:80]!r}, which is not a file in its folder. Copy it there.")
+            raise readers.HeaderError(f"names {name[:80]!r}, which is not a file in its folder. Copy it there.")
         return wanted.read_bytes()
 
     __getitem__ = get
@@ -339,7 +339,7 @@ class _FolderResolver:
 
 def _read(data: bytes, reader: str, folder: Path) -> Any:
     if reader == ARRAYS:
-        return nodes.scene_of(data)
+        return readers.scene_of(data)
     if reader == "3mf":
         return threemf.scene_of(data)
     import trimesh
@@ -356,7 +356,7 @@ def _read(data: bytes, reader: str, folder: Path) -> Any:
     elif reader == "obj":
         obj.colour_obj(scene, data, _FolderResolver(folder).get)
     if reader == "dae":  # the axes of the file are used, as in glTF and for robots
-        scaling = np.diag([*[collada.meters(data) or 1.0] * 3, 1.0])
+        scaling = np.diag([*[readers.meters(data) or 1.0] * 3, 1.0])
         for node, place, _ in list(_placed(scene.graph)):  # scene.apply_transform hashes all nodes for each node
             scene.graph.transforms.edge_data[scene.graph.base_frame, node]["matrix"] = np.dot(scaling, place)
     return scene
@@ -410,14 +410,14 @@ def pieces_of(content: Content) -> tuple[Pieces, dict[str, str]]:
             omitted[str(node)] = geometry.metadata.get("reason", "mesh without triangles")
         else:
             total += len(geometry.faces)
-            headers.refuse_copies(0, total, content.size)
+            readers.refuse_copies(0, total, content.size)
             pieces.setdefault(_part_name(scene, node, geometry, file), []).append((geometry, matrix))
     if total == 0:
         count = Counter(omitted.values())
         summary = ", ".join(f"{number} {name}" for name, number in count.items()) or "nothing to draw"
-        raise headers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}), expected a triangle mesh")
+        raise readers.HeaderError(f"has 0 triangles ({content.size} bytes; {summary}), expected a triangle mesh")
     if total < content.promised:
-        raise headers.HeaderError(
+        raise readers.HeaderError(
             f"the header declares {content.promised} faces, but {total} triangles were read, so it is truncated or "
             "damaged"
         )

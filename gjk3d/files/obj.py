@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies.conversions import triangulated
-from gjk3d.files.headers import HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour, HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 from gjk3d.typing import Array, Ints
 
 #: The words at the begin of lines of an OBJ, including free-form curves and surfaces.

@@ -1,6 +1,6 @@
 """Readers in a separate process, because they may crash, hang or exhaust the memory for a damaged file.
 
-The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.nodes` for all other formats.
+The output is GLB for STEP, a model of MuJoCo for MJCF, and the file of `gjk3d.files.readers` for all other formats.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from gjk3d.errors import ShapeError
-from gjk3d.files import gltf, ifc, step
-from gjk3d.files.headers import HeaderError
-from gjk3d.files.nodes import Node, Nodes, Shape, write
+from gjk3d.files import gltf, step_ifc
+from gjk3d.files.readers import HeaderError, Node, Nodes, Shape, write
 
 #: The time limit of a reader in seconds: for any file, and for each megabyte.
 SECONDS, PER_MEGABYTE = 30.0, 60.0
@@ -80,14 +79,19 @@ def converted(file: Path, reader: str, *, alone: bool = False) -> bytes:
 
 def _step(source: str, target: str) -> None:
     cascadio: Any = importlib.import_module("cascadio")
-    if cascadio.step_to_glb(source, target, tol_linear=step.TOLERANCE, include_brep=True, brep_types=step.KINDS) != 0:
+    if (
+        cascadio.step_to_glb(
+            source, target, tol_linear=step_ifc.TOLERANCE, include_brep=True, brep_types=step_ifc.KINDS
+        )
+        != 0
+    ):
         raise SystemExit(1)
     glb = Path(target)
     tree, binary = gltf.unpacked(glb.read_bytes())
-    step.name_products(tree, Path(source).read_bytes())
-    step.leave_out_curves(tree)
-    step.name_shapes(tree)
-    step.write_facets(tree)
+    step_ifc.name_products(tree, Path(source).read_bytes())
+    step_ifc.leave_out_curves(tree)
+    step_ifc.name_shapes(tree)
+    step_ifc.write_facets(tree)
     glb.write_bytes(gltf.packed(tree, binary))
 
 
@@ -133,7 +137,7 @@ def _pyvista(source: str, target: str) -> None:
 
 
 def _ifc(source: str, target: str) -> None:
-    write(ifc.elements(source), target)
+    write(step_ifc.elements(source), target)
 
 
 def _mjcf(source: str, target: str, *, text: bool = False) -> None:

@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from gjk3d.files.headers import (
+from gjk3d.files.readers import (
     HeaderError,
     refuse_nul,
     refuse_parts,

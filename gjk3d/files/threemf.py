@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.files.headers import HeaderError, check_zip, refuse_copies, shown
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour, HeaderError, check_zip, refuse_copies, shown
 from gjk3d.typing import Array
 
 UNITS = ("micron", "millimeter", "centimeter", "inch", "foot", "meter")

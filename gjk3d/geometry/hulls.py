@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.geometry import hull_facets as fc
-from gjk3d.geometry.clear_hull import ClearHull, clear_hull
+from gjk3d.geometry.hull_facets import ClearHull, clear_hull
 from gjk3d.typing import Array, Ints
 
 FLAT = 1e-13  # extents below this part of the size are ignored: the hull is flat, collinear or a point

@@ -1,9 +1,22 @@
-"""Corners of the intersection of two convex polytopes: the ends of the parts of edges inside the other polytope.
+"""The intersection of two convex polytopes: its corners, volume and centroid.
+
+Corners of the intersection of two convex polytopes: the ends of the parts of edges inside the other polytope.
 
 A corner of the intersection is on three planes. Two or three of these belong to one of the polytopes, so the corner is
 on an edge of that polytope. The method needs no inner point, and flat polytopes are not a special case.
 
 Arrays of planes and of results are stored by coordinate, (4, f) and (3, n).
+
+Volume and centroid of the intersection of two convex polytopes, without its corners.
+
+The surface of the intersection consists of the parts of the faces of each polytope inside the other. A face is clipped
+by the plane of the other polytope that its worst corner violates, until no corner violates a plane. Other planes do not
+matter, so a face is clipped by only a few planes near it. Volume and centroid follow from the divergence theorem (Cha
+and Lee, 2015, sum the same pieces for the overlap of voids).
+
+The plane that a point violates belongs to the face that is hit by the ray from an inner point to the point. The search
+starts at the face of a near point and crosses the edge between the face and the ray, as in a triangulation (Lawson,
+1977).
 """
 
 from __future__ import annotations
@@ -14,9 +27,15 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import kernel, plain, single_entry
-from gjk3d.geometry.points import principal_axes, sort_points
-from gjk3d.geometry.vec3 import Vec3
-from gjk3d.typing import Array, Array2, Ints, Ints2
+from gjk3d.geometry import hull_facets as fc
+from gjk3d.geometry.hulls import HullData
+from gjk3d.geometry.points import farthest, principal_axes, sort_points
+from gjk3d.geometry.vec3 import Rigid, Vec3, add, cross, dot, place, sub, turn
+from gjk3d.poses import parts
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+# --- corners ---------------------------------------------------------------------------------------------------------
+
 
 _THIN = 0.1  #: least extent by greatest, below which corners get half-spaces too
 _SHARP = -0.8  #: cosine between the normals of two faces, below which their edge gets half-spaces too
@@ -175,3 +194,271 @@ def _distinct(points: Array, count: int, tol: float, index: Ints) -> int:
             points[0, unique], points[1, unique], points[2, unique] = points[0, k], points[1, k], points[2, k]
             unique += 1
     return unique
+
+
+# --- volume and centroid ---------------------------------------------------------------------------------------------
+
+
+_SCANNED = 24  #: faces up to which a scan of all planes is faster than the search
+_SAME_PLANE = 4e-15  #: height within which planes are the same, relative to the size
+_PARALLEL = 1.0 - 1e-6  #: cosine of planes above which they may be the same
+_OPEN = (
+    1e-11  #: greatest sum of the area vectors of the pieces, which is 0 for a closed surface, by the square of the size
+)
+_FLAT = 1e-9  #: least volume by the cube of the size, below which coplanar faces cannot be told apart
+_NO_PLANE = 1e300  #: offset of the plane of a degenerate face
+
+
+class Facets(NamedTuple):
+    """A polytope about its centre, with triangles in an order in which neighbours are near each other."""
+
+    vertices: Array2  #: (k, 3), relative to the centre
+    faces: Ints2  #: (m, 3), wound outward
+    neighbors: Ints2  #: (m, 3), the face at the edge from each corner to the next one
+    sides: Array2  #: (m, 9), inward normals of the planes through the centre and these edges
+    planes: Array2  #: (m, 4), normal . x <= offset
+    center: Array1  #: in the frame of the polytope
+    size: float
+
+
+def facets_of(hull: HullData) -> Facets | None:
+    """Return the facets of a hull, or None for a flat one."""
+    vertices = np.array(hull.vertices)
+    size = float(np.ptp(vertices, axis=0).max())
+    if hull.dimension < 3 or not hull.volume > _FLAT * size**3:
+        return None
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    _, sides = fc.edges(hull.faces)
+    count, links = len(hull.faces), np.ones(len(sides), dtype=np.int8)
+    graph = csr_array((links, (sides[:, 0], sides[:, 1])), shape=(count, count))
+    order = breadth_first_order(graph, 0, directed=False, return_predecessors=False)
+    faces = np.ascontiguousarray(hull.faces[order])
+    # each edge once in each direction: the reversed edge belongs to the neighbour
+    tail, head = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    forward, backward = np.argsort(tail * len(vertices) + head), np.argsort(head * len(vertices) + tail)
+    neighbors = np.empty(3 * count, dtype=np.int64)
+    neighbors[backward] = forward // 3
+    center = vertices.mean(axis=0)
+    vertices -= center
+    normals = fc.vector_areas(vertices, faces)
+    lengths = np.linalg.norm(normals, axis=1)
+    is_face = lengths > 0.0
+    normals[is_face] /= lengths[is_face, None]
+    offsets = np.where(is_face, farthest(vertices, normals)[0], _NO_PLANE)
+    sides_of = np.cross(vertices[faces], vertices[np.roll(faces, -1, axis=1)]).reshape(-1, 9)
+    planes = np.column_stack([normals, offsets])
+    return Facets(vertices, faces, neighbors.reshape(-1, 3), sides_of, planes, center, size)
+
+
+def shared_volume(a: Facets, b: Facets, rows: Array, point: Array) -> tuple[float, Array] | None:
+    """Return volume and centroid of the intersection at pose rows (2, 13); None if it is too flat for this method.
+
+    ``point`` is a point in or near the intersection.
+    """
+    (turn_a, shift_a), (turn_b, shift_b) = parts(rows[0]), parts(rows[1])
+    center_a, center_b = turn_a @ a.center + shift_a, turn_b @ b.center + shift_b
+    to_b = np.concatenate([(turn_b.T @ turn_a).ravel(), turn_b.T @ (center_a - center_b)])
+    size, noise = min(a.size, b.size), max(a.size, b.size, float(np.abs(rows[:, 9:12]).max()))
+    room = max(len(a.faces), len(b.faces)) + 8
+    corners, homes = max(len(a.vertices), len(b.vertices)), np.empty((3, room), dtype=np.int64)
+    out = np.empty(7)
+    x, y, z = (turn_b.T @ (point - center_b)).tolist()
+    clip_both(
+        a, b, tuple(to_b.tolist()), (x, y, z), _SAME_PLANE * noise, np.empty((4, corners)),
+        np.empty((corners,), dtype=np.int64), np.empty((8, room)), homes, out,
+    )  # fmt: skip
+    # the pieces of nearly parallel faces may overlap or have gaps, since rounding moves the line between them far
+    if not out[0] > 6.0 * _FLAT * size**3 or np.abs(out[4:]).max() > _OPEN * size**2:
+        return None
+    return float(out[0] / 6.0), point + turn_b @ (out[1:4] / (4.0 * out[0]))
+
+
+@single_entry
+def clip_both(
+    a: Facets, b: Facets, to_b: Rigid, origin: tuple[float, float, float], tolerance: float, places: Array2,
+    found: Ints1, polygon: Array2, homes: Ints2, out: Array1,
+) -> None:  # fmt: skip
+    """Write six times the volume, 24 times its first moment about the origin, and twice the area vector of all pieces.
+
+    ``places`` to ``homes`` are scratch. If two faces are in one plane, the face of A counts and the face of B does not.
+    """
+    m = to_b
+    for k in range(7):
+        out[k] = 0.0
+    shift = (
+        -(m[0] * m[9] + m[3] * m[10] + m[6] * m[11]),
+        -(m[1] * m[9] + m[4] * m[10] + m[7] * m[11]),
+        -(m[2] * m[9] + m[5] * m[10] + m[8] * m[11]),
+    )
+    _add_clipped(a, m, b, origin, tolerance, places, found, polygon, homes, out)
+    moment, area = (out[1], out[2], out[3]), (out[4], out[5], out[6])
+    to_a = (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8], shift[0], shift[1], shift[2])
+    for k in range(1, 7):
+        out[k] = 0.0
+    _add_clipped(b, to_a, a, place(to_a, origin), -tolerance, places, found, polygon, homes, out)
+    out[1], out[2], out[3] = add(moment, turn(m, (out[1], out[2], out[3])))
+    out[4], out[5], out[6] = add(area, turn(m, (out[4], out[5], out[6])))
+
+
+@kernel
+def _height(planes: Array, f: int, p: Vec3) -> float:
+    return float(planes[f, 0] * p[0] + planes[f, 1] * p[1] + planes[f, 2] * p[2] - planes[f, 3])
+
+
+@kernel
+def _level(planes: Array, f: int, normal: Vec3, level: float) -> float:
+    """Return ``level`` if plane f may contain a face with this normal, otherwise 0."""
+    cosine = planes[f, 0] * normal[0] + planes[f, 1] * normal[1] + planes[f, 2] * normal[2]
+    return level if abs(cosine) > _PARALLEL else 0.0
+
+
+@kernel
+def _violated(b: Facets, p: Vec3, start: int) -> tuple[float, int]:
+    """Return the height of p above the face of B between B's centre and p, negative inside, and the face's index."""
+    count = b.faces.shape[0]
+    f, steps = start, 0
+    most = 0 if count <= _SCANNED else count
+    while steps < most:
+        steps += 1
+        # leave by the edge that separates most, which takes fewer steps than by the first one
+        out, low = -1, 0.0
+        for k in range(3):
+            side = b.sides[f, 3 * k] * p[0] + b.sides[f, 3 * k + 1] * p[1] + b.sides[f, 3 * k + 2] * p[2]
+            if side < low:
+                out, low = k, side
+        if out < 0:
+            # rounding may tilt the plane of a sliver, so its neighbours are tested too
+            best, which = _height(b.planes, f, p), f
+            for k in range(3):
+                height = _height(b.planes, b.neighbors[f, k], p)
+                if height > best:
+                    best, which = height, b.neighbors[f, k]
+            return best, which
+        f = b.neighbors[f, out]
+    best, which = _height(b.planes, plain(0), p), 0
+    for k in range(1, count):
+        height = _height(b.planes, k, p)
+        if height > best:
+            best, which = height, k
+    return best, which
+
+
+@kernel
+def _add_clipped(
+    a: Facets, m: Rigid, b: Facets, origin: Vec3, level: float, places: Array, found: Ints, polygon: Array, homes: Ints,
+    out: Array,
+) -> None:  # fmt: skip
+    """Add to ``out`` the integrals over the pieces of A's faces, placed at m, that are below every plane of B.
+
+    ``level`` is the height up to which a point counts as below a plane of B that is parallel to the face. It is
+    negative if faces in a plane of B do not count.
+    """
+    for i in range(a.vertices.shape[0]):
+        places[0, i], places[1, i], places[2, i] = place(m, (a.vertices[i, 0], a.vertices[i, 1], a.vertices[i, 2]))
+        found[i] = -1
+    used = homes[2]
+    for f in range(b.faces.shape[0]):
+        used[f] = -1
+    last = 0
+    for f in range(a.faces.shape[0]):
+        normal = turn(m, (a.planes[f, 0], a.planes[f, 1], a.planes[f, 2]))
+        for k in range(3):  # begin at a face that is known to be near
+            if found[a.faces[f, k]] >= 0:
+                last = found[a.faces[f, k]]
+        is_inside = True
+        for k in range(3):
+            i = a.faces[f, k]
+            if found[i] < 0:
+                places[3, i], last = _violated(b, (places[0, i], places[1, i], places[2, i]), last)
+                found[i] = last
+            is_inside = is_inside and places[3, i] <= min(level, 0.0)
+            for j in range(4):
+                polygon[j, k] = places[j, i]
+            homes[0, k] = found[i]
+        count = 3
+        if not is_inside:
+            count = _clip(b, f, normal, level, polygon, homes, used)
+        if count >= 3:
+            _add_fan(polygon, count, origin, out)
+
+
+@kernel
+def _clip(
+    b: Facets, stamp: int, normal: Vec3, level: float, polygon: Array, homes: Ints, used: Ints
+) -> int:  # fmt: skip
+    """Clip a polygon by planes of B until no corner violates a further plane. Return the number of corners left.
+
+    A column of ``polygon`` is a corner and its height above the plane of its face in ``homes``. The second half of the
+    columns is scratch.
+    """
+    count = 3
+    while True:
+        plane, most = -1, 0.0
+        on_surface = level < 0.0
+        for k in range(count):
+            above = polygon[3, k] - _level(b.planes, homes[0, k], normal, level)
+            # a corner made by a plane is on it, up to rounding
+            if above > most and used[homes[0, k]] != stamp:
+                plane, most = homes[0, k], above
+            on_surface = on_surface and polygon[3, k] > level
+        if plane < 0 and on_surface:
+            # every corner may be at an edge of the face of B in the same plane, but the middle is not
+            above, middle = _violated(b, _middle(polygon, count), homes[0, 0])
+            if above > _level(b.planes, middle, normal, level) and used[middle] != stamp:
+                plane = middle
+        if plane < 0:
+            return count
+        used[plane] = stamp
+        limit = _level(b.planes, plane, normal, level)
+        left = 0
+        p = (polygon[0, count - 1], polygon[1, count - 1], polygon[2, count - 1])
+        before = _height(b.planes, plane, p) - limit
+        for k in range(count):
+            q = (polygon[0, k], polygon[1, k], polygon[2, k])
+            here = _height(b.planes, plane, q) - limit
+            if left + 2 > polygon.shape[1]:  # only rounding makes a polygon with so many corners
+                return 0
+            if (before > 0.0) != (here > 0.0):
+                t = before / (before - here)
+                c = (p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2]))
+                polygon[4, left], polygon[5, left], polygon[6, left] = c
+                polygon[7, left], homes[1, left] = _violated(b, c, plane)
+                left += 1
+            if not here > 0.0:
+                for j in range(4):
+                    polygon[4 + j, left] = polygon[j, k]
+                homes[1, left] = homes[0, k]
+                left += 1
+            p, before = q, here
+        count = left
+        if count < 3:
+            return count
+        for k in range(count):
+            for j in range(4):
+                polygon[j, k] = polygon[4 + j, k]
+            homes[0, k] = homes[1, k]
+
+
+@kernel
+def _middle(polygon: Array, count: int) -> Vec3:
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(count):
+        x, y, z = x + polygon[0, k], y + polygon[1, k], z + polygon[2, k]
+    return (x / count, y / count, z / count)
+
+
+@kernel
+def _add_fan(polygon: Array, count: int, origin: Vec3, out: Array) -> None:
+    """Add the integrals over the tetrahedra between the origin and a polygon to ``out``."""
+    p = sub((polygon[0, 0], polygon[1, 0], polygon[2, 0]), origin)
+    q = sub((polygon[0, 1], polygon[1, 1], polygon[2, 1]), origin)
+    for k in range(2, count):
+        r = sub((polygon[0, k], polygon[1, k], polygon[2, k]), origin)
+        volume, area = dot(p, cross(q, r)), cross(sub(q, p), sub(r, p))
+        out[0] += volume
+        for j in range(3):
+            out[1 + j] += volume * (p[j] + q[j] + r[j])
+            out[4 + j] += area[j]
+        q = r

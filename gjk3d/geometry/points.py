@@ -1,22 +1,39 @@
-"""Many points at once: their order, the farthest ones along directions, and their boxes at many poses.
+"""Points and directions: orders of points, and the farthest points along directions.
+
+Many points at once: their order, the farthest ones along directions, and their boxes at many poses.
 
 `farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
 be at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
 most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
 points near w remain on a rounded hull, and only points of one or two faces on any hull. Directions are therefore split
 in halves, each half keeps its candidate points, and the split stops when directions and candidates are few.
+
+The order of points along a Morton curve, so that points near each other follow each other (Morton 1966).
+
+The table of directions of many points: for each cell of directions, the points that may be farthest along one.
+
+Directions are points of the surface of a cube, and each of its six sides is a tree of squares. A direction through a
+square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower than another along
+all four corners, by more than rounding, is therefore lower along every direction through the square, and cannot be
+farthest there. The other points of a square are passed to its four quarters, until few remain. A scan of these few has
+the same result as a scan of all points, to the last bit. Any points are supported, also flat sets and inner points.
+
+The table of an even surface has about six points in a square and four entries for each point, for any number of points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.typing import Array, Array2, Ints
+from gjk3d._kernels.decorators import entry, inlined, kernel, single_entry
+from gjk3d.poses import UNIT_ROUNDOFF
+from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+
+# --- many points at once ---------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -141,3 +158,242 @@ def fit_boxes(rows: Array2, points: Array2, out: Array2) -> None:
                 low, high = min(low, along), max(high, along)
             out[row, k] = low + rows[row, 9 + k] + 0.0
             out[row, 3 + k] = high + rows[row, 9 + k] + 0.0
+
+
+# --- order along a curve ---------------------------------------------------------------------------------------------
+
+
+_BITS = 10  #: of a coordinate, and of a digit of the sort
+_FEWEST = 64  #: points from which sorting saves time
+
+
+@inlined
+def _spread(x: int) -> int:
+    """Return the ten bits of x with two zero bits after each bit."""
+    x = (x | (x << 16)) & 0x030000FF
+    x = (x | (x << 8)) & 0x0300F00F
+    x = (x | (x << 4)) & 0x030C30C3
+    return (x | (x << 2)) & 0x09249249
+
+
+@entry
+def _sort(points: Array2, low: Array1, longest: float, keys: Ints2, order: Ints2, counts: Ints1) -> None:
+    """Write the order of the points into row 1 of ``order``; row 0 and both rows of ``keys`` are scratch."""
+    n, digits = points.shape[0], counts.shape[0]
+    # divided before it is multiplied, since the reciprocal of a tiny length is infinite
+    for k in range(n):
+        key = 0
+        for c in range(3):
+            part = (points[k, c] - low[c]) / longest if longest > 0.0 else 0.0
+            key |= _spread(int(min(part * digits, digits - 1.0))) << c
+        keys[0, k], order[0, k] = key, k
+    source = 0
+    for turn in range(3):
+        counts[:] = 0
+        shift = turn * _BITS
+        for k in range(n):
+            counts[(keys[source, k] >> shift) & (digits - 1)] += 1
+        place = 0
+        for digit in range(digits):
+            counts[digit], place = place, place + counts[digit]
+        for k in range(n):
+            digit = (keys[source, k] >> shift) & (digits - 1)
+            at = counts[digit]
+            counts[digit] += 1
+            keys[1 - source, at], order[1 - source, at] = keys[source, k], order[source, k]
+        source = 1 - source
+
+
+def morton_order(points: Array2) -> Ints:
+    """Return the order of points along a Morton curve, or the given order if there are only a few points."""
+    count = len(points)
+    if count < _FEWEST:
+        return np.arange(count)
+    low = points.min(axis=0)
+    keys, order = (np.empty((2, count), dtype=np.int64) for _ in range(2))
+    _sort(points, low, float((points.max(axis=0) - low).max()), keys, order, np.empty(1 << _BITS, dtype=np.int64))
+    in_order: Ints = order[1]
+    return in_order
+
+
+# --- tables of directions --------------------------------------------------------------------------------------------
+
+
+Corners = tuple[float, float, float, float]
+
+#: margin relative to the reach of the points. The heights along two corners and along a direction between them have 42
+#: units of rounding together. A direction within 16 units of a common side may be assigned to the next square.
+_MARGIN = 128.0 * UNIT_ROUNDOFF
+_FEW = 16  #: points in a square that is not split, at most
+_DEEPEST = 12  #: splits of a square, at most; directions near the normal of a flat face always keep many points
+_MOST = 8  #: entries for each point, and 256 more, after which squares are not split any further
+COUNT_BITS = 32  #: of the count in a node, see `Table`
+
+
+class Table(NamedTuple):
+    """The table in plain arrays.
+
+    Attributes
+    ----------
+    grid : int
+        Number of squares along an edge of the cube in the first level.
+    nodes : (m,) int
+        For each square the index of its four quarters in this array. For a square without quarters the number is
+        negative: the inverted bits of ``first << COUNT_BITS | count``, the range of the square's entries. The first 6 *
+        grid * grid squares are in the order of `cell_directions`, and quarters are in the order of a grid of two.
+    entries : (e,) int
+        Candidate points, in each square by ascending index.
+    """
+
+    grid: int
+    nodes: Ints
+    entries: Ints
+
+
+class _Squares(NamedTuple):
+    """Squares of one size, and the candidate points of each."""
+
+    low: Array  #: (c, 2), their lowest corner on their side of the cube
+    begins: Ints  #: (c + 1,) in members
+    members: Ints  #: rows of the columns, see `_columns`
+
+
+def cell_directions(grid: int) -> Array:
+    """Return the middles of the cells of a grid on a cube, (6 * grid * grid, 3): sides +x, -x, +y, -y, +z, -z."""
+    middle = (2.0 * np.arange(grid) + 1.0) / grid - 1.0
+    u, v = (c.ravel() for c in np.meshgrid(middle, middle, indexing="ij"))
+    out = np.empty((6, grid * grid, 3))
+    for side in range(6):
+        axis = side // 2
+        out[side, :, axis] = 1.0 - 2.0 * (side % 2)
+        out[side, :, (axis + 1) % 3], out[side, :, (axis + 2) % 3] = u, v
+    return out.reshape(-1, 3)
+
+
+def direction_table(points: Array) -> Table:
+    """Return the table of points (n, 3), at least one, relative to a centre between them."""
+    count = len(points)
+    columns = _columns(points)
+    margin = _MARGIN * float(np.sqrt((points * points).sum(axis=1).max()))
+    squares = _Squares(np.full((6, 2), -1.0), np.arange(7) * count, np.arange(6 * count))
+    size, depth, most = 2.0, 0, _MOST * (count + 256)
+    while 6 * 4 ** (depth + 1) <= count and len(squares.members) <= most:
+        size, depth = 0.5 * size, depth + 1
+        squares = _quarters(squares, size, columns, margin)
+    grid = 2**depth
+    steps = np.rint((squares.low + 1.0) / size).astype(np.int64)
+    side = np.arange(len(steps)) // (grid * grid)
+    where = (side * grid + steps[:, 0]) * grid + steps[:, 1]  #: of each square in nodes
+    nodes, entries, total = np.empty(len(where), dtype=np.int64), [], 0
+    while True:
+        counts = np.diff(squares.begins)
+        crowded = counts > _FEW
+        if depth >= _DEEPEST or total + len(squares.members) > most:
+            crowded[:] = False
+        some = ~crowded
+        entries.append(squares.members[np.repeat(some, counts)] % count)
+        first = total + np.cumsum(counts[some]) - counts[some]
+        nodes[where[some]] = ~(first << COUNT_BITS | counts[some])
+        total += len(entries[-1])
+        if some.all():
+            return Table(grid, nodes, np.concatenate(entries))
+        members = squares.members[np.repeat(crowded, counts)]
+        begins = np.concatenate([[0], np.cumsum(counts[crowded])])
+        quarters = len(nodes) + 4 * np.arange(len(begins) - 1)
+        nodes[where[crowded]] = quarters
+        where = np.arange(len(nodes), len(nodes) + 4 * len(quarters))
+        nodes = np.concatenate([nodes, np.empty(len(where), dtype=np.int64)])
+        size, depth = 0.5 * size, depth + 1
+        squares = _quarters(_Squares(squares.low[crowded], begins, members), size, columns, margin)
+
+
+def _columns(points: Array) -> Array:
+    """Return the points' coordinates for each side of the cube, (18 n,): along the side's axis, then the others."""
+    out = np.empty((3, 6, len(points)))
+    for side in range(6):
+        axis = side // 2
+        out[0, side] = points[:, axis] * (1.0 - 2.0 * (side % 2))
+        out[1, side], out[2, side] = points[:, (axis + 1) % 3], points[:, (axis + 2) % 3]
+    return out.reshape(-1)
+
+
+def _quarters(squares: _Squares, size: float, columns: Array, margin: float) -> _Squares:
+    """Return the quarters of squares with the candidate points of each; ``size`` is the edge of a quarter."""
+    count = len(squares.begins) - 1
+    low, begins = np.empty((4 * count, 2)), np.empty(4 * count + 1, dtype=np.int64)
+    members = np.empty(4 * len(squares.members), dtype=np.int64)
+    inputs = squares.low.reshape(-1), squares.begins, squares.members
+    quarter(columns, *inputs, size, margin, low.reshape(-1), begins, members)
+    return _Squares(low, begins, members[: begins[-1]].copy())
+
+
+@single_entry
+def quarter(
+    columns: Array1, low: Array1, begins: Ints1, members: Ints1, size: float, margin: float,
+    new_low: Array1, new_begins: Ints1, new_members: Ints1,
+) -> None:  # fmt: skip
+    """Write the quarters of squares in order, and the candidate points of each.
+
+    A point is dropped if one other point is higher along all four corners of the quarter. Such a point is sought among
+    the highest points along the middle and the corners.
+    """
+    new_begins[0] = total = 0
+    for square in range(len(begins) - 1):
+        for part in range(4):
+            u, v = low[2 * square] + size * (part // 2), low[2 * square + 1] + size * (part % 2)
+            new = 4 * square + part
+            new_low[2 * new], new_low[2 * new + 1] = u, v
+            corners = u, v, low[2 * square] + size * (part // 2 + 1), low[2 * square + 1] + size * (part % 2 + 1)
+            limits = begins[square], begins[square + 1]
+            total = _in_question(columns, corners, limits, members, margin, new_members, total)
+            new_begins[new + 1] = total
+
+
+@inlined
+def _heights(columns: Array, point: int, corners: Corners) -> Corners:
+    """Return the heights of a point along the four corners of a square, given by its lowest and highest corner."""
+    count = len(columns) // 3
+    up, along, across = columns[point], columns[count + point], columns[2 * count + point]
+    lower, upper = up + along * corners[0], up + along * corners[2]
+    return (
+        lower + across * corners[1], lower + across * corners[3],
+        upper + across * corners[1], upper + across * corners[3],
+    )  # fmt: skip
+
+
+@kernel
+def _in_question(
+    columns: Array,
+    corners: Corners,
+    limits: tuple[int, int],
+    members: Ints,
+    margin: float,
+    candidates: Ints,
+    total: int,
+) -> int:
+    """Append the candidate points of a square to ``candidates``; return the new number of candidates."""
+    start, stop = limits
+    first = _heights(columns, members[start], corners)
+    tops = (first, first, first, first, first)
+    most = first[0] + first[1] + first[2] + first[3]
+    for k in range(start + 1, stop):
+        h = _heights(columns, members[k], corners)
+        towards = h[0] + h[1] + h[2] + h[3]
+        if towards > most or h[0] > tops[1][0] or h[1] > tops[2][1] or h[2] > tops[3][2] or h[3] > tops[4][3]:
+            tops = (
+                h if towards > most else tops[0], h if h[0] > tops[1][0] else tops[1],
+                h if h[1] > tops[2][1] else tops[2], h if h[2] > tops[3][2] else tops[3],
+                h if h[3] > tops[4][3] else tops[4],
+            )  # fmt: skip
+            most = max(most, towards)
+    for k in range(start, stop):
+        h = _heights(columns, members[k], corners)
+        reached = True
+        for top in tops:
+            reached = reached and (
+                h[0] >= top[0] - margin or h[1] >= top[1] - margin or h[2] >= top[2] - margin or h[3] >= top[3] - margin
+            )
+        if reached:
+            candidates[total] = members[k]
+            total += 1
+    return total

@@ -1,4 +1,8 @@
-"""Convex polygons: the faces of a hull, and polygons in the plane that are cut, cleaned and thinned.
+"""Convex polygons, and connected components such as the triangles of a face.
+
+The connected components of a graph.
+
+Convex polygons: the faces of a hull, and polygons in the plane that are cut, cleaned and thinned.
 
 Polygons are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function accepts
 and returns segments and points too.
@@ -10,11 +14,52 @@ from math import sqrt
 
 import numpy as np
 
-from gjk3d._kernels.decorators import kernel
+from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry import hull_facets as fc
-from gjk3d.geometry.components import connected
 from gjk3d.geometry.hulls import HullData
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Ints, Ints1
+
+# --- connected components --------------------------------------------------------------------------------------------
+
+
+def connected(starts: Ints, ends: Ints, count: int) -> Ints:
+    """Return the number of the component of each of ``count`` nodes, for edges from ``starts`` to ``ends``.
+
+    Components are numbered in the order of their first nodes.
+    """
+    label = np.empty(count, dtype=np.int64)
+    join(np.ascontiguousarray(starts), np.ascontiguousarray(ends), label)
+    return label
+
+
+@single_entry
+def join(starts: Ints1, ends: Ints1, label: Ints1) -> None:
+    """Write the component of each node, by a union-find forest with links to lower nodes and path halving."""
+    for k in range(len(label)):
+        label[k] = k
+    for k in range(len(starts)):
+        i, j = starts[k], ends[k]
+        while label[i] != i:
+            label[i] = label[label[i]]
+            i = label[i]
+        while label[j] != j:
+            label[j] = label[label[j]]
+            j = label[j]
+        if i < j:
+            label[j] = i
+        else:
+            label[i] = j
+    count = 0
+    for k in range(len(label)):
+        if label[k] == k:
+            label[k] = count
+            count += 1
+        else:
+            label[k] = label[label[k]]  # a lower node, which has its number already
+
+
+# --- polygons --------------------------------------------------------------------------------------------------------
+
 
 _COPLANAR = 1e-13  #: greatest distance of the corners of one face from a plane, relative to the size of the hull
 SHARP = 0.75  #: cosine at a corner: a point near both edges of a sharper corner may be far ahead of the corner

@@ -1,23 +1,54 @@
-"""The Minkowski difference A - B in A's frame: the relative pose, support points, and the rounding error of both.
+"""The Minkowski difference of two cores, and the features that support a direction.
+
+The Minkowski difference A - B in A's frame: the relative pose, support points, and the rounding error of both.
 
 The difference is never built: for two prisms of 6 and 8 vertices it would have 48 vertices. Its support point along d
 is A's support point along d minus B's along -d. GJK and EPA need only these support points.
+
+The face, edge or corner of a core that supports a direction.
+
+The feature is the face with the farthest point if the face is rotated from the direction by at most `LEAN`. Otherwise
+it is the edge through that point that is perpendicular to the direction within `LEAN`. Otherwise it is the point alone.
+The straight lines on the side of a cylinder or cone count as edges. Their caps count as faces: regular polygons of
+`CORNERS` corners on the rim. Sums and unions of shapes have only support points, so their features are sampled.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import cos, inf, pi, radians, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, single_entry
-from gjk3d.geometry.vec3 import Rigid, Vec3, add_exact, along, dot, exact_product, neg, offset, place, sub, turn_back
+from gjk3d.geometry.vec3 import (
+    Rigid,
+    Vec3,
+    add_exact,
+    along,
+    cross,
+    dot,
+    exact_product,
+    neg,
+    offset,
+    perpendicular,
+    place,
+    row3,
+    scale,
+    sub,
+    turn_back,
+    unit,
+)
 from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.shapes import layout
+from gjk3d.shapes.composed import place as place_part
+from gjk3d.shapes.composed import pull_back
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
 from gjk3d.typing import Array, Array1, Ints, Ints1
+
+# --- the Minkowski difference ----------------------------------------------------------------------------------------
+
 
 SupportPair = tuple[Vec3, Vec3, Vec3]
 
@@ -206,3 +237,324 @@ def support_pair(c: Cores, d: Vec3) -> SupportPair:
 def support_once(qa: Ints1, fa: Array1, qb: Ints1, fb: Array1, m: Rigid, d: Vec3) -> SupportPair:
     """Return the support points as `support_pair` does, for calls from Python."""
     return support_pair(Cores(Core(qa, fa), Core(qb, fb), m, fa, 0.0, 0.0, 0.0, 0.0), d)
+
+
+# --- features --------------------------------------------------------------------------------------------------------
+
+
+LEAN = 5.0  #: degrees
+CORNERS = 32
+#: largest number of corners of a feature of a core other than a hull, with the farthest point of a rim
+MOST = CORNERS + 1
+_COS, _SIN = cos(radians(LEAN)), sin(radians(LEAN))
+_STEP = 2.0 * pi / CORNERS
+_CIRCLE = np.array([(cos(k * _STEP), sin(k * _STEP)) for k in range(CORNERS)])
+_CLOSE = 1e-12  #: relative to the core's size: support points closer than this are merged
+#: directions, their tilt, and, relative to the core's size, the tolerances of height and of merging
+TILTS, _TILT, _DROP, _BLUR = 16, 1e-8, 1e-9, 1e-5
+_ALIGNED = 1e-7  #: radians
+_RIGID = 1e-12  #: allowed deviation of a placement from orthonormal
+_RIM = 1e-13  #: relative to the radius: how much lower than the rim its corners may be
+
+#: number of corners of an unbounded feature, through the core's centre
+PLANE = -1
+
+_KIND, _VERTICES, _HEAD = layout.KIND, layout.VERTICES, layout.FLOAT_HEAD
+_BOX, _HULL, _SEGMENT = layout.BOX, layout.HULL, layout.SEGMENT
+_CYLINDER, _CONE, _COMPOSED = layout.CYLINDER, layout.CONE, layout.COMPOSED
+_PARTS, _INT_HEAD = layout.PARTS, layout.INT_HEAD
+
+
+class Feature(NamedTuple):
+    """A face, an edge or a corner. A separate array stores the corners, and for a cap the centre after them."""
+
+    corners: int
+    normal: Vec3  #: unit vector of a face
+    cap: float  #: radius of a cap
+
+
+@inlined
+def bare(corners: int) -> Feature:
+    """Return the feature of an edge, with two corners, or of a single point."""
+    return Feature(corners, (0.0, 0.0, 0.0), 0.0)
+
+
+class Loops(NamedTuple):
+    """The faces of a hull, or the plane of a half-space: their number, the start of each, its corners, and the normals.
+
+    The data are integers and floats, see `gjk3d.geometry.polygon.face_loops`.
+    """
+
+    ints: Ints1
+    floats: Array1
+
+
+@kernel
+def put_row(v: Array, k: int, x: float, y: float, z: float) -> None:
+    """Write a vector to row k."""
+    v[k, 0], v[k, 1], v[k, 2] = x, y, z
+
+
+@kernel
+def box_feature(f: Array, d: Vec3, v: Array) -> Feature:
+    """Return the face, edge or corner that supports d, of a box with half extents f[:3]; write its corners to v."""
+    for k in range(3):
+        if abs(d[k]) >= _COS:
+            i, j = (k + 1) % 3, (k + 2) % 3
+            s = 1.0 if d[k] > 0.0 else -1.0
+            for c in range(4):
+                v[c, i] = f[i] if c == 1 or c == 2 else -f[i]
+                v[c, j] = s * (f[j] if c >= 2 else -f[j])  # counter-clockwise, seen from outside
+                v[c, k] = s * f[k]
+            return Feature(4, (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0), 0.0)
+    along = 0
+    for k in range(1, 3):
+        if abs(d[k]) < abs(d[along]):
+            along = k
+    if abs(d[along]) > _SIN:
+        return bare(1)
+    for k in range(3):
+        x = f[k] if d[k] >= 0.0 else -f[k]
+        v[0, k] = -f[k] if k == along else x
+        v[1, k] = f[k] if k == along else x
+    return bare(2)
+
+
+@kernel
+def _face_at(core: Core, loops: Loops, k: int, v: Array) -> Feature:
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    lq, lf = loops
+    first, count = lq[0] + 2 + lq[1 + k], lq[2 + k] - lq[1 + k]
+    for r in range(count):
+        j = lq[first + r]
+        put_row(v, r, f[j], f[n + j], f[2 * n + j])
+    return Feature(count, (lf[3 * k], lf[3 * k + 1], lf[3 * k + 2]), 0.0)
+
+
+@inlined
+def _flatter_edge(core: Core, i: int, j: int, d: Vec3, least: float, v: Array) -> float:
+    """Write edge (i, j) of a hull if its slope along d is less than ``least``; return the lesser slope."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    e = (f[j] - f[i], f[n + j] - f[n + i], f[2 * n + j] - f[2 * n + i])
+    climb, length = abs(dot(e, d)), sqrt(dot(e, e))
+    if not climb < least * length:
+        return least
+    put_row(v, 0, f[i], f[n + i], f[2 * n + i])
+    put_row(v, 1, f[j], f[n + j], f[2 * n + j])
+    return climb / length
+
+
+@kernel
+def _feature_at(core: Core, loops: Loops, vertex: int, d: Vec3, v: Array) -> Feature:
+    """Return a hull's feature among the faces and edges at its only highest vertex."""
+    lq, lf = loops
+    faces = lq[0]
+    corners = faces + 2
+    best, most, least, k = -1, _COS, _SIN, 0
+    for at in range(corners, corners + lq[1 + faces]):
+        if lq[at] != vertex:
+            continue
+        while corners + lq[2 + k] <= at:
+            k += 1
+        first, stop = corners + lq[1 + k], corners + lq[2 + k]
+        c = lf[3 * k] * d[0] + lf[3 * k + 1] * d[1] + lf[3 * k + 2] * d[2]
+        if c > most:
+            best, most = k, c
+        after = at + 1 if at + 1 < stop else first
+        for r in (min(at, after), max(at, after)):  # the corners at the ends of both edges
+            least = _flatter_edge(core, lq[r - 1 if r > first else stop - 1], lq[r], d, least, v)
+    return _face_at(core, loops, best, v) if best >= 0 else bare(2 if least < _SIN else 1)
+
+
+@kernel
+def hull_feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
+    """Return the face, edge or corner of a hull that supports d; write its corners to ``v``."""
+    n, f = core.ints[_VERTICES], core.floats[_HEAD:]
+    x, y, z = f[:n], f[n : 2 * n], f[2 * n : 3 * n]
+    lq, lf = loops
+    top, next_to_it, highest = x[0] * d[0] + y[0] * d[1] + z[0] * d[2], -inf, 0
+    for k in range(1, n):
+        h = x[k] * d[0] + y[k] * d[1] + z[k] * d[2]
+        next_to_it = max(next_to_it, min(top, h))
+        highest = k if h > top else highest
+        top = max(top, h)
+    top -= _CLOSE * core.floats[_RHO]
+    if next_to_it < top:  # one vertex alone is highest, so the feature is one of its faces and edges
+        return _feature_at(core, loops, highest, d, v)
+    faces = lq[0]
+    start = 1
+    corners = start + faces + 1
+    best, most = -1, _COS
+    for k in range(faces):
+        c = lf[3 * k] * d[0] + lf[3 * k + 1] * d[1] + lf[3 * k + 2] * d[2]
+        if c > most:
+            for r in range(lq[start + k], lq[start + k + 1]):
+                j = lq[corners + r]
+                if x[j] * d[0] + y[j] * d[1] + z[j] * d[2] >= top:
+                    best, most = k, c
+                    break
+    if best >= 0:
+        return _face_at(core, loops, best, v)
+    least = _SIN
+    for k in range(faces):
+        last = lq[corners + lq[start + k + 1] - 1]
+        for r in range(lq[start + k], lq[start + k + 1]):
+            i, j = last, lq[corners + r]
+            last = j
+            hi = x[i] * d[0] + y[i] * d[1] + z[i] * d[2]
+            hj = x[j] * d[0] + y[j] * d[1] + z[j] * d[2]
+            if max(hi, hj) >= top:
+                least = _flatter_edge(core, i, j, d, least, v)
+    return bare(2 if least < _SIN else 1)
+
+
+@kernel
+def cap_feature(radius: float, z: float, d: Vec3, v: Array) -> Feature:
+    """Return the disc at height z as a feature; its normal is up or down.
+
+    The corners are those of a regular polygon, and the rim's point farthest along d if it is not a corner.
+    """
+    flat = sqrt(d[0] * d[0] + d[1] * d[1])
+    near, most = 0, -1.0
+    for k in range(CORNERS):
+        c = _CIRCLE[k, 0] * d[0] + _CIRCLE[k, 1] * d[1]
+        if c > most:
+            near, most = k, c
+    ahead = d[1] * _CIRCLE[near, 0] - d[0] * _CIRCLE[near, 1] > 0.0
+    extra = flat - most > _RIM
+    count = 0
+    for k in range(CORNERS):
+        if extra and k == near and not ahead:
+            put_row(v, count, radius * d[0] / flat, radius * d[1] / flat, z)
+            count += 1
+        put_row(v, count, radius * _CIRCLE[k, 0], radius * _CIRCLE[k, 1], z)
+        count += 1
+        if extra and k == near and ahead:
+            put_row(v, count, radius * d[0] / flat, radius * d[1] / flat, z)
+            count += 1
+    put_row(v, count, 0.0, 0.0, z)
+    return Feature(count, (0.0, 0.0, 1.0 if d[2] > 0.0 else -1.0), radius)
+
+
+@kernel
+def side_feature(low: float, high: float, half: float, d: Vec3, v: Array) -> Feature:
+    """Return the line of a cylinder's or cone's side towards d; the radius at -half is ``low``, at half ``high``."""
+    flat = sqrt(d[0] * d[0] + d[1] * d[1])
+    x, y = d[0] / flat, d[1] / flat
+    put_row(v, 0, low * x, low * y, -half)
+    put_row(v, 1, high * x, high * y, half)
+    return bare(2)
+
+
+@kernel
+def primitive_feature(kind: int, f: Array, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a primitive of this kind with these numbers; hulls are excluded."""
+    if kind == _BOX:
+        return box_feature(f, d, v)
+    if kind == _SEGMENT:
+        x, y, z = f[0], f[1], f[2]
+        if abs(x * d[0] + y * d[1] + z * d[2]) <= _SIN * sqrt(x * x + y * y + z * z):
+            put_row(v, 0, -x, -y, -z)
+            put_row(v, 1, x, y, z)
+            return bare(2)
+    elif kind == _CYLINDER:
+        r, h = f[0], f[1]
+        if abs(d[2]) >= _COS:
+            return cap_feature(r, h if d[2] > 0.0 else -h, d, v)
+        if abs(d[2]) <= _SIN:
+            return side_feature(r, r, h, d, v)
+    elif kind == _CONE:
+        r, h = f[0], f[1]
+        flat = sqrt(d[0] * d[0] + d[1] * d[1])
+        if d[2] <= -_COS:
+            return cap_feature(r, -h, d, v)
+        if flat > 0.0 and 2.0 * h * flat + r * d[2] >= _COS * sqrt(4.0 * h * h + r * r):
+            return side_feature(r, 0.0, h, d, v)
+    return bare(1)
+
+
+@kernel
+def placed_feature(core: Core, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a composed core with a single part: a primitive that is stretched or moved."""
+    # The feature of a leaning primitive is exact only if the placement is rigid, or if the radius is 0.
+    q, f = core
+    at = q[_INT_HEAD + 4]
+    local = unit(pull_back(f, at, d))
+    g = primitive_feature(q[_INT_HEAD + 1], f[q[_INT_HEAD + 3] :], local, v)
+    if g.corners < 2:
+        return g
+    rows = g.corners + (1 if g.cap > 0.0 else 0)
+    for k in range(rows):
+        p = place_part(f, at, row3(v, k))
+        put_row(v, k, p[0], p[1], p[2])
+    a, b, c = (f[at], f[at + 3], f[at + 6]), (f[at + 1], f[at + 4], f[at + 7]), (f[at + 2], f[at + 5], f[at + 8])
+    off = max(abs(dot(a, a) - 1.0), abs(dot(b, b) - 1.0), abs(dot(c, c) - 1.0))
+    off = max(off, abs(dot(a, b)), abs(dot(b, c)), abs(dot(c, a)))
+    rigid = off < _RIGID
+    if g.corners == 2:
+        e = unit(sub(row3(v, 1), row3(v, 0)))
+        lean = abs(dot(e, d))
+        normal = (0.0, 0.0, 0.0)
+    else:
+        # the transposed inverse, up to a factor that may flip the side
+        x, y, z = cross(b, c), cross(c, a), cross(a, b)
+        n = g.normal
+        normal = unit(along(along(scale(n[0], x), y, n[1]), z, n[2]))
+        s = 1.0 if dot(normal, d) >= 0.0 else -1.0
+        normal = scale(s, normal)
+        x = cross(normal, d)
+        lean = sqrt(dot(x, x))
+    if lean > _SIN or (f[_RADIUS] > 0.0 and not rigid and lean > _ALIGNED):
+        return bare(1)
+    return Feature(g.corners, normal, g.cap if rigid else 0.0)
+
+
+@kernel
+def sampled_feature(core: Core, d: Vec3, v: Array) -> Feature:
+    """Return an approximation of the flat part that faces d, from a few slightly tilted directions."""
+    # Points that are lower than the highest are not on this part. Points close together are one, on a curved part. The
+    # part is found only if it faces d almost exactly, with at most `TILTS` of its corners.
+    x = perpendicular(d)
+    y = cross(d, x)
+    reach = core.floats[_RHO]
+    top = 0.0
+    for k in range(TILTS):
+        s, c = _TILT * _CIRCLE[k * (CORNERS // TILTS), 0], _TILT * _CIRCLE[k * (CORNERS // TILTS), 1]
+        p = support(core, along(along(d, x, s), y, c))
+        put_row(v, k, p[0], p[1], p[2])
+        height = dot(p, d)
+        top = height if k == 0 else max(top, height)
+    count = 0
+    for k in range(TILTS):
+        p = row3(v, k)
+        # on a flat part all tilted directions give points of equal height; on a curved part they drop
+        fresh = dot(p, d) >= top - _DROP * reach
+        for j in range(count):
+            a, b, c = v[j, 0] - p[0], v[j, 1] - p[1], v[j, 2] - p[2]
+            fresh = fresh and a * a + b * b + c * c > _BLUR * _BLUR * reach * reach
+        if fresh:
+            put_row(v, count, p[0], p[1], p[2])
+            count += 1
+    if count < 3:
+        return bare(max(count, 1))
+    return Feature(count, d, 0.0)
+
+
+@kernel
+def feature(core: Core, loops: Loops, d: Vec3, v: Array) -> Feature:
+    """Return the feature of a core in the unit direction d, relative to its centre.
+
+    The corners are written to ``v``, except a single one, which is the support point.
+    """
+    if loops.ints[0] == PLANE:
+        put_row(v, 0, 0.0, 0.0, 0.0)
+        n = (loops.floats[0], loops.floats[1], loops.floats[2])
+        return Feature(PLANE, n if dot(n, d) >= 0.0 else neg(n), 0.0)
+    kind = core.ints[_KIND]
+    if kind == _HULL:
+        return hull_feature(core, loops, d, v)
+    if kind != _COMPOSED:
+        return primitive_feature(kind, core.floats[_HEAD:], d, v)
+    if core.ints[_PARTS] == 1 and core.ints[_INT_HEAD + 1] != _HULL:
+        return placed_feature(core, d, v)
+    return sampled_feature(core, d, v)

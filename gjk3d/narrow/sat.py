@@ -20,8 +20,21 @@ from gjk3d._kernels.decorators import kernel, single_entry
 from gjk3d.geometry.vec3 import NEARLY_PARALLEL, Vec3, careful_cross, cross, divide, dot, neg, row3, turn, unit
 from gjk3d.narrow.cores import Cores, direction_between, moved, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, Start, gjk, witnesses
-from gjk3d.narrow.pairs import PairRows, ShapeRows, cores_in_row, cores_of_row, take_poses
-from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, TOUCHING, WIDTH_POLYTOPE, Estimate, Query, report
+from gjk3d.narrow.solve import (
+    OVERLAPPING,
+    SEPARATED,
+    SIGNED,
+    TOUCHING,
+    WIDTH_POLYTOPE,
+    Estimate,
+    PairRows,
+    Query,
+    ShapeRows,
+    cores_in_row,
+    cores_of_row,
+    report,
+    take_poses,
+)
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Ints2
 
@@ -176,7 +189,7 @@ def axis_many(
     pairs: PairRows, ma: Array2, mb: Array2, gauss_a: GaussMap, gauss_b: GaussMap, room: Array2, start: int, stop: int,
     out: Array2, kinds: Ints2,
 ) -> int:  # fmt: skip
-    """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.pairs`.
+    """Write the best axis from A to B for queries start to stop, numbered as in `gjk3d.narrow.solve`.
 
     A row of ``out`` has the world normal, the gap and its error. A row of ``kinds`` has the kind of the `Facet`, and
     the status that the gap proves. ``room`` is scratch for the edges of one shape, (edges, 9). Returns -1 if ``ma`` or

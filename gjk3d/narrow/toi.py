@@ -1,4 +1,11 @@
-"""Time of impact of two moving cores: conservative advancement with proven steps.
+"""Motions as rows, and the time of impact of two moving cores.
+
+Rows of numbers that describe motions of bodies: built from a caller's arguments, and evaluated at a time.
+
+A row has the rotation at time 0 by rows, the reference point's position at time 0, its translation until time 1, the
+rotation vector until time 1, and the reference point in the body's frame.
+
+Time of impact of two moving cores: conservative advancement with proven steps.
 
 Each body rotates at a constant rate about a reference point that moves straight. Let the direction n from A to B be
 fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first order. Its
@@ -19,25 +26,201 @@ point of that body is then constant, and only the points of the other body bend,
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import atan2, cos, inf, sin, sqrt, tan
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
-from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, turn, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, along, cross, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, cores_at, rounding_error, support_pair
 from gjk3d.narrow.gjk import INSIDE_SIMPLEX, MEMORY, Start, gjk, load_start, store_start, witnesses
-from gjk3d.narrow.motion import CENTER as _START
-from gjk3d.narrow.motion import MOTION, place
-from gjk3d.narrow.motion import REFERENCE as _REFERENCE
-from gjk3d.narrow.motion import TURN as _TURN
-from gjk3d.narrow.motion import WAY as _WAY
-from gjk3d.narrow.pairs import RANK, SIDES, Packed, comes_later, side_of
+from gjk3d.narrow.solve import RANK, SIDES, Packed, comes_later, side_of
 from gjk3d.narrow.workspace import SIMPLEX
-from gjk3d.poses import UNIT_ROUNDOFF, WIDTH
+from gjk3d.poses import GREATEST, UNIT_ROUNDOFF, WIDTH, check_row
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.table import support
-from gjk3d.typing import Array, Array1, Array2, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Ints2
+
+# --- motions ---------------------------------------------------------------------------------------------------------
+
+
+MOTION = 21
+CENTER, WAY, TURN, REFERENCE = 9, 12, 15, 18
+#: largest rotation vector: a thousand turns
+MOST_TURN = 6283.2
+#: below this angle the axis of a screw motion is so far away that the path is a straight line
+_STRAIGHT = 1e-8
+_SMALL = 1e-3  #: angle up to which its quotient with a sine uses the series
+
+
+@kernel
+def place(motion: Array, t: float, pose: Array) -> None:
+    """Write a body's pose at time t to a pose row."""
+    x, y, z = t * motion[TURN], t * motion[TURN + 1], t * motion[TURN + 2]
+    angle = sqrt(x * x + y * y + z * z)
+    if angle == 0.0:
+        for j in range(9):
+            pose[j] = motion[j]
+    else:
+        x, y, z = x / angle, y / angle, z / angle
+        c, s = cos(angle), sin(angle)
+        v = 2.0 * sin(0.5 * angle) * sin(0.5 * angle)
+        t00, t01, t02 = c + v * x * x, v * x * y - s * z, v * x * z + s * y
+        t10, t11, t12 = v * x * y + s * z, c + v * y * y, v * y * z - s * x
+        t20, t21, t22 = v * x * z - s * y, v * y * z + s * x, c + v * z * z
+        for j in range(3):
+            p, q, r = motion[j], motion[3 + j], motion[6 + j]
+            pose[j] = t00 * p + t01 * q + t02 * r
+            pose[3 + j] = t10 * p + t11 * q + t12 * r
+            pose[6 + j] = t20 * p + t21 * q + t22 * r
+    x, y, z = motion[REFERENCE], motion[REFERENCE + 1], motion[REFERENCE + 2]
+    for j in range(3):
+        turned = pose[3 * j] * x + pose[3 * j + 1] * y + pose[3 * j + 2] * z
+        pose[9 + j] = motion[CENTER + j] + t * motion[WAY + j] - turned
+    pose[12] = 8.0 * UNIT_ROUNDOFF
+
+
+@kernel
+def write_matrix(motion: Array, t: float, m: Array) -> None:
+    """Write a body's pose at time t to the 16 numbers of a matrix."""
+    place(motion, t, m)
+    x, y, z = m[9], m[10], m[11]
+    for row in range(2, -1, -1):  # from the end, so that no number is overwritten before it is read
+        for column in range(2, -1, -1):
+            m[4 * row + column] = m[3 * row + column]
+    m[3], m[7], m[11] = x, y, z
+    m[12], m[13], m[14], m[15] = 0.0, 0.0, 0.0, 1.0
+
+
+@single_entry
+def matrix_at(motions: Array2, time: float, out: Array2) -> None:
+    """Write the pose of one body at a time, (4, 4)."""
+    write_matrix(motions[0], time, out.reshape(16))
+
+
+@single_entry
+def matrices_at(motions: Array2, times: Array1, out: Array3) -> None:
+    """Write the pose of each body at its time, (n, 4, 4)."""
+    for k in range(times.shape[0]):
+        write_matrix(motions[k if motions.shape[0] > 1 else 0], times[k], out[k].reshape(16))
+
+
+@kernel
+def finish(row: Array, shift: Vec3, turn: Vec3, center: Vec3, centered: bool) -> None:
+    """Write the rest of a motion row after the pose; the reference point is the body's origin unless ``centered``."""
+    # If the body does not rotate the body's origin is used, because a far centre would lose digits.
+    row[WAY], row[WAY + 1], row[WAY + 2] = shift
+    row[TURN], row[TURN + 1], row[TURN + 2] = turn
+    at = (0.0, 0.0, 0.0)
+    if centered and turn != (0.0, 0.0, 0.0):
+        at = turn_back(row, sub(center, (row[CENTER], row[CENTER + 1], row[CENTER + 2])))
+        row[CENTER], row[CENTER + 1], row[CENTER + 2] = center
+    row[REFERENCE], row[REFERENCE + 1], row[REFERENCE + 2] = at
+
+
+@kernel
+def within(a: Vec3, most: float) -> bool:
+    """Return whether all coordinates have magnitudes of at most ``most``, and none is NaN."""
+    return abs(a[0]) <= most and abs(a[1]) <= most and abs(a[2]) <= most
+
+
+@single_entry
+def motion_once(m: Array2, shift: Vec3, turn: Vec3, center: Vec3, centered: bool, out: Array2) -> bool:
+    """Fill the one row of ``out`` with a motion; return False if the matrix is not a pose or a vector is not valid."""
+    good = within(shift, GREATEST) and within(turn, MOST_TURN) and within(center, GREATEST)
+    if not good or check_row(m, out, plain(0)) != 0:
+        return False
+    finish(out[0], shift, turn, center, centered)
+    return True
+
+
+@single_entry
+def motion_rows(poses: Array2, shift: Array2, turn: Array2, center: Array2, centered: bool, out: Array2) -> None:
+    """Fill the rows of ``out`` with motions; the other arrays have as many rows, or one."""
+    for k in range(out.shape[0]):
+        pose = poses[k if poses.shape[0] > 1 else 0]
+        for j in range(12):
+            out[k, j] = pose[j]
+        of_way = row3(shift, k if shift.shape[0] > 1 else 0)
+        of_turn = row3(turn, k if turn.shape[0] > 1 else 0)
+        finish(out[k], of_way, of_turn, row3(center, k if center.shape[0] > 1 else 0), centered)
+
+
+@kernel
+def entry_of_turn(p: Array, q: Array, i: int, j: int) -> float:
+    """Return entry (i, j) of the rotation from pose p to pose q."""
+    return float(q[3 * i] * p[3 * j] + q[3 * i + 1] * p[3 * j + 1] + q[3 * i + 2] * p[3 * j + 2])
+
+
+@kernel
+def turn_between(p: Array, q: Array) -> Vec3:
+    """Return the rotation vector from pose p to pose q, of the shorter rotation."""
+    # The quaternion is computed from its largest part, so that no part suffers from cancellation (Shepperd, Quaternion
+    # from rotation matrix, 1978).
+    x, y, z = plain(0), plain(1), plain(2)
+    xx, yy, zz = entry_of_turn(p, q, x, x), entry_of_turn(p, q, y, y), entry_of_turn(p, q, z, z)
+    xy, yx = entry_of_turn(p, q, x, y), entry_of_turn(p, q, y, x)
+    xz, zx = entry_of_turn(p, q, x, z), entry_of_turn(p, q, z, x)
+    yz, zy = entry_of_turn(p, q, y, z), entry_of_turn(p, q, z, y)
+    trace = xx + yy + zz
+    greatest = max(max(xx, yy), max(zz, trace))
+    if greatest == xx:
+        a, w = (1.0 - trace + 2.0 * xx, yx + xy, zx + xz), zy - yz
+    elif greatest == yy:
+        a, w = (xy + yx, 1.0 - trace + 2.0 * yy, zy + yz), xz - zx
+    elif greatest == zz:
+        a, w = (xz + zx, yz + zy, 1.0 - trace + 2.0 * zz), yx - xy
+    else:
+        a, w = (zy - yz, xz - zx, yx - xy), 1.0 + trace
+    norm = sqrt(dot(a, a) + w * w)
+    if w < 0.0:
+        norm = -norm
+    a, w = divide(a, norm), w / norm
+    angle = 2.0 * atan2(sqrt(dot(a, a)), w)
+    if angle <= _SMALL:
+        # the series of angle / sin(angle / 2), because a quotient of small numbers would lose digits
+        square = angle * angle
+        return scale(2.0 + square / 12.0 + 7.0 * square * square / 2880.0, a)
+    return scale(angle / sin(0.5 * angle), a)
+
+
+@kernel
+def join(p: Array, q: Array, screw: bool, row: Array) -> None:
+    """Write the motion from pose p to pose q: a screw motion, or a motion with a straight path of the origin."""
+    for j in range(12):
+        row[j] = p[j]
+    turn = turn_between(p, q)
+    center = (p[9], p[10], p[11])
+    shift = (q[9] - p[9], q[10] - p[10], q[11] - p[11])
+    angle = sqrt(dot(turn, turn))
+    bent = screw and angle > _STRAIGHT
+    if bent:
+        axis = divide(turn, angle)
+        rise = scale(dot(shift, axis), axis)
+        across = sub(shift, rise)
+        center = along(along(center, across, 0.5), cross(axis, across), 0.5 / tan(0.5 * angle))
+        shift = rise
+    finish(row, shift, turn, center, bent)
+
+
+@single_entry
+def between_once(ma: Array2, mb: Array2, screw: bool, poses: Array2, out: Array2) -> bool:
+    """Write the motion between two matrices to ``out``; return False if one is not a pose. ``poses`` is scratch."""
+    if check_row(ma, poses, plain(0)) != 0 or check_row(mb, poses, plain(1)) != 0:
+        return False
+    join(poses[0], poses[1], screw, out[0])
+    return True
+
+
+@single_entry
+def between_rows(first: Array2, last: Array2, screw: bool, out: Array2) -> None:
+    """Write the motions between pose rows to ``out``; the other arrays have as many rows, or one."""
+    for k in range(out.shape[0]):
+        join(first[k if first.shape[0] > 1 else 0], last[k if last.shape[0] > 1 else 0], screw, out[k])
+
+
+# --- time of impact --------------------------------------------------------------------------------------------------
+
 
 FREE, HIT, UNRESOLVED, STARTED = range(4)
 #: after this many proven steps without progress the search stops, and the status is UNRESOLVED
@@ -75,7 +258,7 @@ class Flight(NamedTuple):
 
 
 class Motions(NamedTuple):
-    """Motion rows of two bodies, one for each query, or one for all; see `gjk3d.narrow.motion`."""
+    """Motion rows of two bodies, one for each query, or one for all; see `gjk3d.narrow.toi`."""
 
     a: Array2
     b: Array2
@@ -112,9 +295,9 @@ def _norm(v: Vec3) -> float:
 def arm(motion: Array, f: Array) -> Vec3:
     """Return the vector from the reference point to the core's centre, in the body's frame."""
     return (
-        f[_CENTER] - motion[_REFERENCE],
-        f[_CENTER + 1] - motion[_REFERENCE + 1],
-        f[_CENTER + 2] - motion[_REFERENCE + 2],
+        f[_CENTER] - motion[REFERENCE],
+        f[_CENTER + 1] - motion[REFERENCE + 1],
+        f[_CENTER + 2] - motion[REFERENCE + 2],
     )
 
 
@@ -187,15 +370,15 @@ def drift(motion: Array) -> float:
     still = True
     total = 0.0
     for c in range(3):
-        still = still and motion[_WAY + c] == 0.0 and motion[_TURN + c] == 0.0
-        total += abs(motion[_START + c]) + abs(motion[_WAY + c]) + 2.0 * abs(motion[_REFERENCE + c])
+        still = still and motion[WAY + c] == 0.0 and motion[TURN + c] == 0.0
+        total += abs(motion[CENTER + c]) + abs(motion[WAY + c]) + 2.0 * abs(motion[REFERENCE + c])
     return 0.0 if still else 8.0 * _U * total
 
 
 @kernel
 def turning(motion: Array) -> float:
     """Return a bound of the angle of a body's rotation over the whole motion."""
-    return float(abs(motion[_TURN]) + abs(motion[_TURN + 1]) + abs(motion[_TURN + 2]))
+    return float(abs(motion[TURN]) + abs(motion[TURN + 1]) + abs(motion[TURN + 2]))
 
 
 @kernel
@@ -256,9 +439,9 @@ def probe(x: Flight, c: Cores, near: float) -> Gap:
 def ahead_of(x: Flight, c: Cores, n: Vec3) -> tuple[Advance, Vec3, Vec3, Vec3]:
     """Return the cores' motion along n, the `arm` of A and of B, and B's velocity relative to A, in A's frame."""
     pose, ma, mb = c.pose, x.ma, x.mb
-    wa = turn_back(pose, (ma[_TURN], ma[_TURN + 1], ma[_TURN + 2]))
-    wb = turn_back(pose, (mb[_TURN], mb[_TURN + 1], mb[_TURN + 2]))
-    v = turn_back(pose, (mb[_WAY] - ma[_WAY], mb[_WAY + 1] - ma[_WAY + 1], mb[_WAY + 2] - ma[_WAY + 2]))
+    wa = turn_back(pose, (ma[TURN], ma[TURN + 1], ma[TURN + 2]))
+    wb = turn_back(pose, (mb[TURN], mb[TURN + 1], mb[TURN + 2]))
+    v = turn_back(pose, (mb[WAY] - ma[WAY], mb[WAY + 1] - ma[WAY + 1], mb[WAY + 2] - ma[WAY + 2]))
     ra, rb = arm(ma, c.a.floats), turn(c.m, arm(mb, c.b.floats))
     tilt_a, tilt_b = cross(n, wa), cross(n, wb)
     k = bend(n, wa, ra, c.a.floats[_RHO]) + bend(n, wb, rb, c.b.floats[_RHO])
@@ -290,8 +473,8 @@ def with_bodies(x: Flight, c: Cores, advance: Advance, v: Vec3, most: float) -> 
     """Return the motions along n while n rotates with A, and with B; both in A's frame at the start of the step."""
     # With r a point of the body that bends, relative to the other body's reference point, n.r changes by n'.r + n.r'.
     n, ta, tb, pose, o = advance.normal, advance.tilt_a, advance.tilt_b, c.pose, offset(c.m)
-    wa = turn_back(pose, (x.ma[_TURN], x.ma[_TURN + 1], x.ma[_TURN + 2]))
-    wb = turn_back(pose, (x.mb[_TURN], x.mb[_TURN + 1], x.mb[_TURN + 2]))
+    wa = turn_back(pose, (x.ma[TURN], x.ma[TURN + 1], x.ma[TURN + 2]))
+    wb = turn_back(pose, (x.mb[TURN], x.mb[TURN + 1], x.mb[TURN + 2]))
     ra, rb = arm(x.ma, c.a.floats), turn(c.m, arm(x.mb, c.b.floats))
     between = (o[0] + ra[0] - rb[0], o[1] + ra[1] - rb[1], o[2] + ra[2] - rb[2])
     none = (0.0, 0.0, 0.0)
@@ -400,11 +583,11 @@ def part_of(motion: Array, pose: Array, f: Array, out: Array) -> float:
     for i in range(3):
         for j in range(3):
             out[3 * i + j] = motion[3 * i] * pose[j] + motion[3 * i + 1] * pose[3 + j] + motion[3 * i + 2] * pose[6 + j]
-        out[_START + i], out[_WAY + i], out[_TURN + i] = motion[_START + i], motion[_WAY + i], motion[_TURN + i]
-        reach += abs(motion[_REFERENCE + i]) + abs(pose[9 + i]) + abs(f[_CENTER + i])
-    x, y, z = motion[_REFERENCE] - pose[9], motion[_REFERENCE + 1] - pose[10], motion[_REFERENCE + 2] - pose[11]
+        out[CENTER + i], out[WAY + i], out[TURN + i] = motion[CENTER + i], motion[WAY + i], motion[TURN + i]
+        reach += abs(motion[REFERENCE + i]) + abs(pose[9 + i]) + abs(f[_CENTER + i])
+    x, y, z = motion[REFERENCE] - pose[9], motion[REFERENCE + 1] - pose[10], motion[REFERENCE + 2] - pose[11]
     for j in range(3):
-        out[_REFERENCE + j] = pose[j] * x + pose[3 + j] * y + pose[6 + j] * z
+        out[REFERENCE + j] = pose[j] * x + pose[3 + j] * y + pose[6 + j] * z
     return float((16.0 * _U + 2.0 * pose[WIDTH - 1]) * reach)
 
 

@@ -17,8 +17,17 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, perpendicular, sub, turn, turn_back, unit
 from gjk3d.narrow.cores import Cores, is_curved, moved
-from gjk3d.narrow.pairs import SIDES, PairRows, cores_of_row, height_over, take_poses
-from gjk3d.narrow.solve import OVERLAPPING, SEPARATED, SIGNED, solve
+from gjk3d.narrow.solve import (
+    OVERLAPPING,
+    SEPARATED,
+    SIDES,
+    SIGNED,
+    PairRows,
+    cores_of_row,
+    height_over,
+    solve,
+    take_poses,
+)
 from gjk3d.narrow.workspace import Workspace
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import Core

@@ -2,7 +2,7 @@
 
 Each query has a file here and a line in ``gjk3d/__init__.pyi``. `gjk3d.engine.dispatch` has the table of all queries,
 with a row for each query and a column for each pair of kinds. A collision or distance query of single poses runs in
-`single` or `pair`; `batch` solves stacks and everything else. `certify` makes the certificates that `exact` verifies,
-and `wording` formats results as text. Motions, bounding volumes and the Minkowski `difference` of a pair are here too.
+`single`; `pair` solves stacks and everything else. `certify` makes the certificates that `exact` verifies, and
+`wording` formats results as text. Motions and bounding volumes are here too.
 Kernels are in `narrow` and `bodies`. `scene` has many named objects.
 """

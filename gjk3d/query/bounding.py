@@ -10,7 +10,7 @@ import numpy as np
 from gjk3d.convex.batch import NO_POSE
 from gjk3d.engine.dispatch import Collider, find_single, kind_of
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.directions import cell_directions
+from gjk3d.geometry.points import cell_directions
 from gjk3d.poses import IDENTITY, WIDTH, is_plain, matrices, pose_rows
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, boxes_along_axes

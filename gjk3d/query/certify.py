@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.rows import Rows
+from gjk3d.convex.batch import Rows
 from gjk3d.exact.convex_sets import body_of
 from gjk3d.geometry.simplex import closest_on_triangle
 from gjk3d.narrow.cores import relative_pose, support_once
-from gjk3d.narrow.trace import ENDINGS, read_log
+from gjk3d.narrow.workspace import ENDINGS, read_log
 from gjk3d.poses import parts
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status, Trace
 from gjk3d.shapes import layout

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
-from gjk3d.bodies.contact_reduction import FEW_POINTS, MAX_POINTS
+from gjk3d.convex.batch import Rows, Wanted, answers_of, empty_answers
 from gjk3d.convex.checks import check_workers
-from gjk3d.convex.patches import FacesOfTwo, faces_of_two, patch_points, sheets_for
-from gjk3d.convex.rows import Rows, Wanted, answers_of, empty_answers
+from gjk3d.convex.contacts import FacesOfTwo, faces_of_two, patch_points, sheets_for
 from gjk3d.convex.solve import core_row
 from gjk3d.engine.dispatch import Collider, find
 from gjk3d.errors import ShapeError
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import PairRows
+from gjk3d.narrow.manifold import FEW_POINTS, MAX_POINTS
+from gjk3d.narrow.solve import PairRows
 from gjk3d.poses import STANDING, as_matrices, plainly
-from gjk3d.query.batch import prepare_query
-from gjk3d.query.pair import distance_prepared, new_tuple, prepared, prepared_for_builtins
+from gjk3d.query.pair import distance_prepared, new_tuple, prepare_query, prepared, prepared_for_builtins
 from gjk3d.query.single import Prepared, thread_scratch
 from gjk3d.results import Answer, Distance, compared
 from gjk3d.shapes.base import Kind
@@ -348,7 +347,7 @@ _ANSWER = 1, narrow.FLOATS
 class _Packed(NamedTuple):
     ints: Ints
     floats: Array
-    pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.pairs`
+    pair: Ints  #: a pair row for single poses, see `gjk3d.narrow.solve`
     faces: FacesOfTwo
 
 

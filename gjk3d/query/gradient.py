@@ -13,23 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.callback import raise_pending
-from gjk3d.convex.batch import MOST_POINTS, in_chunks
+from gjk3d._kernels.addresses import raise_pending
+from gjk3d.convex.batch import MOST_POINTS, answers_of, empty_answers, in_chunks
 from gjk3d.convex.checks import no_shape
-from gjk3d.convex.rows import answers_of, empty_answers
 from gjk3d.convex.solve import core_row
 from gjk3d.engine.dispatch import is_collider
 from gjk3d.errors import ShapeError
+from gjk3d.frozen import shown
 from gjk3d.narrow import unique as narrow
-from gjk3d.narrow.pairs import PairRows
-from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED
+from gjk3d.narrow.solve import FLOATS, INTS, UNSIGNED, PairRows
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import IDENTITY, STANDING, WIDTH, pose_rows
 from gjk3d.query.pair import prepared
 from gjk3d.query.single import thread_scratch
 from gjk3d.results import Distance, Status, compared, row_of
 from gjk3d.shapes.base import Kind, Shape
-from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, PoseLike
 from gjk3d.wording import count
 from gjk3d.wording import kind_of as name_of

@@ -1,33 +1,331 @@
-"""The intersection of two polytopes as a polytope, and of two meshes as a mesh."""
+"""Intersections of two shapes: as a polytope or mesh, the faces that intersect, and the Minkowski difference.
+
+Queries on the faces of meshes: intersecting faces, the intersection curve, and the nearest faces.
+
+The intersection and the Minkowski difference of two shapes.
+
+The Minkowski difference of two shapes, on which GJK and EPA run: all points of A minus all points of B.
+
+The intersection of two polytopes as a polytope, and of two meshes as a mesh.
+"""
 
 from __future__ import annotations
 
 from math import ceil, log2
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import BodyPair, MeshPair
+from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.part_tree import in_order
+from gjk3d.bodies.parts import Triangles
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.checks import check_workers
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import ShapeError, UnsupportedPair
+from gjk3d.exact.convex_sets import body_of
 from gjk3d.geometry.hulls import FACE_ANGLE
-from gjk3d.geometry.intersection import Walls, bevels, corners
+from gjk3d.geometry.intersection import Facets, Walls, bevels, corners, facets_of, shared_volume
 from gjk3d.geometry.points import farthest
-from gjk3d.geometry.shared_volume import Facets, facets_of, shared_volume
+from gjk3d.geometry.polygon import connected
 from gjk3d.narrow import manifold
 from gjk3d.narrow import solve as narrow
-from gjk3d.query.batch import prepare_query
-from gjk3d.query.pair import collide_prepared, distance_prepared, prepared_for_builtins
-from gjk3d.shapes import layout
+from gjk3d.narrow.cores import relative_pose, support_once
+from gjk3d.poses import moved, relative
+from gjk3d.query.pair import collide_prepared, distance_prepared, prepare_query, prepared_for_builtins
+from gjk3d.results import Distance
+from gjk3d.shapes import layout, measure
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.composed import Composed, Rounded
 from gjk3d.shapes.polytopes import ConvexHull
-from gjk3d.typing import Array, Pose, PoseLike, UnclearPose
+from gjk3d.typing import Array, Ints, OnePose, Pose, PoseLike, UnclearPose
 from gjk3d.wording import kind_of
 
-if TYPE_CHECKING:
-    from gjk3d.bodies.mesh import Mesh
+# --- faces of meshes -------------------------------------------------------------------------------------------------
+
+
+def polylines(segments: Array, tolerance: float) -> list[Array]:
+    """Return polylines (k, 3), longest first, made of the segments (n, 2, 3) whose ends coincide within the tolerance.
+
+    A closed polyline ends at its first point. At a point where three or more segments meet, all their polylines end.
+    """
+    if not len(segments):
+        return []
+    place, points = _places(segments.reshape(-1, 3), tolerance)
+    ends = place.reshape(-1, 2)
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    segments_at: dict[int, list[int]] = {}
+    for k, (i, j) in enumerate(ends.tolist()):
+        segments_at.setdefault(i, []).append(k)
+        segments_at.setdefault(j, []).append(k)
+    used = np.zeros(len(ends), dtype=bool)
+    lines = []
+    # lines with ends first; the remaining segments form rings
+    for start in [*(i for i in segments_at if len(segments_at[i]) != 2), *segments_at]:
+        for k in segments_at[start]:
+            if not used[k]:
+                lines.append(points[_follow(start, k, ends, segments_at, used)])
+    return sorted(lines, key=lambda line: -float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum()))
+
+
+def _follow(start: int, k: int, ends: Ints, segments_at: dict[int, list[int]], used: Array) -> list[int]:
+    """Return the points of a polyline that starts with segment k, up to a junction, an end, or the first point."""
+    line = [start]
+    while True:
+        used[k] = True
+        i, j = ends[k].tolist()
+        line.append(j if line[-1] == i else i)
+        if line[-1] == start or len(segments_at[line[-1]]) != 2:
+            return line
+        k = next(n for n in segments_at[line[-1]] if n != k)
+
+
+def _places(points: Array, tolerance: float) -> tuple[Ints, Array]:
+    """Return the cluster of each point, and a point of each cluster."""
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
+    place = connected(near[:, 0], near[:, 1], len(points))
+    _, first = np.unique(place, return_index=True)
+    return place, points[first]
+
+
+def meeting_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> Ints:
+    """Return the pairs of faces of two meshes that touch or cross, or the faces of a mesh that a shape touches.
+
+    Parameters
+    ----------
+    a, b : Mesh or Shape
+        At least one of them a mesh.
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+
+    Returns
+    -------
+    (k, 2) int
+        Rows of a face of A and a face of B, in ascending order. The index is 0 for a shape that is not a mesh.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        For invalid input: no mesh among the two, an invalid pose, a stack of poses, or meshes in two units.
+
+    Notes
+    -----
+    Pairs that may touch within rounding are included, so no touching pair is missed. Degenerate faces count as segments
+    or points.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
+    >>> upright = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 3, 0)], [(0, 1, 2)])
+    >>> gk.meeting_faces(flat, upright).tolist()
+    [[0, 0]]
+    """
+    pair, swapped, _ = _ordered_pair(a, b, pose_a, pose_b)
+    faces = _faces_of(pair, pair.meeting(), 0)[:, :: -1 if swapped else 1]
+    return faces[np.lexsort((faces[:, 1], faces[:, 0]))]
+
+
+@overload
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: Literal[False] = False
+) -> Array: ...
+@overload
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool
+) -> Array | list[Array]: ...
+def intersection_curve(
+    a: Mesh, b: Mesh, pose_a: OnePose = None, pose_b: OnePose = None, *, join: bool = False
+) -> Array | list[Array]:
+    """Return the intersection of the surfaces of two meshes as segments.
+
+    Parameters
+    ----------
+    a, b : Mesh
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+    join : bool
+        Return polylines instead.
+
+    Returns
+    -------
+    (k, 2, 3) float, or list of (n, 3) float
+        The two ends of each segment, in world axes. Coplanar faces do not give a segment. With ``join`` the longest
+        polyline is first, and a closed polyline ends at its first point.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        As `meeting_faces`, and if one of the arguments is not a mesh.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> flat = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 2, 0)], [(0, 1, 2)])
+    >>> upright = gk.Mesh([(0.5, 0.5, -1), (0.5, 0.5, 1), (0.5, 3, 0)], [(0, 1, 2)])
+    >>> gk.intersection_curve(flat, upright).tolist()
+    [[[0.5, 1.5, 0.0], [0.5, 0.5, 0.0]]]
+    """
+    pair, _, row = _ordered_pair(a, b, pose_a, pose_b, "curve")
+    placed = moved(row, pair.cut())
+    if not join:
+        return placed
+    # both faces of an edge compute its intersection with a face, with different rounding
+    return polylines(placed, 1e4 * pair.error)
+
+
+def nearest_faces(a: Any, b: Any, pose_a: OnePose = None, pose_b: OnePose = None) -> tuple[int, int]:
+    """Return the faces with the nearest points of two meshes, or a pair of intersecting faces if there is one.
+
+    Parameters
+    ----------
+    a, b : Mesh or Shape
+        At least one of them a mesh.
+    pose_a, pose_b : (4, 4) float, RigidTransform or None
+        World from local; None is the identity.
+
+    Returns
+    -------
+    (int, int)
+        A face of A and a face of B. The index is -1 for a shape that is not a mesh.
+
+    Raises
+    ------
+    PoseError, ShapeError, UnsupportedPair
+        As `meeting_faces`.
+
+    Examples
+    --------
+    >>> import gjk3d as gk
+    >>> strip = gk.Mesh([(0, 0, 0), (2, 0, 0), (0, 1, 0), (2, 1, 0)], [(0, 1, 2), (1, 3, 2)])
+    >>> gk.nearest_faces(strip, gk.Sphere(0.5), None, [(1, 0, 0, 3), (0, 1, 0, 1), (0, 0, 1, 0), (0, 0, 0, 1)])
+    (1, -1)
+    """
+    pair, swapped, _ = _ordered_pair(a, b, pose_a, pose_b)
+    touching = pair.meeting(0.0, 64) if isinstance(pair, MeshPair) else pair.meeting()
+    parts = touching[:1] if len(touching) else np.array([pair.nearest().parts])
+    i, j = _faces_of(pair, parts, -1)[0].tolist()
+    return (j, i) if swapped else (i, j)
+
+
+def _ordered_pair(a: Any, b: Any, pose_a: Any, pose_b: Any, query: str = "faces") -> tuple[Any, bool, Array]:
+    """Return the pair in the order of the kernels, whether it is swapped, and the pose row of its first shape."""
+    pair_of, rows = prepare_query(query, a, b, pose_a, pose_b)
+    if rows.stacked:
+        raise ShapeError(
+            "the poses are a stack, but this query takes one pair of poses. Pass single poses, for example pose_a[0]"
+        )
+    swapped = not in_order(a, b, rows.a[0], rows.b[0])
+    if swapped:
+        a, b, rows = b, a, rows.swapped()
+    return pair_of(a, b, relative(rows.a[0], rows.b[0])), swapped, rows.a[0]
+
+
+def _faces_of(pair: BodyPair, parts: Ints, shape_index: int) -> Ints:
+    """Return the faces of pairs of parts, (k, 2), with ``shape_index`` for a shape that is not a mesh."""
+    faces = [
+        side.tree.order[parts[:, k]]
+        if isinstance(side, Triangles)
+        else np.full(len(parts), shape_index, dtype=np.int64)
+        for k, side in enumerate((pair.a, pair.b))
+    ]
+    return np.column_stack(faces)
+
+
+# --- overlap ---------------------------------------------------------------------------------------------------------
+
+
+# --- Minkowski difference --------------------------------------------------------------------------------------------
+
+
+#: most differences of vertices that are all used; larger sets are sampled by support points along `_DIRECTIONS`
+MOST = 50_000
+_DIRECTIONS = measure.sphere(1.0, 54).vertices
+_support: Any = support_once  # a kernel, called from Python
+
+
+class Difference:
+    """The Minkowski difference A - B of the cores, which are the shapes without their radii, in world axes."""
+
+    def __init__(self, result: Distance) -> None:
+        a, b = result.shape_a, result.shape_b
+        _, rows = prepare_query("solve", a, b, result.pose_a, result.pose_b)
+        (_, fa), (_, fb) = self._packed = a._packed, b._packed
+        self._m = relative_pose(rows.a[0], fa, rows.b[0], fb)
+        self.turn: Array = rows.a[0, :9].reshape(3, 3).copy()  #: world from A's axes, in which a trace is written
+        self.center: Array = self.turn @ fa[layout.CENTER : layout.CENTER + 3] + rows.a[0, 9:12]
+        self.radii = float(fa[layout.RADIUS]), float(fb[layout.RADIUS])
+        self.size = float(fa[layout.RHO] + fb[layout.RHO] + sum(self.radii) + np.linalg.norm(self._m[9:]))
+        #: rotation of each core's frame to world axes, and its centre relative to A's
+        self.frames = (
+            (self.turn, np.zeros(3)),
+            (self.turn @ np.reshape(self._m[:9], (3, 3)), self.axes(np.array(self._m[9:]))),
+        )
+        #: vertices of each core in these frames; None for curved cores and sums
+        self.corners = _corners(a, *self.frames[0]), _corners(b, *self.frames[1])
+        first, second = self.corners
+        #: whether `core` returns a sampled surface, as for curved shapes
+        self.sampled = first is None or second is None or len(first) * len(second) > MOST
+
+    def axes(self, vectors: Array) -> Array:
+        """Return directions, or points of A - B, rotated from the axes of a trace (A's axes) to world axes."""
+        return np.asarray(vectors, dtype=np.float64) @ self.turn.T
+
+    def place(self, points: Array) -> Array:
+        """Return points of A or of B transformed from the frame of a trace to the world."""
+        return self.axes(points) + self.center
+
+    def support(self, direction: Array) -> Array:
+        """Return the support point of A - B along a direction in world axes."""
+        (qa, fa), (qb, fb) = self._packed
+        return self.axes(_support(qa, fa, qb, fb, self._m, tuple((self.turn.T @ direction).tolist()))[0])
+
+    def between(self) -> tuple[Array, str]:
+        """Return the first support direction of GJK, in the axes of a trace, and its description."""
+        shift = np.array(self._m[9:])
+        if not shift.any():
+            return np.array([1.0, 0.0, 0.0]), "A's x axis because both frames have one origin"
+        return shift / np.linalg.norm(shift), "the line from the origin of A's frame to that of B's"
+
+    def core(self) -> tuple[Array, Ints]:
+        """Return the difference of the cores as triangles, as the end points of a segment, or as one point."""
+        first, second = self.corners
+        if not self.sampled and first is not None and second is not None:
+            return _hull((first[:, None] - second[None]).reshape(-1, 3))
+        return _hull(np.array([self.support(d) for d in _DIRECTIONS]))
+
+    def whole(self) -> tuple[Array, Ints]:
+        """Return the sampled difference of the shapes with their radii; `core` if both radii are 0."""
+        if sum(self.radii) == 0.0:
+            return self.core()
+        return _hull(np.array([self.support(d) + sum(self.radii) * d for d in _DIRECTIONS]))
+
+
+def _corners(shape: Shape, turn: Array, center: Array) -> Array | None:
+    """Return the transformed vertices whose hull is the core; None for curved cores and sums."""
+    ints, floats = shape._packed
+    if not ints[layout.POLYTOPE]:
+        return None
+    vertices = getattr(shape, "vertices", None)
+    if vertices is None or floats[layout.RADIUS] > 0.0:
+        body = body_of(shape)
+        if body is None or body.curved or len(body.terms) != 1 or len(body.terms[0].sets) != 1:
+            return None
+        vertices = [[float(x / body.scale) for x in p] for p in body.terms[0].sets[0]]
+    return np.asarray((np.asarray(vertices) - floats[layout.CENTER : layout.CENTER + 3]) @ turn.T + center)
+
+
+def _hull(points: Array) -> tuple[Array, Ints]:
+    middle = points.mean(axis=0)
+    hull = ConvexHull(points - middle)
+    surface = hull.surface()
+    return np.asarray(surface.vertices) + middle, np.asarray(surface.faces, dtype=np.int64)
+
+
+# --- intersection ----------------------------------------------------------------------------------------------------
 
 
 @overload

@@ -11,11 +11,11 @@ from gjk3d.bodies.mesh_points import OUTSIDE, PointAnswers, PointRows
 from gjk3d.convex.checks import check_limits, check_workers
 from gjk3d.engine.dispatch import Collider, find_single
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.morton import morton_order
+from gjk3d.geometry.points import morton_order
 from gjk3d.poses import pose_rows
 from gjk3d.query.distance import signed_distance
 from gjk3d.results import Status, compared
-from gjk3d.shapes.arguments import points_of
+from gjk3d.shapes.base import points_of
 from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Bools, Ints, PoseLike
 from gjk3d.wording import count

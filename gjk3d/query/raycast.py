@@ -18,8 +18,7 @@ from gjk3d.engine.dispatch import Collider, find_single, kind_of
 from gjk3d.errors import ShapeError, UnsupportedPair
 from gjk3d.narrow import ray as narrow
 from gjk3d.poses import GREATEST, STANDING, WIDTH, is_plain, parts, pose_rows
-from gjk3d.query.motion import Motion, static_motion
-from gjk3d.query.time_of_impact import ImpactStatus, time_of_impact
+from gjk3d.query.time_of_impact import ImpactStatus, Motion, static_motion, time_of_impact
 from gjk3d.results import Answer, compared
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape

@@ -19,19 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d._kernels import views
-from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels import addresses
+from gjk3d._kernels import addresses as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words, fields
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.convex.rows import empty_answers
+from gjk3d.convex.batch import empty_answers
 from gjk3d.convex.solve import core_row
 from gjk3d.engine.dispatch import find
-from gjk3d.geometry.boxes import ROOT, roots_apart
+from gjk3d.geometry.vec3 import ROOT, roots_apart
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import AT_ORIGIN, Cores, relative
 from gjk3d.narrow.gjk import MEMORY
-from gjk3d.narrow.pairs import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
+from gjk3d.narrow.solve import PAIR, Packed, PairRows, cores_of_row, marks_of, mirror, take_poses
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, Workspace, new_workspace, per_thread
 from gjk3d.poses import ROUNDING, WIDTH
 from gjk3d.results import ROW_AT, ROW_CODE, ROW_POSED, ROW_SIZE, Distance, Status, missing
@@ -74,12 +74,12 @@ def pose_argument(words: int, args: int, nargs: int, k: int) -> int:
 @inlined
 def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool, Cores, bool]:
     """Return whether two poses are valid, the cores of a plan at these poses, and whether the cores are swapped."""
-    poses = views.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
-    valid = take_poses(views.float_rows(pose_a, 4, 4), views.float_rows(pose_b, 4, 4), poses)
+    poses = addresses.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    valid = take_poses(addresses.float_rows(pose_a, 4, 4), addresses.float_rows(pose_b, 4, 4), poses)
     pairs = PairRows(
-        views.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
-        views.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
-        views.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
+        addresses.ints(py.word(plan + 8 * FIRST_INT), py.word(plan + 8 * INTS)),
+        addresses.floats(py.word(plan + 8 * FIRST_FLOAT), py.word(plan + 8 * FLOATS)),
+        addresses.int_rows(py.word(plan + 8 * ROW), 1, PAIR),
         poses,
     )
     c, swapped = cores_of_row(pairs, plain(0))
@@ -89,11 +89,11 @@ def place_cores(scratch: int, plan: int, pose_a: int, pose_b: int) -> tuple[bool
 @kernel
 def bodies_apart(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) -> bool:
     """Return whether the boxes around two bodies are farther apart than a margin, which is at least 0."""
-    rows = views.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
-    if not (margin >= 0.0 and take_poses(views.float_rows(pose_a, 4, 4), views.float_rows(pose_b, 4, 4), rows)):
+    rows = addresses.float_rows(py.word(scratch + 8 * POSES), 2, WIDTH)
+    if not (margin >= 0.0 and take_poses(addresses.float_rows(pose_a, 4, 4), addresses.float_rows(pose_b, 4, 4), rows)):
         return False
     m = relative(rows[0], AT_ORIGIN, rows[1], AT_ORIGIN)
-    roots = views.float_rows(py.word(plan + 8 * FIRST_FLOAT), 2, ROOT)
+    roots = addresses.float_rows(py.word(plan + 8 * FIRST_FLOAT), 2, ROOT)
     return roots_apart(m, roots, plain(0), plain(1), margin, 2.0 * ROUNDING)
 
 
@@ -105,8 +105,8 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
     valid, c, _ = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
-    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    simplex = addresses.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
+    memory = addresses.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     answer = narrow.quick_collide(c, margin, simplex, memory, plain(0))
     return answer if answer != 2 else narrow.settle(c, margin, solver_at(scratch, py.word(scratch + 8 * OUT)))
 
@@ -114,11 +114,11 @@ def collision(scratch: int, plan: int, pose_a: int, pose_b: int, margin: float) 
 @inlined
 def solver_at(scratch: int, target: int) -> Solver:
     """Return a `Solver` made of arrays in the scratch memory, whose result row is at the address ``target``."""
-    work = views.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
-    table = views.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
-    simplex = views.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
-    flags = views.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
-    return Solver(Workspace(simplex, work, table, work[:0]), views.float_rows(target, 1, narrow.FLOATS), flags)
+    work = addresses.floats(py.word(scratch + 8 * WORK), py.word(scratch + 8 * WORKS))
+    table = addresses.ints(py.word(scratch + 8 * TABLE), py.word(scratch + 8 * TABLES))
+    simplex = addresses.float_rows(py.word(scratch + 8 * SIMPLEX), 6, 10)
+    flags = addresses.int_rows(py.word(scratch + 8 * FLAGS), 1, narrow.INTS)
+    return Solver(Workspace(simplex, work, table, work[:0]), addresses.float_rows(target, 1, narrow.FLOATS), flags)
 
 
 @kernel
@@ -129,7 +129,7 @@ def solution(
     valid, c, swapped = place_cores(scratch, plan, pose_a, pose_b)
     if not valid:
         return -1
-    memory = views.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
+    memory = addresses.float_rows(py.word(plan + 8 * FIRST_MEMORY), py.word(plan + 8 * MEMORIES), MEMORY)
     solver = solver_at(scratch, target)
     narrow.solve(c, mode, max_distance, tol, solver.workspace, memory, solver.one, solver.marks, plain(0))
     if swapped:

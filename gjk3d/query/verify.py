@@ -24,8 +24,7 @@ from gjk3d.query.distance import distance, signed_distance
 from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit, check_rays
 from gjk3d.results import Distance, Status
-from gjk3d.shapes.arguments import points_of
-from gjk3d.shapes.base import Kind
+from gjk3d.shapes.base import Kind, points_of
 from gjk3d.shapes.polytopes import Point, Segment
 from gjk3d.typing import Array
 from gjk3d.wording import kind_of

@@ -13,13 +13,12 @@ from gjk3d.convex.batch import NO_CACHE, NO_POSE, in_chunks
 from gjk3d.errors import ShapeError
 from gjk3d.frozen import Frozen
 from gjk3d.narrow import solve as narrow
-from gjk3d.narrow.pairs import PAIR, PairRows, Request, collide_many, solve_many
+from gjk3d.narrow.solve import PAIR, PairRows, Request, collide_many, solve_many
 from gjk3d.narrow.workspace import FIRST_POINTS, workspace_of
 from gjk3d.poses import UNIT_ROUNDOFF, as_matrices, check_row, matrices, parts, pose_rows, translations
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.shapes import arguments, layout
-from gjk3d.shapes.arguments import points_of
-from gjk3d.shapes.base import Shape
+from gjk3d.shapes import base, layout
+from gjk3d.shapes.base import Shape, points_of
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import ConvexHull
@@ -329,9 +328,9 @@ def _fields(kind: str, *named: tuple[str, int, Any]) -> tuple[Any, ...]:
         is_single = np.ndim(value) == (1 if columns else 0)
         what = f"{kind}: {name}"
         table = (
-            arguments.rows([value] if is_single else value, what)
+            base.rows([value] if is_single else value, what)
             if columns
-            else arguments.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
+            else base.rows(np.reshape(value, (-1, 1)), what, 1)[:, 0]
         )
         if single not in (None, is_single) or (out and len(table) != len(out[0])):
             raise ShapeError(f"{what} has {len(table)} volumes and {named[0][0]} {len(out[0])}, expected equal numbers")

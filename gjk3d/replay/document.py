@@ -20,8 +20,7 @@ from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import Gjk3dError, ParseError
 from gjk3d.narrow import solve as narrow
 from gjk3d.query import distance as queries
-from gjk3d.replay.json_reader import CURE, MAX_BYTES, Value, read_json
-from gjk3d.replay.shapes import read_collider, write_collider
+from gjk3d.replay.shapes import CURE, MAX_BYTES, Value, read_collider, read_json, write_collider
 from gjk3d.results import Certificate, Distance, PartsCertificate, Status
 from gjk3d.typing import Array
 

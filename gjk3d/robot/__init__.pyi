@@ -11,6 +11,8 @@ from .motions import MotionCheck as MotionCheck
 from .motions import MotionStatus as MotionStatus
 from .motions import PathCheck as PathCheck
 from .motions import PathProof as PathProof
+from .occupancy import SweptPiece as SweptPiece
+from .occupancy import SweptVolume as SweptVolume
 from .planner import Plan as Plan
 from .planner import PlanStatus as PlanStatus
 from .results import Reason as Reason
@@ -29,8 +31,6 @@ from .spheres import LinkSpheres as LinkSpheres
 from .spheres import RobotSpheres as RobotSpheres
 from .srdf import AllowedPair as AllowedPair
 from .srdf import AllowedPairs as AllowedPairs
-from .swept import SweptPiece as SweptPiece
-from .swept import SweptVolume as SweptVolume
 from .timed import TrajectoryCheck as TrajectoryCheck
 from .timed import TrajectoryClearance as TrajectoryClearance
 from .trajectories import Trajectory as Trajectory

@@ -24,15 +24,14 @@ from gjk3d.bodies.part_tree import OPEN, PRISMS
 from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts
-from gjk3d.engine import pair as engine
+from gjk3d.engine import store as engine
 from gjk3d.engine.store import Store, tree_at
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.cores import cores_of
-from gjk3d.narrow.pairs import above_plane, mirror, solve_plane
-from gjk3d.narrow.solve import quick_collide, solve
+from gjk3d.narrow.solve import above_plane, mirror, quick_collide, solve, solve_plane
 from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules
+from gjk3d.robot.bodies import NO_CAPSULE, between_boxes, between_capsules
 from gjk3d.robot.kinematics import Chain, gradient_at, link_poses
 from gjk3d.shapes import layout as shape_layout
 from gjk3d.shapes.layout import Core

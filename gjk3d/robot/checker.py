@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
-from gjk3d.bodies.contact_reduction import FEW_POINTS
 from gjk3d.convex.checks import check_depth, check_limits, check_margin, check_workers
+from gjk3d.narrow.manifold import FEW_POINTS
 from gjk3d.robot import queries, results, single
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.general_pairs import Depth
@@ -29,7 +29,7 @@ from gjk3d.robot.motions import (
     path_free,
     steps_of,
 )
-from gjk3d.robot.outside import outside
+from gjk3d.robot.occupancy import outside
 from gjk3d.robot.planning_scene import PlanningScene
 from gjk3d.robot.results import (
     PairName,
@@ -42,14 +42,14 @@ from gjk3d.robot.results import (
     distances,
     valid,
 )
-from gjk3d.shapes.arguments import rows as checked_points
+from gjk3d.shapes.base import rows as checked_points
 from gjk3d.typing import Array, Device, Ints, Number, Row, Rows, RowsLike, Unclear, VectorLike
 
 if TYPE_CHECKING:  # loaded at their first use: most programs check configurations and motions only
+    from gjk3d.robot.occupancy import SweptVolume
     from gjk3d.robot.planner import Plan
     from gjk3d.robot.roadmap import Roadmap
     from gjk3d.robot.safety import Programme, SafetyReport
-    from gjk3d.robot.swept import SweptVolume
     from gjk3d.robot.timed import Moving, TimedQuery, TrajectoryCheck, TrajectoryClearance
 
 
@@ -911,7 +911,7 @@ class Checker(PlanningScene):
         >>> bool((half > 0.05).all()), checker.free_region([0.0, 0.0], margin=0.5).tolist()
         (True, [0.0, 0.0])
         """
-        from gjk3d.robot.free_region import free_region
+        from gjk3d.robot.roadmap import free_region
 
         check_margin(margin)
         rows, stacked = self.robot.configurations(q)
@@ -1101,7 +1101,7 @@ class Checker(PlanningScene):
         >>> sorted(swept.compounds()), swept.excess <= 0.02
         (['beam', 'hand', 'post'], True)
         """
-        from gjk3d.robot.swept import swept
+        from gjk3d.robot.occupancy import swept
         from gjk3d.robot.trajectories import Parts, as_trajectory
 
         cell = self._cell()

@@ -19,7 +19,7 @@ from gjk3d._kernels.decorators import entry
 from gjk3d.bodies.tree_collision import APART
 from gjk3d.narrow import solve as narrow
 from gjk3d.results import Distance
-from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
+from gjk3d.robot.bodies import NO_CAPSULE, between_capsules
 from gjk3d.robot.cell import Cell
 from gjk3d.robot.cell_kernels import (
     FREE,

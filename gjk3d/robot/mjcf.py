@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from gjk3d.errors import ParseError
 from gjk3d.files import process
-from gjk3d.files.headers import HeaderError
+from gjk3d.files.readers import HeaderError
 from gjk3d.poses import GREATEST
 from gjk3d.robot.files import TEXT
 from gjk3d.robot.urdf import Description, Geometry, Joint, Link, Mimic

@@ -13,6 +13,7 @@ import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import RobotError, RobotWarning
+from gjk3d.frozen import shown
 from gjk3d.robot.bodies import Body, Geometry, make_bodies
 from gjk3d.robot.derived import Shapes, joined, locked, with_shapes
 from gjk3d.robot.files import read_root
@@ -21,7 +22,6 @@ from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
 from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
-from gjk3d.shown import shown
 from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count, expected_names
 

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.convex.batch import in_chunks
-from gjk3d.convex.rows import empty_answers
+from gjk3d.convex.batch import empty_answers, in_chunks
 from gjk3d.narrow.workspace import FIRST_POINTS, Solver, new_workspace
 from gjk3d.poses import UNIT_ROUNDOFF as _U
 from gjk3d.robot import general_pairs, queries, results

@@ -44,7 +44,7 @@ from gjk3d.geometry.vec3 import Vec3, cross, dot
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.workspace import Solver
 from gjk3d.poses import UNIT_ROUNDOFF as _U
-from gjk3d.robot.bounding import NO_CAPSULE, between_capsules
+from gjk3d.robot.bodies import NO_CAPSULE, between_capsules
 from gjk3d.robot.cell_kernels import Bodies, Frames, Layout, between_balls, core_of, gap_bounds, place, solve_slots
 from gjk3d.robot.kinematics import Chain, plane_axes, rotated
 from gjk3d.shapes import layout as shape_layout

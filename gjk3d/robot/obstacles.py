@@ -1,14 +1,19 @@
-"""Obstacles and attached objects: named shapes around a robot or on one of its links, and their outlines."""
+"""Obstacles and margins.
+
+Obstacles and attached objects: named shapes around a robot or on one of its links, and their outlines.
+
+Margins: the distance below which two links or objects count as colliding.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh, as_mesh
-from gjk3d.convex.checks import no_shape
+from gjk3d.convex.checks import check_margin, no_shape
 from gjk3d.convex.solve import is_mapped
 from gjk3d.engine.dispatch import is_collider
 from gjk3d.errors import RobotError
@@ -16,9 +21,17 @@ from gjk3d.poses import pose_rows
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
-from gjk3d.typing import Array, OnePose
+from gjk3d.typing import Array, Bools, OnePose
 from gjk3d.units import conversion, rescaling
-from gjk3d.wording import kind_of
+from gjk3d.wording import expected_names, kind_of
+
+if TYPE_CHECKING:
+    from gjk3d.robot.cell import Cell
+    from gjk3d.robot.model import Robot
+    from gjk3d.robot.planning_scene import _Settings
+
+# --- obstacles -------------------------------------------------------------------------------------------------------
+
 
 WORLD = -1
 
@@ -133,3 +146,139 @@ def taken_over(surroundings: Any) -> list[tuple[str, Any, Any]]:
         f"surroundings is {kind_of(surroundings)}, expected a gjk3d.Scene, or a mapping of names to shapes or "
         "(shape, pose)"
     )
+
+
+# --- margins ---------------------------------------------------------------------------------------------------------
+
+
+OBSTACLES = ""  #: in a rule: all obstacles; no object can have this name
+
+
+class Rule(NamedTuple):
+    """The margin of two names, or of name a with all others (b is None) or with all obstacles (b is `OBSTACLES`).
+
+    Later rules override earlier rules.
+    """
+
+    a: str
+    b: str | None
+    margin: float
+
+
+def margins_of(cell: Cell, margin: float, rules: Iterable[Rule]) -> Array:
+    """Return the margin of each pair: the margin of the last rule for the pair, or else ``margin``."""
+    margins = np.full(len(cell.slots), margin)
+    for rule in rules:
+        margins[pairs_of(cell, rule.a, rule.b)] = rule.margin
+    return margins
+
+
+def pairs_of(cell: Cell, a: str, b: str | None) -> Bools:
+    """Return a bool for each pair of the cell: True for pairs of the names a and b, or of a and any name for b None."""
+    owner = cell.owner[cell.slots]
+    is_a = owner == cell.owners.index(a)
+    if b is not None:
+        is_b = cell.layout.link[cell.slots] == WORLD if b == OBSTACLES else owner == cell.owners.index(b)
+        is_a = is_a[:, ::-1] & is_b
+    selected: Bools = is_a.any(axis=1)
+    return selected
+
+
+class Margins:
+    """The margins of a `gjk3d.robot.Checker`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # of `PlanningScene`
+        _settings: _Settings
+
+        @property
+        def attached(self) -> dict[str, str]: ...  # noqa: D102
+        @property
+        def robot(self) -> Robot: ...  # noqa: D102
+        def _cell(self) -> Cell: ...
+        def _check_known(self, name: Any, where: str = "") -> None: ...
+        def _set_margins(self, margin: float, rules: tuple[Rule, ...]) -> None: ...
+
+    def set_margin(self, a: str, b: str | None, margin: float) -> None:
+        """Set the margin of two links or objects, or of one of them with all others.
+
+        A later call overrides an earlier one. Margins do not change distances, only what counts as free.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of links or objects, in any order. None for b means all that a is checked against, now and later.
+        margin : float
+            In the robot's unit. A negative margin allows that much overlap.
+
+        Raises
+        ------
+        RobotError
+            The link or object does not exist, or the two are not checked against each other.
+        ShapeError
+            The margin is not a finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example(), {"wall": (gk.Box((0.1, 2, 2)), wall)})
+        >>> checker.set_margin("hand", "wall", 0.3)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(margin, f"set_margin({a!r:.80}, {b!r:.80}): margin", " in metres")
+        for name in (a,) if b is None else (a, b):
+            self._check_known(name, "set_margin: ")
+        if b is not None and not pairs_of(self._cell(), a, b).any():
+            raise RobotError(f"set_margin: {a!r} and {b!r} are not a checked pair. Call forbid({a!r}, {b!r}) first")
+        self._set_margins(self.margin, (*self._settings.rules, Rule(a, b, float(margin))))
+
+    def set_padding(self, name: str, padding: float) -> None:
+        """Set the margin of a link or an attached object to all obstacles, also to those added later.
+
+        This is the link padding of MoveIt. It does not apply between links, for which `set_margin` sets margins.
+
+        Parameters
+        ----------
+        name : str
+            Name of a link or an attached object.
+        padding : float
+            In the robot's unit.
+
+        Raises
+        ------
+        RobotError
+            The link or attached object does not exist.
+        ShapeError
+            The padding is not a finite number.
+
+        Examples
+        --------
+        >>> import gjk3d as gk, numpy as np
+        >>> wall = np.eye(4); wall[0, 3] = 1.75
+        >>> checker = gk.robot.Checker(gk.robot.Robot.example())
+        >>> checker.set_padding("hand", 0.3)
+        >>> checker.add("wall", gk.Box((0.1, 2, 2)), wall)
+        >>> checker.free([0.0, 0.0])
+        False
+        """
+        check_margin(padding, f"set_padding({name!r:.80}): padding", " in metres")
+        names = *self.robot.links, *self.attached
+        if not isinstance(name, str) or name not in names:
+            raise RobotError(
+                f"set_padding: {name!r:.80} is not a link or attached object (set_margin is for others), "
+                f"{expected_names(name, names)}"
+            )
+        self._set_margins(self.margin, (*self._settings.rules, Rule(name, OBSTACLES, float(padding))))
+
+    @property
+    def margin(self) -> float:
+        """The margin, in the robot's unit, of all pairs without a margin from `set_margin` or `set_padding`."""
+        return self._settings.margin
+
+    @margin.setter
+    def margin(self, margin: float) -> None:
+        check_margin(margin)
+        self._set_margins(float(margin), self._settings.rules)

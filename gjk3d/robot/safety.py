@@ -251,7 +251,7 @@ class SafetyReport:
         Path
             Path of the page.
         """
-        from gjk3d.viz.safety import write_safety
+        from gjk3d.viz.motions import write_safety
 
         return write_safety(self, path)
 

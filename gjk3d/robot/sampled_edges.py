@@ -19,10 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.engine.pair import free_around
-from gjk3d.engine.store import tree_at
-from gjk3d.narrow.pairs import SIDES
-from gjk3d.robot.bounding import NO_CAPSULE
+from gjk3d.engine.store import free_around, tree_at
+from gjk3d.narrow.solve import SIDES
+from gjk3d.robot.bodies import NO_CAPSULE
 from gjk3d.robot.cell_kernels import (
     FREE,
     REFUSED,
@@ -56,7 +55,7 @@ _PLACES = 16  #: first index of the positions in a row of `Lanes.spots`
 SPOT = _PLACES + 6 * LANES  #: length of a row of `Lanes.spots`
 _CENTER, _RHO, _RADIUS = shape_layout.CENTER, shape_layout.RHO, shape_layout.RADIUS
 _NORMAL = shape_layout.FLOAT_HEAD  #: first index of the normal of a half-space; its offset follows
-#: relative to distances and radii: twice what `gjk3d.robot.bounding.between_capsules` takes off for rounding
+#: relative to distances and radii: twice what `gjk3d.robot.bodies.between_capsules` takes off for rounding
 _ROUNDING = 4e-9
 #: relative to coordinates: the rounding of a position
 _PLACED = 1e-13

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gjk3d._kernels.calls import objects as py
+from gjk3d._kernels import addresses as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain

@@ -23,19 +23,18 @@ import numpy as np
 
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import RobotError
-from gjk3d.narrow.motion import CENTER, REFERENCE, TURN, WAY
+from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import matrices, parts, pose_rows
-from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import Motion
 from gjk3d.results import compared
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.cell_kernels import FREE
 from gjk3d.robot.kinematics import FIXED, SLIDING, TURNING, Chain
-from gjk3d.robot.margins import OBSTACLES, Rule
 from gjk3d.robot.model import Robot
 from gjk3d.robot.motion_certified import HIT, PROVEN, certified
 from gjk3d.robot.motions import MotionStatus, blocks, steps_of
-from gjk3d.robot.obstacles import WORLD, CollisionObject, outline
+from gjk3d.robot.obstacles import OBSTACLES, WORLD, CollisionObject, Rule, outline
 from gjk3d.robot.results import PairName
 from gjk3d.robot.trajectories import Parts, Trajectory, as_trajectory, between, points_on
 from gjk3d.typing import Array, Number, VectorLike

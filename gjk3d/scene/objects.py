@@ -18,7 +18,7 @@ from gjk3d.broad.tree import Tree
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import placed_boxes
 from gjk3d.engine.dispatch import Collider, is_collider
-from gjk3d.engine.shape_store import BOX_ROUNDING, ShapeStore
+from gjk3d.engine.pairs import BOX_ROUNDING, ShapeStore
 from gjk3d.errors import PoseError, SceneError
 from gjk3d.poses import IDENTITY, WIDTH, as_matrices, check_row, fill_rows
 from gjk3d.scene.pairs import ALL, ANSWERED_ASIDE, HALF_SPACE, NO_RANK, Shapes, Side

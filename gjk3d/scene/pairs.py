@@ -10,13 +10,23 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT, ROOT, move_leaf
-from gjk3d.broad.search import near, split, split_between
+from gjk3d.broad.tree import HEIGHT, LEFT, RIGHT, ROOT, move_leaf, near, split, split_between
 from gjk3d.convex.solve import placed_box
 from gjk3d.geometry.vec3 import dot, offset, row3, turn
 from gjk3d.narrow.cores import Cores, cores_at, is_curved
-from gjk3d.narrow.pairs import above_plane, comes_later, mirror, solve_plane
-from gjk3d.narrow.solve import BEYOND, FLOATS, INTS, SIGNED, quick_collide, settle, solve
+from gjk3d.narrow.solve import (
+    BEYOND,
+    FLOATS,
+    INTS,
+    SIGNED,
+    above_plane,
+    comes_later,
+    mirror,
+    quick_collide,
+    settle,
+    solve,
+    solve_plane,
+)
 from gjk3d.narrow.workspace import Solver, Workspace
 from gjk3d.shapes.layout import Core
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_hits import hit_at, ray_trees_of
+from gjk3d.bodies.raycast import hit_at, ray_trees_of
 from gjk3d.bodies.wide_tree import HEAD, WideStack, WideTree, head_of, stack_of_thread, tree_in
-from gjk3d.broad.nodes import HEIGHT, LEFT, RIGHT, ROOT
-from gjk3d.broad.search import along_ray
+from gjk3d.broad.tree import HEIGHT, LEFT, RIGHT, ROOT, along_ray
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import planes_of
 from gjk3d.geometry.vec3 import Vec3, row3
@@ -22,8 +21,7 @@ from gjk3d.narrow.ray import GENERAL, HIT, INSIDE, MISS, cast, is_ray, unit_of, 
 from gjk3d.query.raycast import ROW_WIDTH, RayHit, cast_rays
 from gjk3d.scene.objects import Objects, packed
 from gjk3d.scene.pairs import Shapes, Side, core_of, number_at, place
-from gjk3d.scene.query import search_scratch
-from gjk3d.scene.results import SceneHit
+from gjk3d.scene.query import SceneHit, search_scratch
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 NO_RAY, LEFT_OPEN, LACKS = -1, -2, -3

@@ -12,11 +12,12 @@ from typing import Any, Union, cast, overload
 
 import numpy as np
 
-from gjk3d.bodies.contact_reduction import FEW_POINTS
 from gjk3d.bodies.mesh import as_mesh
 from gjk3d.convex.checks import check_margin, check_workers, no_shape, three
 from gjk3d.engine.dispatch import Collider, is_collider, kind_of
 from gjk3d.errors import SceneError, ShapeError
+from gjk3d.frozen import shown
+from gjk3d.narrow.manifold import FEW_POINTS
 from gjk3d.narrow.solve import UNSIGNED
 from gjk3d.poses import matrices
 from gjk3d.query.contact import Contact, check_patches
@@ -35,11 +36,20 @@ from gjk3d.scene.objects import (
     write_pose,
 )
 from gjk3d.scene.pairs import ALL
-from gjk3d.scene.query import MANY, Answers, SceneQuery, nearest, nearest_cached, patches
+from gjk3d.scene.query import (
+    MANY,
+    Answers,
+    Clearance,
+    NamePair,
+    SceneHit,
+    ScenePairs,
+    SceneQuery,
+    nearest,
+    nearest_cached,
+    patches,
+)
 from gjk3d.scene.rays import first_hit, first_hits
-from gjk3d.scene.results import Clearance, NamePair, SceneHit, ScenePairs
 from gjk3d.shapes.base import Kind
-from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose, PoseLike, Row, Rows, Unclear
 from gjk3d.wording import count
 from gjk3d.wording import nearest as nearest_name

@@ -13,9 +13,8 @@ import numpy as np
 from gjk3d._kernels.decorators import inlined
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3
-from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.arguments import factors3, number, vector
-from gjk3d.shapes.base import Curved, Shape
+from gjk3d.shapes import layout, measure
+from gjk3d.shapes.base import Curved, Shape, factors3, number, vector
 from gjk3d.shapes.polytopes import Point, Segment
 from gjk3d.typing import Array, FactorsLike, VectorLike
 from gjk3d.wording import cure_of_numbers, with_cure
@@ -65,9 +64,9 @@ class Sphere(Curved):
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), self.radius
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as rings of triangles; see `Shape.surface`."""
-        return surfaces.sphere(self.radius, resolution)
+        return measure.sphere(self.radius, resolution)
 
     def inflated(self, radius: float) -> Shape:
         """Return the larger ball; see `Shape.inflated`."""
@@ -131,9 +130,9 @@ class Capsule(Curved):
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), self.height / 2 + self.radius
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as rings of triangles; see `Shape.surface`."""
-        return surfaces.capsule(self.radius, self.height, resolution)
+        return measure.capsule(self.radius, self.height, resolution)
 
     def inflated(self, radius: float) -> Shape:
         """Return the thicker capsule; see `Shape.inflated`."""
@@ -203,9 +202,9 @@ class Cylinder(Curved):
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), float(np.hypot(self.radius, self.height / 2))
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as a prism whose vertices are on the rims of the cylinder; see `Shape.surface`."""
-        return surfaces.cylinder(self.radius, self.height, resolution)
+        return measure.cylinder(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
         """Return the scaled cylinder, elliptic if the factors of x and y differ in size; see `Shape.scaled`."""
@@ -271,9 +270,9 @@ class Cone(Curved):
         radius = (r * r / h + h) / 2  # through the apex and the rim
         return np.array([0.0, 0.0, h / 2 - radius]), radius
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as a pyramid whose base vertices are on the rim of the cone; see `Shape.surface`."""
-        return surfaces.cone(self.radius, self.height, resolution)
+        return measure.cone(self.radius, self.height, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
         """Return the scaled cone, a `Composed` shape if it is elliptic or upside down; see `Shape.scaled`."""
@@ -351,9 +350,9 @@ class Ellipsoid(Curved):
     def _ball(self) -> tuple[Array, float]:
         return np.zeros(3), float(self.radii.max())
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as rings of triangles; see `Shape.surface`."""
-        return surfaces.ellipsoid(self.radii, resolution)
+        return measure.ellipsoid(self.radii, resolution)
 
     def scaled(self, factors: FactorsLike) -> Shape:
         """Return the ellipsoid with its radii multiplied; see `Shape.scaled`."""

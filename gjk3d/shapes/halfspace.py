@@ -9,9 +9,8 @@ import numpy as np
 
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import UNIT_ROUNDOFF
-from gjk3d.shapes import surfaces
-from gjk3d.shapes.arguments import factors3, number, vector
-from gjk3d.shapes.base import Kind, Shape
+from gjk3d.shapes import measure
+from gjk3d.shapes.base import Kind, Shape, factors3, number, vector
 from gjk3d.typing import Array, Bools, FactorsLike, Ints, Rows, VectorLike
 
 
@@ -94,7 +93,7 @@ class Halfspace(Shape):
         slack = 4.0 * UNIT_ROUNDOFF * (np.abs(points) @ np.abs(self.normal) + abs(self.offset))
         return points @ self.normal - self.offset, slack
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Raise UnboundedShapeError, since the surface is unbounded; see `Shape.surface`."""
         raise self._unbounded("a surface mesh")
 
@@ -175,7 +174,7 @@ class Plane(Halfspace):
         inside: Bools = np.abs(height) <= slack
         return inside
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Raise UnboundedShapeError, since the plane is unbounded; see `Shape.surface`."""
         return super().surface(resolution)
 

@@ -1,10 +1,12 @@
-"""The layout of a shape for the kernels, two flat arrays, and the range of lengths that they support.
+"""The layout of a shape for the kernels, and the terms of composed shapes.
+
+The layout of a shape for the kernels, two flat arrays, and the range of lengths that they support.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
         for a user's support mapping the vertex count is the address of the function
         for a large hull the part count is the grid of its table of directions, and the nodes of the table follow, see
-        `gjk3d.geometry.directions`
+        `gjk3d.geometry.points`
 floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers of the core
         rho is a bound of the distance of the core's points from its centre
         slack is a bound of the distance between the stored core and the exact shape
@@ -14,16 +16,25 @@ floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers o
 
 The numbers of a core are relative to its centre. Offsets count from the first float of the shape, so several shapes can
 be joined in one array.
+
+Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
+
+Numbers, matrices and offsets may be stacks with one row for each shape, for shapes that are equal in everything else.
 """
 
 from __future__ import annotations
 
+from math import hypot, inf
 from typing import NamedTuple
 
 import numpy as np
 
 from gjk3d.errors import ShapeError
+from gjk3d.poses import UNIT_ROUNDOFF
 from gjk3d.typing import Array, Array1, Ints, Ints1
+
+# --- layout ----------------------------------------------------------------------------------------------------------
+
 
 POINT, SEGMENT, BOX, HULL, CYLINDER, CONE, ELLIPSOID, COMPOSED, SUPPORT = range(9)
 
@@ -61,3 +72,186 @@ def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
     bits = (floats + 0.0).view(np.int64)
     bits ^= (bits >> 63) | _SIGN  # all bits of a negative number, and the sign of others
     return ints.tobytes(), bits.astype(">i8").tobytes()
+
+
+# --- terms -----------------------------------------------------------------------------------------------------------
+
+
+_ALIKE = 4.0 * UNIT_ROUNDOFF  #: relative tolerance for the lengths and right angles of a solid of revolution
+
+
+class Part(NamedTuple):
+    """A primitive, affinely placed: one summand of a composed shape."""
+
+    kind: int
+    vertices: int
+    numbers: Array
+    matrix: Array
+    offset: Array
+
+
+Term = list[Part]
+
+
+def turned(matrix: Array, v: Array) -> Array:
+    """Return the product of a matrix and a vector, or of stacks of these."""
+    return np.asarray((matrix @ v[..., None])[..., 0])
+
+
+def length(v: Array) -> Array:
+    """Return the length of a vector, or of each vector of a stack; both have the same bits."""
+    return np.asarray(np.sqrt(v[..., None, :] @ v[..., :, None])[..., 0, 0])
+
+
+def corners(part: Part) -> Array:
+    """Return the vertices of a part that is a polytope, before its placement."""
+    n = part.numbers
+    if part.kind == POINT:
+        return np.zeros((1, 3))
+    if part.kind == SEGMENT:
+        return np.array([-n, n])
+    if part.kind == BOX:
+        return np.array([[x, y, z] for x in (-n[0], n[0]) for y in (-n[1], n[1]) for z in (-n[2], n[2])])
+    return np.ascontiguousarray(n.reshape(3, -1).T)
+
+
+def common_symmetry(terms: list[Term]) -> tuple[int, Array]:
+    """Return the symmetry of a sum of parts, and its axis; NONE unless all parts revolve about parallel lines.
+
+    A hull of several terms has the symmetry NONE.
+    """
+    kind, axis = BALL, np.zeros(3)
+    if len(terms) > 1:
+        return NONE, axis
+    for part in terms[0]:
+        part_kind, part_axis = symmetry(part)
+        if part_kind == NONE:
+            return NONE, np.zeros(3)
+        if part_kind == REVOLVED:
+            if kind == REVOLVED and np.abs(np.cross(axis, part_axis)).max() > 4.0 * UNIT_ROUNDOFF:
+                return NONE, np.zeros(3)
+            kind, axis = part_kind, part_axis
+    return kind, axis
+
+
+def scaled_terms(terms: list[Term], radius: float, factors: Array) -> tuple[list[Term], float]:
+    """Return stretched terms and their radius, which is 0: the ball of the radius becomes an ellipsoid in each term."""
+    matrix = np.diag(factors)
+    out = [
+        [part._replace(matrix=matrix @ part.matrix, offset=factors * part.offset) for part in term] for term in terms
+    ]
+    if radius > 0.0:
+        ball = Part(ELLIPSOID, 0, np.abs(factors) * radius, np.eye(3), np.zeros(3))
+        out = [[*term, ball] for term in out]
+    return out, 0.0
+
+
+def moved_terms(terms: list[Term], rotation: Array, translation: Array) -> list[Term]:
+    """Return rigidly moved terms. The translation is added to the first part of each term."""
+    zero = np.zeros(3)
+    return [
+        [
+            part._replace(
+                matrix=rotation @ part.matrix, offset=turned(rotation, part.offset) + (translation if i == 0 else zero)
+            )
+            for i, part in enumerate(term)
+        ]
+        for term in terms
+    ]
+
+
+def core_reach(kind: int, numbers: Array) -> Array:
+    """Return a bound of the distance of a primitive core's points from its centre, rounded up."""
+    if kind == POINT:
+        return np.zeros(numbers.shape[:-1])
+    if kind == HULL:
+        reach = np.sqrt((_vertices(numbers) ** 2).sum(axis=-2).max(axis=-1))
+    elif kind == ELLIPSOID:
+        reach = np.max(numbers, axis=-1)
+    elif kind == SUPPORT:
+        reach = numbers[..., 3]
+    else:  # segment: half vector; box: half extents; cylinder and cone: radius, half height
+        reach = np.sqrt((numbers**2).sum(axis=-1))
+    return np.asarray(reach * (1.0 + 1e-15))
+
+
+def core_inner(kind: int, numbers: Array) -> float:
+    """Return the radius of a ball inside a primitive core about its centre, rounded down; 0 if unknown.
+
+    The radius is almost 0 if only the centre itself is known to be in the core.
+    """
+    if kind in (POINT, SEGMENT):
+        return 1e-302  # below the least error of a pair, and not subnormal, which would be slow
+    if kind == CONE:
+        radius, half = numbers.tolist()
+        return float(half * (radius / hypot(radius, 2.0 * half)) * (1.0 - 1e-15))
+    if kind in (BOX, CYLINDER, ELLIPSOID):  # half extents; radius, half height; radii
+        return float(numbers.min())
+    return 0.0
+
+
+def hull_inner(corners: Array, slack: float) -> float:
+    """Return the radius of a ball inside a hull about its centre; ``corners`` are triangles (m, 3, 3) about the centre.
+
+    The error of a plane through three corners is subtracted. This error is large if the corners are nearly collinear.
+    """
+    size = float(np.abs(corners).max(initial=0.0))
+    n = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.sqrt((n**2).sum(axis=1))
+    heights = (np.einsum("ij,ij->i", n, corners[:, 0]) - 256.0 * UNIT_ROUNDOFF * size**3) / np.maximum(area, 1e-300)
+    return max(float(heights.min(initial=inf)) - 2.0 * slack, 0.0) if len(corners) else 0.0
+
+
+def about_middle(part: Part) -> Array:
+    """Return the numbers of a part; the vertices of a hull are relative to the middle of their box."""
+    if part.kind != HULL:
+        return part.numbers
+    vertices = _vertices(part.numbers)
+    return np.asarray((vertices - _middle(vertices)[..., None]).reshape(part.numbers.shape))
+
+
+def hull_middle(part: Part) -> Array:
+    """Return the middle of a hull's box after the part's matrix, without its offset; zero for other kinds."""
+    return turned(part.matrix, _middle(_vertices(part.numbers))) if part.kind == HULL else np.zeros(3)
+
+
+def _vertices(numbers: Array) -> Array:
+    return numbers.reshape(*numbers.shape[:-1], 3, -1)
+
+
+def _middle(vertices: Array) -> Array:
+    low, high = vertices.min(axis=-1), vertices.max(axis=-1)
+    return np.asarray(low + (high - low) / 2)
+
+
+def symmetry(part: Part) -> tuple[int, Array]:
+    """Return the symmetry of a part about a line through its centre, and the direction of this line."""
+    none = NONE, np.zeros(3)
+    if part.kind == POINT:
+        return BALL, np.zeros(3)
+    m, n = part.matrix, part.numbers
+    if part.kind == SEGMENT or (part.kind == HULL and part.vertices <= 2):
+        ends = m @ n.reshape(3, -1)
+        is_single = ends.shape[1] == 1  # half of a segment, on the line by itself
+        far = ends[:, 0 if is_single else np.linalg.norm(ends, axis=0).argmax()]
+        long = float(np.linalg.norm(far))
+        if long == 0.0:
+            return BALL, np.zeros(3)
+        axis = far / long
+        if is_single:
+            return REVOLVED, axis
+        off = np.linalg.norm(np.cross(axis, ends, axisa=0, axisb=0), axis=1).max()
+        return (REVOLVED, axis) if off <= _ALIKE * long else none
+    if part.kind in (CYLINDER, CONE, ELLIPSOID):
+        # the images of the half axes: at right angles, and two of one length
+        radii = n if part.kind == ELLIPSOID else np.array([n[0], n[0], 2.0 * n[0]])
+        ends = m * radii if part.kind == ELLIPSOID else m
+        lengths = np.linalg.norm(ends, axis=0)
+        products = ends.T @ ends
+        if np.abs(products - np.diag(np.diag(products))).max() > _ALIKE * lengths.max() * lengths.min():
+            return none
+        for k in (2, 1, 0) if part.kind == ELLIPSOID else (2,):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            if abs(lengths[i] - lengths[j]) <= _ALIKE * lengths[i]:
+                return REVOLVED, ends[:, k] / lengths[k]
+    return none

@@ -13,14 +13,13 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel
 from gjk3d.errors import ShapeError
-from gjk3d.geometry.directions import COUNT_BITS
 from gjk3d.geometry.hulls import build_hull
+from gjk3d.geometry.points import COUNT_BITS
 from gjk3d.geometry.polygon import face_loops
 from gjk3d.geometry.vec3 import Vec3
-from gjk3d.shapes import layout, surfaces
-from gjk3d.shapes.arguments import factors3, rows, vector
-from gjk3d.shapes.base import Polytope, Shape
-from gjk3d.shapes.terms import hull_inner
+from gjk3d.shapes import layout, measure
+from gjk3d.shapes.base import Polytope, Shape, factors3, rows, vector
+from gjk3d.shapes.layout import hull_inner
 from gjk3d.typing import Array, FactorsLike, Ints, RowsLike, VectorLike
 from gjk3d.wording import cure_of_numbers, with_cure
 
@@ -49,7 +48,7 @@ def support_hull(f: Array, n: int, d: Vec3) -> Vec3:
 
 @kernel
 def look_up(nodes: Ints, f: Array, n: int, grid: int, d: Vec3) -> Vec3:
-    """Return the farthest vertex along d, found by the table of directions, see `gjk3d.geometry.directions`."""
+    """Return the farthest vertex along d, found by the table of directions, see `gjk3d.geometry.points`."""
     ax, ay, az = abs(d[0]), abs(d[1]), abs(d[2])
     if ax >= ay and ax >= az:
         side, m, u, v = (0 if d[0] > 0.0 else 1), ax, d[1], d[2]
@@ -508,9 +507,9 @@ class Box(Polytope):
     def _box(self) -> tuple[Array, Array]:
         return np.eye(4), self.extents.copy()
 
-    def surface(self, resolution: int = 32) -> surfaces.Surface:
+    def surface(self, resolution: int = 32) -> measure.Surface:
         """Return the surface as twelve triangles; see `Shape.surface`."""
-        return surfaces.box(self.extents)
+        return measure.box(self.extents)
 
     def scaled(self, factors: FactorsLike) -> Shape:
         """Return the box with its extents multiplied; see `Shape.scaled`."""

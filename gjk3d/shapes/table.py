@@ -1,7 +1,7 @@
 """The list of all shapes, and the selection of the support mapping by the kind of core.
 
 A new shape adds one class and two lines. A shape with a new kind of core also needs a number in `layout`, features in
-`narrow.features`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
+`narrow.cores`, rays in `narrow.ray`, and an exact set in `exact.convex_sets`. A composed shape does not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gjk3d._kernels.decorators import inlined, kernel, single_entry
 from gjk3d.geometry.vec3 import Vec3
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Shape
-from gjk3d.shapes.composed import Composed, Rounded, place, pull_back
+from gjk3d.shapes.composed import Composed, Rounded, place, pull_back, support_mapped
 from gjk3d.shapes.curved import (
     Capsule,
     Cone,
@@ -25,7 +25,6 @@ from gjk3d.shapes.curved import (
 )
 from gjk3d.shapes.halfspace import Halfspace, Plane
 from gjk3d.shapes.layout import Core
-from gjk3d.shapes.mapped import support_mapped
 from gjk3d.shapes.polytopes import (
     Box,
     ConvexHull,

@@ -1,4 +1,15 @@
-"""The content of a picture as plain arrays and colours. Pages are made from this content without OpenGL."""
+"""The content of a picture: triangles, bodies and markers with their colours, and the camera.
+
+Triangles: surfaces of solids, balls, rods and arrows, and the normals and edges for shading.
+
+pyvista's solids are inexact at the scales 1e-9 and 1e6, since they are float32 and skip small translations.
+
+The colours of pictures and pages: A, B and other bodies, and markers.
+
+The content of a picture as plain arrays and colours. Pages are made from this content without OpenGL.
+
+The bodies in the picture of a result, and the position of the camera, computed without drawing.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +19,246 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
 
+from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.topology import edges_of, merged_places
+from gjk3d.errors import Gjk3dError, ShapeError
+from gjk3d.geometry.polygon import connected
+from gjk3d.results import Distance
+from gjk3d.shapes import measure
+from gjk3d.shapes.base import vector
+from gjk3d.shapes.halfspace import Halfspace
+from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Ints
-from gjk3d.viz import triangles
-from gjk3d.viz.colors import COLORS, INK, PALETTE, hex_rgb
+from gjk3d.wording import kind_of
+
+# --- triangles -------------------------------------------------------------------------------------------------------
+
+
+#: Segments of a full turn of curved shapes.
+RESOLUTION = 96
+#: Greatest number of faces of a hull that is drawn exactly. Others are drawn by support points in some directions.
+MAX_FACES = 150_000
+#: Greatest number of balls of a point cloud that are drawn as balls. Larger clouds are drawn as dots.
+MOST_BALLS = 1500
+#: Segments of each of many balls: the fewest for which neighbouring faces are shaded smoothly, without edges.
+_SMALL = 22
+_MANY_PARTS = 50  #: greatest number of parts of a compound with fine curved surfaces
+#: Corners of a box, with the last axis fastest, and its faces.
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+BOX_FACES = np.array([[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
+                   [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]])  # fmt: skip
+
+
+class Solid(NamedTuple):
+    """Triangles. Without faces, the vertices are the ends of a segment, or a point."""
+
+    vertices: Array
+    faces: Ints
+
+
+def surface_of(x: Any, resolution: int = RESOLUTION) -> tuple[Array, Ints]:
+    """Return the surface of a solid in its local frame as triangles. An object without a surface is a TypeError."""
+    if isinstance(x, PointCloud):
+        points = np.asarray(x.points)
+        if x.radius <= 0.0:
+            return points, np.zeros((0, 3), dtype=np.int64)
+        return ball(points, x.radius, _SMALL if len(points) > 200 else 32)
+    if not hasattr(x, "surface"):
+        if hasattr(x, "regular_faces"):  # PolyData
+            surface = x.triangulate()
+            return np.asarray(surface.points, dtype=np.float64), np.asarray(surface.regular_faces, dtype=np.int64)
+        if hasattr(x, "vertices") and hasattr(x, "faces"):
+            return np.asarray(x.vertices, dtype=np.float64), np.asarray(x.faces, dtype=np.int64)
+        raise TypeError(f"the object is {kind_of(x)}, expected a shape, a Mesh, a Surface or PolyData")
+    if isinstance(x, Compound) and len(x.parts) > _MANY_PARTS:
+        resolution = min(resolution, _SMALL)
+    try:
+        surface = x.surface(resolution)
+        if len(surface.faces) > MAX_FACES and hasattr(x, "support"):
+            surface = ConvexHull(x.support(measure.sphere(1.0, RESOLUTION).vertices)).surface()
+    except Gjk3dError as error:
+        raise TypeError(f"{x!r} cannot be drawn: {error}") from error
+    return surface.vertices, surface.faces
+
+
+def solid_surface(x: Any) -> tuple[Array, Ints]:
+    """Return the surface of a body in a result. A cloud that is drawn as dots becomes small octahedra with faces."""
+    if not is_dots(x):
+        return surface_of(x)
+    points = np.asarray(x.points)
+    radius = x.radius or 0.004 * float(np.linalg.norm(np.ptp(points, axis=0)))
+    return ball(points, radius, 4) if radius > 0.0 else (points[:1], surface_of(x)[1])
+
+
+def is_dots(x: Any) -> bool:
+    """Return whether an object is a point cloud without a radius, or of more points than are drawn as balls."""
+    return isinstance(x, PointCloud) and (x.radius <= 0.0 or len(x.points) > MOST_BALLS)
+
+
+def repeated(faces: Ints, copies: int, vertices: int) -> Ints:
+    """Return the faces of several equal bodies whose vertices are stored body by body."""
+    every: Ints = (faces + vertices * np.arange(copies)[:, None, None]).reshape(-1, 3)
+    return every
+
+
+def ball(center: Array, radius: float, resolution: int = 40) -> Solid:
+    """Return a ball, or balls at (k, 3) points."""
+    unit, points = measure.sphere(radius, resolution), np.reshape(center, (-1, 3))
+    vertices = (points[:, None] + unit.vertices).reshape(-1, 3)
+    return Solid(vertices, repeated(unit.faces, len(points), len(unit.vertices)))
+
+
+def slab(point: Array, normal: Array, center: Array, half: float, thick: float) -> Solid:
+    """Return a square slab near ``center`` whose top is on a plane. The thickness is relative to the half width."""
+    axes = np.array([*across(normal), normal])
+    top = center + float(normal @ (point - center)) * normal
+    return Solid(top + half * (CORNERS * (1.0, 1.0, thick / 2) - (0.0, 0.0, thick / 2)) @ axes, BOX_FACES)
+
+
+def rod(start: Array, end: Array, radius: float, resolution: int = 32) -> Solid:
+    """Return a round bar between two points, or k bars between (k, 3) points."""
+    return turned(measure.cylinder(1.0, 1.0, resolution), start, end, radius)
+
+
+def arrow(start: Array, direction: Array, length: float, thickness: float) -> list[Solid]:
+    """Return the shaft and the head of an arrow, or of arrows from (k, 3) points.
+
+    The direction is a unit vector. The thickness is the radius of the shaft.
+    """
+    end = start + length * direction
+    neck = end - min(6.0 * thickness, 0.5 * length) * direction
+    return [rod(start, neck, thickness), turned(measure.cone(1.0, 1.0, 40), neck, end, 2.3 * thickness)]
+
+
+def box_lines(corners: Array) -> Array:
+    """Return the edges of boxes as segments, (12 n, 2, 3). In the order of a box's corners, z changes first, then y."""
+    pairs = [(i, i | 1 << bit) for bit in range(3) for i in range(8) if not i >> bit & 1]
+    return np.asarray(corners).reshape(-1, 8, 3)[:, np.array(pairs)].reshape(-1, 2, 3)
+
+
+def joined(solids: Sequence[tuple[Array, Ints]]) -> Solid:
+    """Return the triangles of several solids as one solid."""
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in solids)])
+    faces = [faces + start for (_, faces), start in zip(solids, starts, strict=False)]
+    points = np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in solids)])
+    return Solid(points, np.concatenate([np.zeros((0, 3), dtype=np.int64), *faces]))
+
+
+def turned(surface: measure.Surface, start: Array, end: Array, radius: float) -> Solid:
+    """Return a solid of revolution of height 1 and radius 1 that is stretched between two points, or (k, 3) points."""
+    start, end = np.reshape(start, (-1, 3)), np.reshape(end, (-1, 3))
+    length = np.linalg.norm(end - start, axis=1, keepdims=True)
+    first, second = across((end - start) / np.where(length > 0.0, length, 1.0))
+    frames = np.stack([radius * first, radius * second, end - start], axis=1)
+    vertices = ((start + end) / 2)[:, None] + surface.vertices @ frames
+    return Solid(vertices.reshape(-1, 3), repeated(surface.faces, len(start), len(surface.vertices)))
+
+
+def across(axis: Array) -> tuple[Array, Array]:
+    """Return two unit vectors that are orthogonal to a unit vector, or to (k, 3) vectors, and to each other."""
+    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis), axis=-1)])
+    side /= np.linalg.norm(side, axis=-1, keepdims=True)
+    return side, np.cross(axis, side)
+
+
+def is_sheet(vertices: Array, faces: Ints) -> bool:
+    """Return whether a surface does not enclose a volume, like the coincident two sides of a flat body."""
+    a, b, c = (vertices[faces[:, k]] - vertices[0] for k in range(3))
+    areas = np.cross(b - a, c - a)
+    most = 1e-9 * float(np.abs(areas).sum())
+    return bool(0.0 < most >= np.abs(areas.sum(axis=0)).max() and abs(np.vdot(a, areas)) <= most * np.abs(a).max())
+
+
+#: Faces with a smaller angle between their normals, in degrees, belong to one smooth patch.
+CREASE = 18.0
+
+
+class Shaded(NamedTuple):
+    """A mesh whose vertices are duplicated along its sharp edges."""
+
+    vertices: Array
+    normals: Array
+    faces: Ints
+    edges: Array  #: (k, 2, 3), sharp and open edges
+
+
+def shade(vertices: Array, faces: Ints, copies: int = 1) -> Shaded:
+    """Return a mesh split into smooth patches, each with separate normals.
+
+    The mesh consists of ``copies`` equal bodies, one after another. The largest body is split, and the others in the
+    same way.
+    """
+    every = np.reshape(vertices, (copies, -1, 3)).astype(np.float64, copy=False)
+    sizes = np.ptp(every, axis=1).max(axis=1) if every.size else np.ones(copies)
+    chief = int(np.argmax(sizes))
+    mesh = edges_of(merged_places(every[chief]), faces[: len(faces) // copies])
+    corners = mesh.corners
+    points = np.empty((copies, mesh.places.max() + 1 if len(mesh.places) else 0, 3))
+    points[:, mesh.places] = every
+    unit = (points - points[:, :1]) / np.where(sizes > 0.0, sizes, 1.0)[:, None, None]  # no underflow at any scale
+    a, b, c = (unit[:, corners[:, k]] for k in range(3))
+    areas = np.cross(b - a, c - a)
+    lengths = np.linalg.norm(areas[chief], axis=1)
+    normals = areas[chief] / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+
+    owner = np.argsort(mesh.numbers, axis=None, kind="stable") // 3  # the triangles at each edge, sorted by edges
+    count = np.bincount(mesh.numbers.ravel(), minlength=len(mesh.ends))
+    begin = np.cumsum(count) - count
+    first, second = owner[begin], owner[begin + count - 1]
+    smooth = (count == 2) & (np.einsum("ij,ij->i", normals[first], normals[second]) > np.cos(np.radians(CREASE)))
+    shown = (count <= 2) & ~smooth
+    # an edge of more than two triangles, as on a flat body with two sides, is shown unless all are in one plane
+    for k in np.flatnonzero(count > 2):
+        fan = normals[owner[begin[k] : begin[k] + count[k]]]
+        shown[k] = np.ptp(np.abs(fan @ fan[0])) > 1e-3
+    patch = connected(first[smooth], second[smooth], len(corners))
+    keys, split = np.unique(corners.ravel() * (len(corners) + 1) + np.repeat(patch, 3), return_inverse=True)
+    around = coo_array((np.ones(split.size), (split.ravel(), np.repeat(np.arange(len(corners)), 3))),
+                       shape=(len(keys), len(corners))).tocsr()  # fmt: skip
+    sums = (around @ np.moveaxis(areas, 0, 1).reshape(len(corners), 3 * copies)).reshape(len(keys), copies, 3)
+    sums = np.moveaxis(sums, 1, 0).reshape(-1, 3)
+    norm = np.linalg.norm(sums, axis=1)
+    sums[norm == 0.0] = (0.0, 0.0, 1.0)
+    sums /= np.where(norm > 0.0, norm, 1.0)[:, None]
+    doubled, sharp = points[:, keys // (len(corners) + 1)].reshape(-1, 3), points[:, mesh.ends[shown]].reshape(-1, 2, 3)
+    return Shaded(doubled, sums, repeated(split.reshape(-1, 3), copies, len(keys)), sharp)
+
+
+# --- colours ---------------------------------------------------------------------------------------------------------
+
+
+#: Orange and bluish green of Okabe and Ito, whose colours are distinct for all kinds of colour vision.
+COLORS = ("#E69F00", "#009E73")
+#: Colours of bodies in turn. Blue and vermilion are reserved for markers.
+PALETTE = (*COLORS, "#56B4E9", "#CC79A7", "#F0E442", "#8C8C8C")
+NORMAL, SEPARATION, INK, GREY = "#0072B2", "#D55E00", "#202124", "#A8B2BD"
+COMMON = "#D6408F"  #: colour of the overlap volume
+#: Ink on a dark background.
+PALE = "#E8EAED"
+#: Colours of the x, y and z axes.
+AXES = (SEPARATION, COLORS[1], NORMAL)
+
+
+def hex_rgb(color: str) -> str:
+    """Return a colour as ``#RRGGBB``, or "transparent". The names of pyvista are accepted too."""
+    if (color.startswith("#") and len(color) == 7) or color == "transparent":
+        return color
+    import pyvista
+
+    return str(pyvista.Color(color).hex_rgb)
+
+
+def is_dark(color: str) -> bool:
+    """Return whether light text has more contrast on a colour than dark text."""
+    red, green, blue = (int(hex_rgb(color)[k : k + 2], 16) for k in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 128.0
+
+
+# --- drawings --------------------------------------------------------------------------------------------------------
+
 
 #: The look of an item: a solid with sharp edges and an outline, a solid of an opaque model without an outline, a marker
 #: that shows through everything, a marker among the bodies, line segments (vertices are ends in pairs), dots, or a
@@ -136,21 +383,21 @@ class Drawing:
         """Add balls of one size at (k, 3) points as markers."""
         copies = np.size(points) // 3
         if copies:
-            self.marks([triangles.ball(points, radius, resolution)], color, copies=copies, **more)
+            self.marks([ball(points, radius, resolution)], color, copies=copies, **more)
 
     def rods(self, starts: Any, ends: Any, radius: float, color: str, resolution: int = 32, **more: Any) -> None:
         """Add round bars as markers, from (k, 3) points to (k, 3) points. Bars of length 0 are left out."""
         starts, ends = np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3))
         long = (starts != ends).any(axis=1)
         if long.any():
-            solid = triangles.rod(starts[long], ends[long], radius, resolution)
+            solid = rod(starts[long], ends[long], radius, resolution)
             self.marks([solid], color, copies=int(long.sum()), **more)
 
     def arrows(self, starts: Any, directions: Any, length: float, thickness: float, color: str, **more: Any) -> None:
         """Add arrows from (k, 3) points along unit vectors. The thickness is the radius of the shaft."""
         copies, name = np.size(starts) // 3, more.pop("name", "")
         if copies:
-            shaft, head = triangles.arrow(starts, directions, length, thickness)
+            shaft, head = arrow(starts, directions, length, thickness)
             self.marks([shaft], color, copies=copies, name=name, **more)
             self.marks([head], color, copies=copies, name=name and f"{name} head", **more)
 
@@ -265,3 +512,167 @@ def darker(color: str, by: float = 0.5) -> str:
     """Return a darker shade of a colour ``#rrggbb``, or of a colour that pyvista knows by name."""
     color = hex_rgb(color)
     return "#" + "".join(f"{round(by * int(color[k : k + 2], 16)):02X}" for k in (1, 3, 5))
+
+
+# --- bodies and camera -----------------------------------------------------------------------------------------------
+
+
+UP = np.array([0.0, 0.0, 1.0])
+#: Default direction to the camera: from the front, a little from the right and from above.
+VIEW = np.array([0.42, -0.80, 0.43]) / np.linalg.norm([0.42, -0.80, 0.43])
+#: Largest size of the picture relative to the smaller body. Beyond it, part of the larger body is not shown.
+_ZOOM = 5.0
+
+
+class Layout(NamedTuple):
+    """The two bodies of a result, and the view of them."""
+
+    bodies: tuple[Solid, Solid]  #: in world axes, without vertices for a half-space
+    center: Array  #: centre of the ball that is shown
+    radius: float
+    view: Array  #: unit vector from the centre to the camera
+
+
+def lay_out(result: Distance) -> Layout:
+    """Return the bodies of a result in world axes and a view of them. A result of many pairs is a TypeError."""
+    if result.normal.ndim == 2:
+        raise TypeError(f"the result has {len(result)} pairs, expected one pair. Draw one row, for example result[0]")
+    sides = ((result.shape_a, result.pose_a), (result.shape_b, result.pose_b))
+    none = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+    a, b = (placed(*(none if isinstance(s, Halfspace) else solid_surface(s)), p) for s, p in sides)
+    center, radius = _focus([a.vertices, b.vertices], result)
+    return Layout((a, b), center, radius, side_view(np.asarray(result.normal)))
+
+
+def placed(vertices: Array, faces: Any, pose: Array | None) -> Solid:
+    """Return a surface in world axes, at a pose or at each pose of a stack."""
+    points, faces = np.asarray(vertices, dtype=np.float64), np.asarray(faces, dtype=np.int64).reshape(-1, 3)
+    if pose is None:
+        return Solid(points, faces)
+    poses = np.reshape(pose, (-1, 4, 4))
+    moved = points @ np.swapaxes(poses[:, :3, :3], 1, 2) + poses[:, None, :3, 3]
+    return Solid(moved.reshape(-1, 3), repeated(faces, len(poses), len(points)))
+
+
+def half_space(shape: Halfspace, pose: Array | None, color: str, opacity: float, **more: Any) -> Item:
+    """Return an item for a half-space, which `ready` completes when the size of the picture is known."""
+    thick = 0.04 if shape._sides == 1.0 else 0.0
+    ends = np.outer([shape.offset, shape.offset + 1.0], shape.normal)
+    return Item(*placed(ends, (), pose), color, opacity, framed=False, slab=thick, **more)
+
+
+def _focus(bodies: list[Array], result: Distance) -> tuple[Array, float]:
+    """Return the centre and radius of the ball to look at: around both bodies, or near a body that is far smaller."""
+    witness = np.array([result.point_a, result.point_b])
+    ball = ball_of(np.concatenate([*bodies, witness]))
+    sizes = [0.5 * float(np.ptp(points, axis=0).max()) for points in bodies if len(points)]
+    if len(sizes) == 2:
+        small = int(np.argmin(sizes))
+        room = _ZOOM * sizes[small] if sizes[small] > 1e-3 * max(sizes) else 0.1 * max(sizes)  # a point has no size
+        limit = max(room, 1.5 * float(np.linalg.norm(witness[1] - witness[0])))
+        if ball[1] > limit > 0.0:
+            return ball_of(np.concatenate([bodies[small], witness]))[0], limit
+    return ball
+
+
+def direction(value: Any, what: str) -> Array:
+    """Return a value as a unit vector, or raise an error that names ``what``."""
+    direction_vector = vector(value, what)
+    length = float(np.linalg.norm(direction_vector))
+    if length == 0.0:
+        raise ShapeError(f"{what} is (0, 0, 0), expected a direction such as (1, -2, 1)")
+    return direction_vector / length
+
+
+def upright(up: Array) -> Array:
+    """Return the rotation from the axes of a picture, x right and z up, to the axes of a world with another up axis."""
+    if up[2] > 0.5:
+        return np.eye(3)
+    return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # y is up, as in glTF, and z to the camera
+
+
+def side_view(n: Array) -> Array:
+    """Return the direction to a camera that sees a unit vector from its side, and a little from above."""
+    if abs(n[2]) > 0.9:  # n is along z, so the view is from the front
+        side = np.array([0.35, -1.0, 0.0])
+    else:
+        side = np.cross(n, UP)
+        side *= 1.0 if side[1] <= 0.0 else -1.0  # from the front rather than from behind
+        side += 0.35 * np.linalg.norm(side) * n
+    side -= (side @ UP) * UP
+    view = side / np.linalg.norm(side) + 0.42 * UP
+    return np.asarray(view / np.linalg.norm(view))
+
+
+def stand_back(points: Array, center: Array, radius: float, view: Array, up: Array) -> tuple[Array, Array]:
+    """Return the target and the position of the nearest camera that shows all points in the ball in a 4:3 picture."""
+    right = np.cross(up, view)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(view, right), view])
+    local = (points - center) @ axes.T / radius
+    length = np.linalg.norm(local, axis=1)
+    local /= np.maximum(length, 1.0)[:, None]  # points outside the ball may be outside the picture
+    half = np.tan(np.radians(ANGLE / 2))
+    plus, minus = half * np.array([1.2, 0.70]), half * np.array([1.2, 0.90])  # sideways, up, down: captions are above
+    # the tightest pyramid around the points: opposite sides determine its axis, the wider pair of sides the distance
+    high = (local[:, :2] + plus * local[:, 2:]).max(axis=0)
+    low = (local[:, :2] - minus * local[:, 2:]).min(axis=0)
+    away = max(float(((high - low) / (plus + minus)).max()), 1.0)
+    middle = center + radius * (axes[:2].T @ ((high - plus * away + low + minus * away) / 2))
+    return middle, middle + radius * away * view
+
+
+def ready(items: list[Item], center: Array, size: float) -> list[Item]:
+    """Return the items with points, segments and half-spaces replaced by solids of a size that fits this ball."""
+    out = []
+    for item in items:
+        if item.look in (BODY, MODEL) and not len(item.faces):
+            every = item.vertices.reshape(item.copies, -1, 3)
+            first, last, form = every[:, 0], every[:, -1], MODEL
+            if item.slab is not None:
+                solid, form = slab(first[0], last[0] - first[0], center, 1.4 * size, item.slab), BODY
+            else:
+                solid = ball(first, 0.03 * size) if every.shape[1] == 1 else rod(first, last, 0.015 * size)
+            item = replace(item, vertices=solid[0], faces=solid[1], look=form)
+        out.append(item)
+    return out
+
+
+def camera_at(center: Array, radius: float, view: Array, up: Array) -> Camera:
+    """Return the camera in whose picture the ball is as high as the picture."""
+    return Camera(center, center + radius / np.sin(np.radians(ANGLE / 2)) * view, up)
+
+
+def camera_of(drawing: Drawing) -> Camera:
+    """Return the camera of a drawing."""
+    if drawing.camera is not None:
+        return drawing.camera
+    center, radius = drawing.ball
+    points = drawing.framed
+    up = UP if drawing.up is None else drawing.up
+    view = upright(up) @ VIEW if drawing.view is None else drawing.view
+    if abs(float(view @ up)) >= 0.99:
+        up = upright(up) @ np.array([0.0, 1.0, 0.0])
+    if not len(points):
+        return camera_at(center, radius, view, up)
+    return Camera(*stand_back(points, center, radius, view, up), up)
+
+
+def models_of(result: Distance, models: tuple[Any, Any] | None) -> list[Solid | None]:
+    """Return the two models whose hulls were compared, in world axes. A convex or missing model is None."""
+    poses = (result.pose_a, result.pose_b)
+    return [
+        None if model is None or getattr(model, "is_convex", False) else placed(model.vertices, model.faces, pose)
+        for model, pose in zip(models or (None, None), poses, strict=True)
+    ]
+
+
+def kind(shape: Any) -> str:
+    """Return the kind of a shape in words."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in type(shape).__name__).strip()
+
+
+def called(shape: Any) -> str:
+    """Return the name of a mesh, or for a shape without a name its kind in words."""
+    name = getattr(shape, "name", None)
+    return name if isinstance(name, str) and name else kind(shape)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from gjk3d.errors import FileError, RenderingUnavailableError
-from gjk3d.viz.words import HALO, extent, unescaped
+from gjk3d.viz.paint import HALO, extent, unescaped
 
 if TYPE_CHECKING:
     import pyvista

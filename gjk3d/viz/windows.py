@@ -16,23 +16,23 @@ from gjk3d.query.pair import Pair
 from gjk3d.query.wording import headline, proof
 from gjk3d.results import Distance
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.playback import State, state_of
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array, Row
-from gjk3d.viz.colors import COLORS, INK
-from gjk3d.viz.drawing import Drawing, Style
+from gjk3d.viz.drawing import COLORS, INK, Drawing, Style
 from gjk3d.viz.kinds.answers import add_points, add_witness, key_pair
 from gjk3d.viz.kinds.bodies import add, matrices
 from gjk3d.viz.kinds.robots import (
     LINKS,
     THINGS,
+    State,
     add_state,
     add_things,
     draw_robot,
     labels_of,
     parts_of,
     slider_range,
+    state_of,
     words_for,
 )  # fmt: skip
 from gjk3d.viz.paint import Mover, Posed

@@ -8,7 +8,7 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.accuracy import STEEPEST, chord_error
+from gjk3d.bodies.topology import STEEPEST, chord_error
 
 
 def mesh_of(shape, segments=32):

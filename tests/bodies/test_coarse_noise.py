@@ -18,9 +18,8 @@ from gjk3d.bodies.depth import depth, inside, partings, points, pushes
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.wide_tree import wide_tree_of
-from gjk3d.narrow.motion import CENTER, MOTION, WAY
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
-from gjk3d.narrow.toi import PART_WORK
+from gjk3d.narrow.toi import CENTER, MOTION, PART_WORK, WAY
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, pose_rows, relative
 from gjk3d.shapes import layout
 from tests.bodies.places import Array, at

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
 import gjk3d as gk
-from gjk3d.bodies.contact_reduction import spread_points as kept_of_many
 from gjk3d.bodies.parts import least_possible
+from gjk3d.narrow.manifold import spread_points as kept_of_many
 from gjk3d.poses import pose_rows
 from tests.bodies.every_kind import KINDS
 from tests.bodies.places import Array, anywhere

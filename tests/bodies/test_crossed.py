@@ -13,8 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.bodies.body_pair import BodyPair
-from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
-from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.contact_pairs import MESHES, ListedPairs, PosedShapes, ShapeList, ShapeRows, contact_trees, list_pairs
 from gjk3d.narrow.solve import SIGNED
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeList, ShapeRows, contact_trees, list_pairs
 from gjk3d.bodies.facets import solids_of, with_scratch
 from gjk3d.bodies.parts import parts_of
-from gjk3d.bodies.shape_list import ShapeList
 from gjk3d.poses import IDENTITY
 from tests.bodies.places import at
 
@@ -75,7 +74,7 @@ def test_most_triangles_are_answered_by_facets(monkeypatch: pytest.MonkeyPatch) 
     corners, shape = rng.normal(size=(3, 3)), solid("hull", rng)
     poses = [at(*rng.normal(size=3) * 0.3, rotation=Rotation.random(rng=rng)) for _ in range(200)]
     by_facets = listed(corners, shape, poses)
-    monkeypatch.setattr("gjk3d.bodies.shape_list.solids_of", lambda every: solids_of([parts_of(gk.Point())]))
+    monkeypatch.setattr("gjk3d.bodies.contact_pairs.solids_of", lambda every: solids_of([parts_of(gk.Point())]))
     by_epa = listed(corners, shape, poses)
     np.testing.assert_array_equal(by_facets.pairs, by_epa.pairs)
     np.testing.assert_allclose(by_facets.out[:, 0], by_epa.out[:, 0], atol=1e-11)

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies.accuracy import corner_rounding, file_spacing
+from gjk3d.bodies.topology import corner_rounding, file_spacing
 from tests.bodies.sentences import REPAIRS
 
 INSIDE = gk.Sphere(0.1)

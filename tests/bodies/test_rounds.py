@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeRows, contact_trees, list_pairs
-from gjk3d.bodies.shape_list import ShapeList
+from gjk3d.bodies.contact_pairs import FACES, ListedPairs, PosedShapes, ShapeList, ShapeRows, contact_trees, list_pairs
 from gjk3d.poses import pose_rows
 from tests.bodies.places import at
 from tests.naive import exact, exact_distance2

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.bodies.contact import Touching, contact_points, contact_points_beside
+from gjk3d.bodies.contact_pairs import ShapeList
 from gjk3d.bodies.distance import collide
-from gjk3d.bodies.shape_list import ShapeList
-from gjk3d.convex.rows import Rows, select_rows
-from gjk3d.engine.shape_store import ShapeStore
+from gjk3d.convex.batch import Rows, select_rows
+from gjk3d.engine.pairs import ShapeStore
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.poses import pose_rows
 from gjk3d.typing import Array, Bools, Ints

@@ -14,7 +14,7 @@ from model_files import CORNERS, TRIANGLES
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.errors import Gjk3dWarning, ShapeError
 from tests.bodies.sentences import REPAIRS
 

@@ -10,8 +10,8 @@ from reports import cube, three_cubes
 
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import available
-from gjk3d.clash import common
-from gjk3d.clash.common import pack_common
+from gjk3d.clash import page
+from gjk3d.clash.page import pack_common
 
 CENTER, SIZE = np.array([1.0, 2.0, 3.0]), 4.0
 
@@ -50,7 +50,7 @@ def test_convex_parts_have_one_without_manifold3d(monkeypatch):
         raise ImportError("no manifold3d")
 
     monkeypatch.setattr(
-        common, "overlap", lambda a, b, *poses, of=common.overlap: refuse() if isinstance(a, Mesh) else of(a, b, *poses)
+        page, "overlap", lambda a, b, *poses, of=page.overlap: refuse() if isinstance(a, Mesh) else of(a, b, *poses)
     )
     vertices, _, _ = unpacked(pack_common(three_cubes(), 2, CENTER, SIZE, 10**6)[0])
     assert vertices.max(axis=0) == pytest.approx([1, 1, 1], abs=1e-5)
@@ -60,5 +60,5 @@ def test_what_does_not_fit_is_left_out(monkeypatch):
     report = three_cubes()
     assert pack_common(report, 2, CENTER, SIZE, 10) == {}
     assert pack_common(replace(report, assembly=None), 2, CENTER, SIZE, 10**6) == {}
-    monkeypatch.setattr(common, "MOST_TRIANGLES", 20)
+    monkeypatch.setattr(page, "MOST_TRIANGLES", 20)
     assert pack_common(report, 2, CENTER, SIZE, 10**6) == {}

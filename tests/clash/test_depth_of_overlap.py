@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.clash.detection.overlap import BodyPair, shared_depth
+from gjk3d.clash.detection.decider import BodyPair, shared_depth
 from gjk3d.poses import pose_rows
 
 

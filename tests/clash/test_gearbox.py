@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.clash import Assembly, check, common
+from gjk3d.clash import Assembly, check, page
 
 DATA = Path(__file__).parents[2] / "data"
 TRUTH = json.loads((DATA / "gearbox.truth.json").read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def test_faces_on_one_plane_are_no_overlap(report):
     low, high = clash.overlap_box
     assert np.subtract(high, low) == pytest.approx([7.2e-3, 1.6e-3, 7.2e-3], abs=1e-7)
     index = report.clashes.index(clash)
-    vertices = next(corners for k, corners, _, _ in common._volumes(report, index + 1) if k == index)
+    vertices = next(corners for k, corners, _, _ in page._volumes(report, index + 1) if k == index)
     np.testing.assert_allclose([vertices.min(axis=0), vertices.max(axis=0)], clash.overlap_box, atol=1e-9)
 
 

@@ -10,8 +10,8 @@ import pytest
 import gjk3d as gk
 from gjk3d.clash.detection.pairs import boxes_close
 from gjk3d.clash.detection.parts import Tolerances
-from gjk3d.clash.motion.timeline import Timeline, swept_box
-from gjk3d.clash.motion.track import Track, still, through
+from gjk3d.clash.motion.movement import Track, still, through
+from gjk3d.clash.motion.moving import Timeline, swept_box
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
 OWN, TRACKS = 1.0 / 64.0, (1.0 / 32.0, 1.0 / 64.0)

@@ -14,7 +14,7 @@ import gjk3d as gk
 from gjk3d.clash import Assembly, Clash, check, formats
 from gjk3d.clash.detection.decider import Decider
 from gjk3d.errors import ParseError, ShapeError
-from gjk3d.interrupts import unbroken
+from gjk3d.scale import unbroken
 from tests.clash import sentences
 from tests.clash.reports import cube
 

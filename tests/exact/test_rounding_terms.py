@@ -27,8 +27,8 @@ from gjk3d.exact.arithmetic import (
 from gjk3d.exact.certificates import prove_depth
 from gjk3d.exact.convex_sets import Difference, Placement, Side, at_point, body_of, of_points, place
 from gjk3d.exact.cuts import Union, WorldBody, find_cut, find_pair, flaws_of_cut
+from gjk3d.exact.gjk_epa import Plane, bracket_outside
 from gjk3d.exact.judge import Case, allowance, claim_of
-from gjk3d.exact.signed import Plane, bracket_outside
 from gjk3d.exact.unions import allowance_of, span_of
 from gjk3d.poses import UNIT_ROUNDOFF, pose_rows
 

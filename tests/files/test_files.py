@@ -39,7 +39,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import FileError, ParseError
-from gjk3d.files import headers, load, process
+from gjk3d.files import load, process, readers
 
 LOOP = [{"mesh": 0, "children": [1]}, {"mesh": 0, "children": [0]}]
 FORMATS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".3mf")
@@ -551,8 +551,8 @@ LIARS = {
 
 @pytest.mark.parametrize("name", LIARS)
 def test_a_lying_header_costs_no_memory(save, name, monkeypatch):
-    monkeypatch.setattr(headers, "FEW_TRIANGLES", 20_000)
-    monkeypatch.setattr(headers, "TRIANGLES_PER_BYTE", 0)
+    monkeypatch.setattr(readers, "FEW_TRIANGLES", 20_000)
+    monkeypatch.setattr(readers, "TRIANGLES_PER_BYTE", 0)
     path = save(name, LIARS[name])
     with contextlib.suppress(ParseError):
         gk.load(path)  # what it imports is no cost of the file
@@ -615,11 +615,11 @@ def test_blank_lines_and_remarks_within_the_rows_are_no_garbage(save):
 def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "bomb.3mf"
     write_3mf(path, [("a", np.zeros((100_000, 3)), TRIANGLES)])
-    monkeypatch.setattr(load.headers, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(load.readers, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(ParseError, match=r"\b1048576\b"):
         gk.load(path)
     monkeypatch.undo()
-    monkeypatch.setattr(load.headers, "SMALL", 1 << 20)
+    monkeypatch.setattr(load.readers, "SMALL", 1 << 20)
     with pytest.raises(ParseError, match=r"\d+ bytes.*\b1048576\b.*\b100\b"):
         gk.load(path)
     with zipfile.ZipFile(path, "w") as archive:

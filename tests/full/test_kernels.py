@@ -382,7 +382,7 @@ import json
 from gjk3d._kernels import alone, sources
 alone.install()
 from numba import types
-from gjk3d._kernels.signatures import from_json, parameter_types, return_type, to_json
+from gjk3d._kernels.alone import from_json, parameter_types, return_type, to_json
 functions = [alone.dispatcher_of(name).py_func for name in sources.entries()]
 kinds = {kind for each in functions for kind in (*parameter_types(each), return_type(each))}
 kinds |= {types.Array(types.float64, 1, "C", readonly=True), types.UniTuple(types.UniTuple(types.boolean, 2), 3)}
@@ -699,7 +699,7 @@ def test_numbers_of_an_array_are_known_whatever_numpy_makes_of_its_alias():
         "import types\nimport numpy.typing as npt\n"
         "class NDArray:\n    def __class_getitem__(cls, item): return types.GenericAlias(cls, item)\n"
         "npt.NDArray = NDArray\n"
-        "import typing\nfrom gjk3d import typing as ours\nfrom gjk3d._kernels.signatures import numba_type\n"
+        "import typing\nfrom gjk3d import typing as ours\nfrom gjk3d._kernels.alone import numba_type\n"
         "assert typing.get_args(ours.Array) == (ours.np.float64,)\n"
         "for each in (ours.Array2, ours.Ints1, ours.Bools2):\n    print(numba_type(each))"
     )

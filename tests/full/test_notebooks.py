@@ -21,7 +21,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import RenderingUnavailableError
-from gjk3d.viz import notebook
+from gjk3d.viz import picture
 from gjk3d.viz.drawing import Drawing
 
 ROOT = Path(__file__).parents[2]
@@ -142,8 +142,8 @@ def test_a_terminal_gets_text(monkeypatch):
         class display_formatter:
             active_types = ("text/plain",)
 
-    monkeypatch.setattr(notebook, "_shell", Shell)
-    assert not notebook.is_open()
+    monkeypatch.setattr(picture, "_shell", Shell)
+    assert not picture.is_open()
     assert gk.Box((1, 1, 1))._repr_mimebundle_() == ({}, {})
 
 
@@ -178,7 +178,7 @@ def test_a_page_that_is_too_large_is_left_out():
 
 def test_words_do_no_harm():
     evil = '</iframe></title>"><script>alert(1)</script>{packed}'
-    text = notebook._html(evil, Image.new("RGB", (8, 6)), ("", [0]))
+    text = picture._html(evil, Image.new("RGB", (8, 6)), ("", [0]))
     assert "<script" not in text
     assert "</iframe>" not in text[: -len("</iframe></div>")]
     frame = re.search(r'srcdoc="([^"]*)"', text)

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d._kernels.decorators import compiled
-from gjk3d.geometry import clear_hull as short_way
+from gjk3d.geometry import hull_facets as short_way
 from gjk3d.geometry import hulls
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()

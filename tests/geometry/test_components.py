@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gjk3d.geometry.components import connected
+from gjk3d.geometry.polygon import connected
 
 
 def searched(one, other, count):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import gjk3d as gk
-from gjk3d.geometry.directions import COUNT_BITS, cell_directions, direction_table
+from gjk3d.geometry.points import COUNT_BITS, cell_directions, direction_table
 from gjk3d.shapes import layout
 from gjk3d.shapes.polytopes import look_up
 

@@ -293,5 +293,5 @@ def test_nasty_numbers(rows, turned):
 @pytest.mark.full
 @pytest.mark.skipif(MODE == "jit", reason="numba compiles in the process, and brings scipy")
 def test_import_is_light():
-    code = "import sys, gjk3d.geometry.hulls, gjk3d.shapes.surfaces; assert not {'scipy', 'numba'} & set(sys.modules)"
+    code = "import sys, gjk3d.geometry.hulls, gjk3d.shapes.measure; assert not {'scipy', 'numba'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gjk3d.geometry import directions, hull_facets
-from gjk3d.geometry.directions import direction_table
+from gjk3d.geometry import hull_facets, points
 from gjk3d.geometry.hulls import build_hull
+from gjk3d.geometry.points import direction_table
 
 TURN = Rotation.from_rotvec([0.3, 0.5, -0.7]).as_matrix()
 
@@ -105,8 +105,8 @@ def test_work_grows_as_the_points_do(name, monkeypatch, rng):
         Counted.touched += 16 * len(members)
         directions_quarter(columns, low, begins, members, *more)
 
-    directions_quarter = directions.quarter
-    monkeypatch.setattr(directions, "quarter", quarter)
+    directions_quarter = points.quarter
+    monkeypatch.setattr(points, "quarter", quarter)
     work(SHAPES[name](rng, 100))  # modules are imported
     few, many = work(SHAPES[name](rng, 2_000)), work(SHAPES[name](rng, 16_000))
     assert many < 20 * few, "8 is linear, 64 quadratic"

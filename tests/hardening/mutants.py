@@ -192,7 +192,7 @@ class Tree:
             (self.root / path).write_text(
                 mutations.mutated(text, number, chosen[path], _SWITCH) if chosen[path] else text
             )
-        loader = "gjk3d/_kernels/calls/load.py"  # the symbol of the switch must be known before an object is loaded
+        loader = "gjk3d/_kernels/calls/assembly.py"  # the symbol of the switch must be known before an object is loaded
         (self.root / loader).write_text(mutations.mutated((self.source / loader).read_text(), 1, (), _SWITCH))
         shutil.copy(Path(__file__).with_name("mutant_switch.py"), self.root / "gjk3d" / "_mutants.py")
 

@@ -157,7 +157,7 @@ CHECKOUT = {
     "gjk3d/_kernels/__init__.py": "",
     "gjk3d/_kernels/decorators.py": "MODE = 'python'\n",
     "gjk3d/_kernels/calls/__init__.py": "",
-    "gjk3d/_kernels/calls/load.py": "",
+    "gjk3d/_kernels/calls/assembly.py": "",
     "gjk3d/_kernels/builder.py": "_work = in_groups = None\n\n\ndef build():\n    pass\n",
     "gjk3d/tiny/__init__.py": "",
     "gjk3d/tiny/gaps.py": CLEARANCE,

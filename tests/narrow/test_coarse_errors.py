@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.narrow import closed, gjk, motion, sat, solve, ties, toi, warm_start, workspace
+from gjk3d.narrow import closed, gjk, sat, solve, ties, toi, workspace
 from gjk3d.narrow.cores import Cores, cores_at
-from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
-from gjk3d.narrow.pairs import ShapeRows
+from gjk3d.narrow.solve import ShapeRows
+from gjk3d.narrow.toi import CENTER, MOTION, TURN, WAY
 from gjk3d.poses import IDENTITY, pose_rows
+from gjk3d.scene import coherence
 from gjk3d.shapes.layout import Core
 
 ERROR = 2.0**-10
@@ -173,15 +174,15 @@ def test_a_depth_from_stored_faces_allows_for_rounding() -> None:
     """The hulls are the same cube, so all faces of the difference are 2 away."""
     c, floats = coarse(CUBE, CUBE, (0.0, 0.0, 0.0)), scratch()
     out, flags = np.zeros((1, solve.FLOATS)), np.zeros((1, solve.INTS), dtype=np.int64)
-    kept = np.zeros((1, warm_start.ROW))
+    kept = np.zeros((1, coherence.ROW))
     solve.solve(c, solve.SIGNED, inf, 0.0, floats, out[:0], out, flags, 0)
-    warm_start.store_faces(c, floats, kept, 0)
+    coherence.store_faces(c, floats, kept, 0)
     assert kept[0, 0] > 0.0
     tiny = c._replace(tiny=2.0**-8)
-    assert warm_start.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
+    assert coherence.most_moved(tiny, kept, 0) >= 4.0 * tiny.tiny
     kept[0, 1] = inf  # no face that is not stored bounds the depth
-    assert 1.9 < warm_start.nearest_face(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
-    assert warm_start.solve_from_cache(c, inf, floats, kept, 0, out, flags, 0)
+    assert 1.9 < coherence.nearest_face(tiny, kept, 0)[0] <= 2.0 - 4.0 * tiny.tiny
+    assert coherence.solve_from_cache(c, inf, floats, kept, 0, out, flags, 0)
     assert flags[0, 2]
     assert out[0, 1] <= -2.0 - ERROR
     assert out[0, 2] >= -2.0 + ERROR
@@ -239,7 +240,7 @@ def test_a_turning_box_is_proven_free_only_if_it_is_farther_away_than_the_error(
         x.mb[TURN : TURN + 3] = rng.normal(size=3) * turn
         code, free, _, _ = toi.impact(x, 0.0)
         place, pose = np.eye(4), np.zeros(IDENTITY.shape[1])
-        motion.place(x.mb, free, pose)
+        toi.place(x.mb, free, pose)
         place[:3, :3], place[:3, 3] = pose[:9].reshape(3, 3), pose[9:12]
         hits += code == toi.HIT
         assert gk.distance(BOX, box, None, place).distance >= 0.999 * error

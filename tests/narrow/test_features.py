@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive import Array
 
 import gjk3d as gk
-from gjk3d.narrow.features import LEAN, MOST, Loops, hull_feature
+from gjk3d.narrow.cores import LEAN, MOST, Loops, hull_feature
 from gjk3d.narrow.ray import HIT, INSIDE, MISS, enter_planes
 from gjk3d.shapes.layout import Core
 

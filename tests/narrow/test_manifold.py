@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from strategies import CHOSEN_PAIRS, SHAPES, build
 
 import gjk3d as gk
-from gjk3d.narrow.features import Feature
+from gjk3d.narrow.cores import Feature
 from gjk3d.narrow.manifold import skin
 
 

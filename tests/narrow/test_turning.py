@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 from gjk3d.narrow import toi
-from gjk3d.narrow.motion import CENTER, MOTION, TURN, WAY
+from gjk3d.narrow.toi import CENTER, MOTION, TURN, WAY
 from gjk3d.poses import IDENTITY
 from gjk3d.shapes.layout import Core
 

@@ -12,7 +12,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import batch
-from gjk3d.narrow.pairs import PAIR, TURN
+from gjk3d.narrow.solve import PAIR, TURN
 
 FIELDS = ("distance", "normal", "point_a", "point_b", "lower", "upper", "status", "tight", "iterations")
 GROUND = ("halfspace", (0.0, 0.6, 0.8), 0.25)

@@ -17,7 +17,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.convex import solve as convex
-from gjk3d.convex.rows import Rows, Wanted
+from gjk3d.convex.batch import Rows, Wanted
 from gjk3d.errors import PoseError, ShapeError, UnsupportedPair
 from gjk3d.narrow import solve as narrow
 from gjk3d.poses import IDENTITY, pose_rows

@@ -15,8 +15,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, read, run, to_json
-from gjk3d.replay.json_reader import Value
-from gjk3d.replay.shapes import read_shape, write_shape
+from gjk3d.replay.shapes import Value, read_shape, write_shape
 from gjk3d.shapes.base import Shape
 from tests import test_golden as golden
 

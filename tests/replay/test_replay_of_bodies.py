@@ -16,8 +16,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.replay import Sameness, run
-from gjk3d.replay.json_reader import Value
-from gjk3d.replay.shapes import read_collider, write_collider
+from gjk3d.replay.shapes import Value, read_collider, write_collider
 from tests.bodies.every_kind import KINDS
 from tests.bodies.places import at
 from tests.replay.test_replay import again, altered, setter

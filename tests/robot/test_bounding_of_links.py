@@ -7,8 +7,8 @@ import pytest
 from naive import random_rotations, unit_vectors
 
 import gjk3d as gk
-from gjk3d.convex.rows import pack_shapes
-from gjk3d.robot.bounding import CAPSULE_SIZE, between_capsules, bounding_capsule, with_bounds
+from gjk3d.convex.batch import pack_shapes
+from gjk3d.robot.bodies import CAPSULE_SIZE, between_capsules, bounding_capsule, with_bounds
 
 RNG = np.random.default_rng(4)
 SHAPES = {

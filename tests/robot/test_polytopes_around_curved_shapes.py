@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.robot.swept import _holder
+from gjk3d.robot.occupancy import _holder
 from gjk3d.robot.urdf import _parts
 
 TIGHT = 1.0 + 1e-10  #: faces that are no farther from the ellipsoid, in parts of its support

@@ -12,8 +12,8 @@ from naive import random_rotations
 
 import gjk3d as gk
 from gjk3d.narrow.cores import cores_of
-from gjk3d.narrow.pairs import above_plane
-from gjk3d.robot.bounding import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule
+from gjk3d.narrow.solve import above_plane
+from gjk3d.robot.bodies import NO_CAPSULE, between_boxes, between_capsules, bounding_box, bounding_capsule
 from gjk3d.robot.cell_kernels import between_balls
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.motion_bounds import _around, _sweep

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation, Slerp
 import gjk3d as gk
 from gjk3d.errors import PoseError, RobotError
 from gjk3d.robot import Checker, MotionStatus, Robot, Trajectory, timed
-from gjk3d.robot.playback import path_frames
 from gjk3d.robot.timed import clocked
 from gjk3d.robot.trajectories import as_trajectory
+from gjk3d.viz.kinds.robots import path_frames
 
 
 def at(x, y, z=0.0, turn=0.0):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from naive import random_rotations
 
 import gjk3d as gk
-from gjk3d.convex.rows import pack_shapes
+from gjk3d.convex.batch import pack_shapes
 from gjk3d.robot import Checker, Robot
-from gjk3d.robot.bounding import between_boxes, bounding_box, bounding_capsule, with_bounds
+from gjk3d.robot.bodies import between_boxes, bounding_box, bounding_capsule, with_bounds
 from gjk3d.robot.cell_kernels import FREE, UNSURE, Layout
 from gjk3d.robot.kinematics import LARGE_ANGLE, SLIDING, TURNING, Chain, sine_cosine
 from gjk3d.robot.queries import quick_edge

@@ -10,7 +10,7 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.errors import ShapeError
-from gjk3d.shapes.arguments import number, rows, vector
+from gjk3d.shapes.base import number, rows, vector
 
 ODD = [0.0, -0.0, 1, -3, True, 2**70, 10**400, 1e-320, 1e-60, 1e-50, 1e50, 1.1e50, np.inf, -np.inf, np.nan, "1", None,
        1j, np.float32(0.1), np.int8(-4)]  # fmt: skip

@@ -10,8 +10,8 @@ import pytest
 
 import gjk3d as gk
 from gjk3d.shapes import layout
+from gjk3d.shapes.layout import corners, hull_inner
 from gjk3d.shapes.measure import minimal_ball
-from gjk3d.shapes.terms import corners, hull_inner
 
 
 @pytest.mark.parametrize("make", [lambda p: gk.Segment(p[0], p[1]), lambda p: gk.Box(p[0]), gk.ConvexHull])

@@ -7,7 +7,7 @@ import pytest
 from words import assert_names
 
 from gjk3d.errors import ShapeError
-from gjk3d.shapes import surfaces
+from gjk3d.shapes import measure
 
 RESOLUTIONS = [3, 4, 5, 7, 16, 32, 50]
 
@@ -38,11 +38,11 @@ def check_convex_outward(surface):
 
 
 ROUND = {
-    "sphere": (lambda n: surfaces.sphere(2.0, n), 4 / 3 * np.pi * 8),
-    "ellipsoid": (lambda n: surfaces.ellipsoid((1.0, 2.0, 0.5), n), 4 / 3 * np.pi),
-    "capsule": (lambda n: surfaces.capsule(0.5, 2.0, n), np.pi * 0.5**2 * 2 + 4 / 3 * np.pi * 0.5**3),
-    "cylinder": (lambda n: surfaces.cylinder(0.5, 2.0, n), np.pi * 0.5**2 * 2),
-    "cone": (lambda n: surfaces.cone(0.5, 2.0, n), np.pi * 0.5**2 * 2 / 3),
+    "sphere": (lambda n: measure.sphere(2.0, n), 4 / 3 * np.pi * 8),
+    "ellipsoid": (lambda n: measure.ellipsoid((1.0, 2.0, 0.5), n), 4 / 3 * np.pi),
+    "capsule": (lambda n: measure.capsule(0.5, 2.0, n), np.pi * 0.5**2 * 2 + 4 / 3 * np.pi * 0.5**3),
+    "cylinder": (lambda n: measure.cylinder(0.5, 2.0, n), np.pi * 0.5**2 * 2),
+    "cone": (lambda n: measure.cone(0.5, 2.0, n), np.pi * 0.5**2 * 2 / 3),
 }
 
 
@@ -59,35 +59,35 @@ def test_round_shapes(name):
 
 
 def test_vertices_are_on_the_surface():
-    v = surfaces.sphere(3.0).vertices
+    v = measure.sphere(3.0).vertices
     assert np.abs(np.linalg.norm(v, axis=1) - 3.0).max() < 1e-14
-    v = surfaces.ellipsoid((1.0, 20.0, 0.5)).vertices / (1.0, 20.0, 0.5)
+    v = measure.ellipsoid((1.0, 20.0, 0.5)).vertices / (1.0, 20.0, 0.5)
     assert np.abs(np.linalg.norm(v, axis=1) - 1.0).max() < 1e-14
-    v = surfaces.capsule(0.5, 2.0, 30).vertices
+    v = measure.capsule(0.5, 2.0, 30).vertices
     core = np.zeros_like(v)
     core[:, 2] = np.clip(v[:, 2], -1.0, 1.0)
     assert np.abs(np.linalg.norm(v - core, axis=1) - 0.5).max() < 1e-14
     assert v[:, 2].max() == 1.5
-    for surface in (surfaces.cylinder(0.5, 2.0), surfaces.cone(0.5, 2.0)):
+    for surface in (measure.cylinder(0.5, 2.0), measure.cone(0.5, 2.0)):
         assert np.ptp(surface.vertices[:, 2]) == 2.0
         assert np.hypot(surface.vertices[:, 0], surface.vertices[:, 1]).max() == pytest.approx(0.5, rel=1e-15)
-    assert surfaces.cone(0.5, 2.0).vertices[-1].tolist() == [0.0, 0.0, 1.0]
+    assert measure.cone(0.5, 2.0).vertices[-1].tolist() == [0.0, 0.0, 1.0]
 
 
 def test_box():
-    box = surfaces.box((1.0, 2.0, 3.0))
+    box = measure.box((1.0, 2.0, 3.0))
     check_convex_outward(box)
     assert volume(box) == pytest.approx(6.0)
     assert np.abs(box.vertices).max(axis=0).tolist() == [0.5, 1.0, 1.5]
 
 
 def test_capsule_without_height_is_a_sphere():
-    surface = surfaces.capsule(1.0, 0.0)
+    surface = measure.capsule(1.0, 0.0)
     check_convex_outward(surface)
     assert np.abs(np.linalg.norm(surface.vertices, axis=1) - 1.0).max() < 1e-14
 
 
-@pytest.mark.parametrize("build", [lambda n: surfaces.sphere(1.0, n), lambda n: surfaces.cone(1.0, 1.0, n)])
+@pytest.mark.parametrize("build", [lambda n: measure.sphere(1.0, n), lambda n: measure.cone(1.0, 1.0, n)])
 def test_too_few_segments(build):
     with pytest.raises(ShapeError) as caught:
         build(2)
@@ -104,15 +104,15 @@ def support_of(points, radius=0.0):
 
 def test_from_support():
     rng = np.random.default_rng(2)
-    cube = surfaces.box((1.0, 2.0, 3.0)).vertices
-    surface = surfaces.from_support(support_of(cube))
+    cube = measure.box((1.0, 2.0, 3.0)).vertices
+    surface = measure.from_support(support_of(cube))
     check_convex_outward(surface)
     assert len(surface.vertices) == 8
     hull = rng.standard_normal((25, 3))
-    check_convex_outward(surfaces.from_support(support_of(hull)))
+    check_convex_outward(measure.from_support(support_of(hull)))
     for resolution in RESOLUTIONS:
-        check_convex_outward(surfaces.from_support(support_of(cube, 0.3), resolution))
-    rounded = surfaces.from_support(support_of(cube, 0.3), 64)
+        check_convex_outward(measure.from_support(support_of(cube, 0.3), resolution))
+    rounded = measure.from_support(support_of(cube, 0.3), 64)
     truth = 6.0 + 22.0 * 0.3 + np.pi * 6.0 * 0.3**2 + 4 / 3 * np.pi * 0.3**3
     assert volume(rounded) < truth
     assert volume(rounded) == pytest.approx(truth, rel=1e-2)
@@ -120,10 +120,10 @@ def test_from_support():
 
 def test_from_support_of_flat_and_thin_shapes():
     square = np.array([[0.0, 0.0, 0.2], [1.0, 0.0, 0.2], [1.0, 1.0, 0.2], [0.0, 1.0, 0.2]])
-    surface = surfaces.from_support(support_of(square))
+    surface = measure.from_support(support_of(square))
     check_closed(surface)
     assert len(surface.vertices) == 4
-    segment = surfaces.from_support(support_of(square[:2]))
+    segment = measure.from_support(support_of(square[:2]))
     assert (len(segment.vertices), len(segment.faces)) == (2, 0)
-    point = surfaces.from_support(support_of(square[:1]))
+    point = measure.from_support(support_of(square[:1]))
     assert (len(point.vertices), len(point.faces)) == (1, 0)

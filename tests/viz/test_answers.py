@@ -10,10 +10,9 @@ from words import assert_names
 
 import gjk3d as gk
 from gjk3d.bodies.bvh import boxes_at
-from gjk3d.viz import words
-from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style
+from gjk3d.viz import paint
+from gjk3d.viz.drawing import BODY, DOTS, LINES, MARK, Style, ready
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.layout import ready
 from tests.viz import sentences
 
 BLUE, VERMILION = np.array([0, 114, 178]), np.array([213, 94, 0])
@@ -328,7 +327,7 @@ def of_color(drawing, look, color):
 
 
 def test_equal_bodies_are_shaded_as_each_by_itself():
-    from gjk3d.viz.triangles import arrow, repeated, shade
+    from gjk3d.viz.drawing import arrow, repeated, shade
 
     starts = np.array([(0.0, 0, 0), (1, 2, 3), (-5, 0, 1e-3)])
     ways = np.array([(0.0, 0, 1), (1, 0, 0), (0.6, 0, -0.8)])
@@ -396,10 +395,10 @@ def test_the_depth_stands_at_its_arrow_whatever_is_up_and_has_the_unit_of_hulls(
     assert label.text == "depth 0.5 mm"
     assert drawing.words == [sentences.OVERLAPPING.format("0.5 mm"), sentences.PROVEN_DEPTH.format("0.5 mm")]
     plotter = gk.viz.plot(result, off_screen=True, unit="mm", up=(0, 1, 0))
-    arrow = np.array([words._pixel(plotter, point) for point in label.free])
+    arrow = np.array([paint._pixel(plotter, point) for point in label.free])
     (actor,) = [a for name, a in plotter.renderer.actors.items() if name.startswith("gjk3d label")]
     low = np.array(actor.GetPositionCoordinate().GetComputedViewportValue(plotter.renderer))
-    high = low + words._extent(actor.GetTextProperty(), label.text)
+    high = low + paint._extent(actor.GetTextProperty(), label.text)
     plotter.close()
     assert not ((low < arrow) & (arrow < high)).all(axis=1).any()  # none of the arrow is hidden
     assert np.maximum(low - arrow, arrow - high).max(axis=1).min() < 25.0  # and it stands next to it

@@ -18,9 +18,8 @@ import gjk3d as gk
 from gjk3d import webpage
 from gjk3d.query.wording import headline
 from gjk3d.viz import page
-from gjk3d.viz.drawing import Style
+from gjk3d.viz.drawing import Style, camera_of, lay_out
 from gjk3d.viz.kinds.answers import draw_distance
-from gjk3d.viz.layout import camera_of, lay_out
 from gjk3d.viz.page import write_html
 from gjk3d.webpage import template, three_js
 from tests.viz import sentences

@@ -19,13 +19,12 @@ from words import assert_names
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.errors import FileError, RobotError
-from gjk3d.robot.playback import along, path_frames
-from gjk3d.viz import robot_page
-from gjk3d.viz.drawing import LINES, MARK, Style
+from gjk3d.viz import page
+from gjk3d.viz.drawing import LINES, MARK, Style, camera_of
 from gjk3d.viz.kinds import drawing_of, robots
-from gjk3d.viz.layout import camera_of
+from gjk3d.viz.kinds.robots import along, path_frames
 from gjk3d.viz.motions import play_of_travel
-from gjk3d.viz.robot_page import _pieces
+from gjk3d.viz.page import _pieces
 from tests.viz import sentences
 
 VERMILION, BLUE, GREY = (np.array(c) for c in ((213, 94, 0), (86, 180, 233), (168, 178, 189)))
@@ -476,7 +475,7 @@ def test_a_page_limits_the_pieces_and_the_pairs_that_it_compares_and_names_the_l
             and (center + part.radius <= box.max(axis=0) + 1e-5).all()
             for box in boxes
         )
-    monkeypatch.setattr(robot_page, "_MOST_ROWS", 100)
+    monkeypatch.setattr(page, "_MOST_ROWS", 100)
     many = {f"ball_{k}": (gk.Sphere(0.05), pose(0.1 * k + 3, 0, 0)) for k in range(120)}
     robot = page_of(gk.robot.Checker(checker.robot, many), tmp_path)
     assert 50 < len(robot["pairs"]) <= 100

@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 import gjk3d as gk
-from gjk3d.viz.triangles import is_sheet, shade
+from gjk3d.viz.drawing import is_sheet, shade
 
 
 @pytest.mark.parametrize("size", [1e-45, 1e-9, 1.0, 1e9])

@@ -15,9 +15,8 @@ from gjk3d import viz
 from gjk3d.errors import RenderingUnavailableError
 from gjk3d.query.wording import proof, verdict
 from gjk3d.viz import image_files
-from gjk3d.viz.colors import SEPARATION
+from gjk3d.viz.drawing import SEPARATION, lay_out
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.layout import lay_out
 from gjk3d.wording import above, below
 from tests.viz import sentences
 
@@ -196,7 +195,7 @@ def test_every_shape_can_be_drawn(name):
 
 
 def test_a_hull_of_very_many_faces_is_drawn_more_coarsely(monkeypatch):
-    monkeypatch.setattr("gjk3d.viz.triangles.MAX_FACES", 500)
+    monkeypatch.setattr("gjk3d.viz.drawing.MAX_FACES", 500)
     ball = gk.ConvexHull(gk.Sphere(1.0).surface(160).vertices)
     body = lay_out(gk.signed_distance(ball, gk.Point((3, 0, 0)))).bodies[0]
     assert len(body.faces) < 0.6 * len(ball.faces)

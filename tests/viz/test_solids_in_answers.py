@@ -5,8 +5,8 @@ import pytest
 from answers import pose
 
 import gjk3d as gk
+from gjk3d.viz.drawing import MOST_BALLS, shade, solid_surface, surface_of
 from gjk3d.viz.kinds import drawing_of
-from gjk3d.viz.triangles import MOST_BALLS, shade, solid_surface, surface_of
 
 RNG = np.random.default_rng(5)
 SOLIDS = {

@@ -5,8 +5,9 @@ conversions of ctypes or numba cost a microsecond. This folder has the whole cod
 
 - this file: the offsets, and the check that they hold in this process.
 - `assembly`: LLVM code of the function that CPython calls for each entry. It reads arrays, and makes the result.
-- `objects`: the same for builtins. These are kernels that take the addresses of objects and return a new object.
-- `load`: gives CPython the functions of an object file.
+  `load` gives CPython the functions of an object file.
+- `gjk3d._kernels.addresses`: the same for builtins. These are kernels that take the addresses of objects and return a
+  new object.
 - `install`: puts builtins in the place of Python functions.
 
 **Assumptions.** They hold for CPython 3.11 to 3.14 with its lock on 64-bit processors, and for numpy 1.26 to 2.x.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.calls import object_faults, offset
-from gjk3d._kernels.calls.load import FASTCALL, KEYWORDS, Method, Place, alive
+from gjk3d._kernels.calls.assembly import FASTCALL, KEYWORDS, Method, Place, alive
 from gjk3d._kernels.decorators import MODE, Builtin
 
 Words = Callable[[], Sequence[Any]]  #: called if builtins are used

@@ -57,7 +57,7 @@ from gjk3d.bodies.depth.points import (
     with_points_near,
 )
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in, solids_of, with_scratch
-from gjk3d.bodies.heights import Prisms
+from gjk3d.bodies.grids import Prisms
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles, complete

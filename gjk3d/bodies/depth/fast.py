@@ -33,8 +33,7 @@ from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past
 from gjk3d.bodies.depth.points import outward_normals
 from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
 from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.mesh_rays import triangle_at
-from gjk3d.bodies.mesh_sides import box_of, is_within
+from gjk3d.bodies.mesh_rays import box_of, is_within, triangle_at
 from gjk3d.bodies.part_tree import (
     CELL,
     ENDLESS,
@@ -80,11 +79,9 @@ from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, 
 from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
-from gjk3d.geometry.boxes import top_of_box
-from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, turn, turn_back, unit
+from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, top_of_box, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center
-from gjk3d.narrow.pairs import mirror
-from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, solve
+from gjk3d.narrow.solve import FLOATS, INTS, OVERLAPPING, SIGNED, TOUCHING, mirror, solve
 from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Array3, Ints

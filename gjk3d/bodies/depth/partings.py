@@ -33,12 +33,12 @@ from gjk3d.bodies.tree_collision import (
     parts_at,
 )
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, set_vec, vec_at
-from gjk3d.geometry.boxes import box_pose
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
     Rigid,
     Vec3,
     add,
+    box_pose,
     cross,
     dot,
     neg,

@@ -19,14 +19,13 @@ from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth.depth import depth, skin_of
 from gjk3d.bodies.depth.inside import Inner, inner, thinned
-from gjk3d.bodies.heights import HeightField
+from gjk3d.bodies.grids import HeightField, VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
-from gjk3d.bodies.mesh_sides import holds
+from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
 from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
-from gjk3d.bodies.voxels import VoxelGrid
 from gjk3d.errors import UnsupportedPair
 from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, moved_back, relative
 from gjk3d.shapes.base import Kind, Polytope, Shape

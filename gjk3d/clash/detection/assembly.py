@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.accuracy import file_spacing, spacings, stretch
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import solids
+from gjk3d.bodies.topology import file_spacing, spacings, stretch
 from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, moved_points, order
 from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import Input, Report
 from gjk3d.convex.checks import line_for
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError
 from gjk3d.files import load as model_files
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour
+from gjk3d.frozen import shown
 from gjk3d.poses import matrices
 from gjk3d.shapes.layout import in_range
-from gjk3d.shown import shown
 from gjk3d.typing import Array, OnePose
 from gjk3d.units import conversion, doubt, one_unit, reading, symbol
 from gjk3d.wording import count, excerpt, kind_of, number, with_unit

@@ -16,7 +16,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ShapeError
 from gjk3d.files.load import natural
-from gjk3d.files.nodes import Colour
+from gjk3d.files.readers import Colour
 from gjk3d.poses import WIDTH, as_matrices, matrices, parts, pose_rows
 from gjk3d.shapes.layout import in_range
 from gjk3d.typing import Array

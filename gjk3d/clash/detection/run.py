@@ -14,13 +14,24 @@ from typing import Any
 import numpy as np
 
 from gjk3d.bodies import solids
-from gjk3d.bodies.accuracy import STEEPEST, chord_error
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.self_intersections import intersects_itself
+from gjk3d.bodies.topology import STEEPEST, chord_error
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
 from gjk3d.clash.detection.clashes import KINDS, Clash, Clashes, Names, column, objects
 from gjk3d.clash.detection.decider import Decision, Decisions, Query, unchecked
-from gjk3d.clash.detection.findings import Findings, cause_notes, causes, grouped, moves, ranked
+from gjk3d.clash.detection.findings import (
+    Findings,
+    Rule,
+    RuleBook,
+    cause_notes,
+    causes,
+    chosen,
+    grouped,
+    moves,
+    ranked,
+    read_rules,
+)
 from gjk3d.clash.detection.pairs import (
     PART_OF_TOLERANCE,
     Twins,
@@ -31,7 +42,6 @@ from gjk3d.clash.detection.pairs import (
     placed,
 )
 from gjk3d.clash.detection.parts import Tolerances, default_tolerances, order
-from gjk3d.clash.detection.rules import Rule, RuleBook, chosen, read_rules
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving
@@ -40,8 +50,8 @@ from gjk3d.clash.report.report import BY_DEFAULT, PartRows, Report
 from gjk3d.clash.triage import Triage, read_triage, resolved_issues, take_up, updated
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError
-from gjk3d.interrupts import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.poses import IDENTITY, WIDTH
+from gjk3d.scale import Aside, aside, check_client, delayed_interrupt, on_cluster
 from gjk3d.typing import Array, Ints
 from gjk3d.units import reading
 from gjk3d.wording import above, count, with_unit

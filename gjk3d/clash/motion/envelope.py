@@ -21,13 +21,12 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import arrays_of, available, solid
 from gjk3d.clash.detection.assembly import Assembly, check_assembly
+from gjk3d.clash.detection.findings import matcher
 from gjk3d.clash.detection.parts import AssemblyPart
-from gjk3d.clash.detection.rules import matcher
 from gjk3d.clash.motion.files import movement_of
-from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.track import Track, measured, motion_of, pauses, solved
+from gjk3d.clash.motion.movement import Movement, Track, measured, motion_of, pauses, solved
 from gjk3d.errors import ParseError, ShapeError
-from gjk3d.narrow.motion import REFERENCE, TURN, WAY
+from gjk3d.narrow.toi import REFERENCE, TURN, WAY
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
 from gjk3d.wording import count, expected_names

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.clash.detection.rules import parse_toml
+from gjk3d.clash.detection.findings import parse_toml
 from gjk3d.clash.motion.joints import KINDS, Coupling, Joint
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.errors import FileError, Gjk3dError, ParseError, PoseError
 from gjk3d.poses import pose_rows
-from gjk3d.query.motion import Motion
+from gjk3d.query.time_of_impact import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
 from gjk3d.wording import cut, expected_names, kind_of

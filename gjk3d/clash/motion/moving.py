@@ -1,29 +1,336 @@
-"""Pairs of parts that move relative to each other, and their record in a report."""
+"""Clashes of moving parts: their times, and the record of each pair.
+
+The times at which two moving parts clash, and their smallest clearance.
+
+For disjoint parts, the time of impact certifies an interval without a clash, forward and backward in time. A point at a
+depth inside of the other part remains inside until the parts have moved by that depth, so they clash until then. Two
+surfaces without a volume clash until they have moved by the length that one reaches through the other. All remaining
+intervals are halved.
+
+Pairs of parts that move relative to each other, and their record in a report.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
-from typing import Any
+from math import copysign, inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.body_pair import MeshPair
+from gjk3d.bodies.depth.depth import deepest_inside
+from gjk3d.bodies.impact import impact
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.solids import union_of
+from gjk3d.bodies.solids import intersection, solid, union_of
 from gjk3d.clash.detection.clashes import Clash
-from gjk3d.clash.detection.decider import Decider, Decision, joined, unchecked
+from gjk3d.clash.detection.decider import LOOKED_AT, BodyPair, Decider, Decision, joined, shared_depth, unchecked
 from gjk3d.clash.detection.pairs import boxes_close, doubted_ways
 from gjk3d.clash.detection.parts import AssemblyPart, Tolerances
 from gjk3d.clash.documents import Interval
-from gjk3d.clash.motion.movement import Movement
-from gjk3d.clash.motion.timeline import MOST_SAMPLES, Passage, Timeline, moved, swept_box
-from gjk3d.clash.motion.track import Track, measured, pauses, solved, still
+from gjk3d.clash.motion.movement import Movement, Track, measured, pauses, pieces, solved, still
 from gjk3d.engine.pairs import Pairs
-from gjk3d.interrupts import Aside
+from gjk3d.narrow.toi import FREE
+from gjk3d.poses import UNIT_ROUNDOFF, pose_rows, relative
+from gjk3d.scale import Aside
 from gjk3d.typing import Array
 from gjk3d.wording import count, json_ready
+
+# --- times of clashes ------------------------------------------------------------------------------------------------
+
+
+MOST_SAMPLES = 400  #: the largest number of samples that decide when a pair clashes
+_SERIES = 97  #: the number of samples for a chart
+_TIGHT = 1e-3  #: the relative width of the bounds of the smallest clearance
+_DESCENTS = 40  #: the largest number of steps to a lower clearance
+_GOLD = 0.6180339887498949
+
+#: A function that gets an interval to examine.
+Leave = Callable[[float, float], None]
+
+
+class Sample(NamedTuple):
+    """Bounds of the gap of a pair at a time, both 0 in contact, and a lower bound of the depth.
+
+    For surfaces without a volume, the depth is how far one surface reaches through the other.
+    """
+
+    time: float
+    lower: float
+    upper: float
+    inside: float
+
+    @property
+    def free(self) -> bool:
+        """Whether the parts are certified to be apart."""
+        return self.lower > 0.0
+
+    @property
+    def value(self) -> float:
+        """The gap, or the negative depth of the deepest known point."""
+        return self.upper if self.free else -self.inside
+
+
+class Passage(NamedTuple):
+    """The clashes and the smallest clearance of a pair over the whole motion. See `Course` for all but ``settled``.
+
+    ``settled`` is whether a clash is excluded at all times outside of the intervals.
+    """
+
+    intervals: tuple[Interval, ...]
+    proven: bool
+    least: tuple[float, float]
+    when: float
+    inside: float
+    series: tuple[Sample, ...]
+    settled: bool
+
+
+class Timeline:
+    """The computation of the passage of two meshes on their tracks.
+
+    ``width`` is the accuracy of the begin and the end of a clash, and ``slack`` is the sum of the errors of the
+    vertices of both meshes.
+    """
+
+    def __init__(
+        self,
+        meshes: tuple[Mesh, Mesh],
+        tracks: tuple[Track, Track],
+        tolerance: float,
+        width: float,
+        slack: float = 0.0,
+    ) -> None:
+        self.a, self.b = (union_of(mesh).mesh for mesh in meshes)
+        self.one, self.two = tracks
+        self.begin = float(min(self.one.times[0], self.two.times[0]))
+        self.end = float(max(self.one.times[-1], self.two.times[-1]))
+        self.tolerance, self.width = tolerance, width
+        self.slack = self.one.slack + self.two.slack + slack
+        self._speeds = self.one.speeds(self.a.bounds), self.two.speeds(self.b.bounds)
+        self._closed = self.a.is_watertight or self.b.is_watertight
+        self._samples: dict[float, Sample] = {}
+        self._solids: tuple[Any, Any] | None = None
+
+    # --- at one time -----------------------------------------------------------------------------------------------
+
+    def sample(self, time: float) -> Sample:
+        """Return the bounds of the gap and the depth of the pair at a time. They are cached."""
+        if time not in self._samples:
+            self._samples[time] = self._compute(time)
+        return self._samples[time]
+
+    def _compute(self, time: float) -> Sample:
+        rows, _ = pose_rows(np.stack([self.one.pose(time), self.two.pose(time)]))
+        pair = MeshPair.of(self.a, self.b, relative(rows[0], rows[1]))
+        if pair.surfaces_meet() or pair.held() is not None:
+            inside = deepest_inside(pair) if self._closed else 0.0
+            if inside <= self.tolerance:
+                inside = max(inside, self._shared(pair))
+            return Sample(time, 0.0, 0.0, max(0.0, inside - self.slack))
+        gap = pair.nearest()
+        return Sample(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
+
+    def _shared(self, pair: MeshPair) -> float:
+        """Return a lower bound of the depth from a point inside of both parts.
+
+        The sum of the point's distances from both surfaces is a lower bound of the length of a separating translation.
+        For surfaces without a volume, the depth is how far one surface reaches through the other.
+        """
+        # the vertices of parts that lie face on face are not deep inside of the other part
+        if self._solids is None:
+            self._solids = solid(self.a), solid(self.b)
+        solid_a, solid_b = self._solids
+        if solid_a is None or solid_b is None:
+            return pair.through(LOOKED_AT)
+        shared, placed = intersection(solid_a, solid_b, pair.m), BodyPair(self.a, self.b, pair.m)
+        through = pair.through(LOOKED_AT) if placed.any_hanging else 0.0
+        if shared is None or not shared.volume > 0.0:
+            return through
+        return max(through, shared_depth(placed, shared)[0])
+
+    # --- from a time on --------------------------------------------------------------------------------------------
+
+    def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
+        """Return a time until which the gap provably exceeds the clearance, and a time at which the gap is smaller.
+
+        Both times are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
+        """
+        for piece in pieces(self.one, self.two, begin, end):
+            code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
+            if code != FREE:
+                duration = piece.end - piece.begin
+                # the times and the shares of a motion at both ends are rounded
+                early = 8.0 * UNIT_ROUNDOFF * max(abs(piece.begin), abs(piece.end))
+                proven = piece.begin + copysign(max(0.0, abs(free * duration) - early), duration)
+                return proven, piece.begin + min(1.0, hit) * duration
+        return end, end
+
+    # --- all of it -------------------------------------------------------------------------------------------------
+
+    def follow(self) -> Passage:
+        """Return the clashes and the smallest clearance over the whole motion."""
+        samples = [self.sample(t) for t in np.linspace(self.begin, self.end, _SERIES).tolist()]
+        if all(sample.free for sample in samples):
+            nearest = self._least(min(samples, key=lambda sample: sample.value))
+            if nearest is not None:
+                return self._result((), True, *nearest)
+        return self._contacts()
+
+    def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
+        """Return bounds of the smallest clearance and the time of the upper bound, or None if a contact is possible."""
+        # an interval that is certified for a clearance is certified for smaller ones, so the search never restarts
+        best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
+        for _ in range(_DESCENTS):
+            lower = min(lower, (1.0 - share) * (best.upper - self.slack) - self.slack)
+            if not lower > 0.0:
+                return None
+            time, hit = self.advance(time, self.end, lower)
+            if time == self.end:
+                return (lower, best.upper), best.time
+            sample = self._best(self.sample(hit))
+            if not sample.free:
+                return None
+            if sample.upper < best.upper:
+                best = sample
+            else:  # the bounds are too narrow, so a lower clearance is tried
+                share = min(0.5, 4.0 * share) if share < 0.5 else 0.5 + 0.5 * share
+        return None
+
+    def _contacts(self) -> Passage:
+        """Return the result of `follow` for a pair that is in contact at some time, or not certified to be disjoint."""
+        free: list[tuple[float, float]] = []
+        clash: list[tuple[float, float]] = []
+        todo: list[tuple[float, float, float]] = []
+        edges: set[float] = set()  # ends of intervals with a clash
+
+        def leave(begin: float, end: float) -> None:
+            if end > begin:
+                heapq.heappush(todo, (begin - end, begin, end))
+
+        for time in (self.begin, self.end):
+            if self.sample(time).inside > self.tolerance:
+                clash.append((time, time))
+                edges.add(time)
+        self._from(self.begin, self.begin, self.end, free, leave)
+        count = 0
+        while todo and count < MOST_SAMPLES:
+            _, begin, end = heapq.heappop(todo)
+            # an upper bound of the relative speed of any two points of the pair
+            speed = sum(
+                float(speeds[track.which(begin) : track.which(end) + 1].max())
+                for track, speeds in zip((self.one, self.two), self._speeds, strict=True)
+            )
+            speed, middle = max(speed, 1e-300), 0.5 * (begin + end)
+            if begin in edges or end in edges:
+                is_short = end - begin <= self.width
+            else:  # the parts are free at both ends and cannot move deeper between
+                is_short = speed * (end - begin) <= self.tolerance
+            if is_short or not begin < middle < end:
+                continue
+            count += 1
+            sample = self.sample(middle)
+            if sample.free:
+                self._from(middle, begin, end, free, leave)
+                continue
+            radius = (sample.inside - self.tolerance) / speed
+            first, last = middle, middle
+            if radius > 0.0:
+                first, last = max(begin, middle - radius), min(end, middle + radius)
+                clash.append((first, last))
+                edges |= {first, last}
+            leave(begin, first)
+            leave(last, end)
+        intervals, proven = self._intervals(sorted(free), sorted(clash))
+        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
+        worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
+        return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
+
+    def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
+        """Add the certified free interval around a time to ``free``, and pass the rest of the interval to ``leave``."""
+        if not self.sample(time).free:
+            leave(begin, end)
+            return
+        earliest = time if time <= begin else self.advance(time, begin, 0.0)[0]
+        latest = time if time >= end else self.advance(time, end, 0.0)[0]
+        if (
+            latest < end and begin == self.begin and end == self.end and self.sample(end).free
+        ):  # the first interval is searched from both ends
+            last = self.advance(end, latest, 0.0)[0]
+            free.append((last, end))
+            end = last
+        free.append((earliest, latest))
+        leave(begin, earliest)
+        leave(latest, end)
+
+    def _result(
+        self,
+        intervals: tuple[Interval, ...],
+        proven: bool,
+        least: tuple[float, float],
+        when: float,
+        settled: bool = True,
+    ) -> Passage:
+        series = tuple(sorted(self._samples.values()))
+        return Passage(intervals, proven and settled, least, when, self.sample(when).inside, series, settled)
+
+    def _intervals(
+        self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
+    ) -> tuple[tuple[Interval, ...], bool]:
+        """Return the intervals of the clash, and whether the clash is certified at all times of each interval."""
+        intervals: list[Interval] = []
+        proven = True
+        for begin, end in clash:
+            after = max((last for _, last in free if last <= begin), default=self.begin)
+            before = min((first for first, _ in free if first >= end), default=self.end)
+            if intervals and intervals[-1][0] == after:
+                _, first, last, _ = intervals[-1]
+                proven &= begin - last <= self.width
+                intervals[-1] = after, first, end, before
+            else:
+                intervals.append((after, begin, end, before))
+        return tuple(intervals), proven
+
+    def _best(self, start: Sample) -> Sample:
+        """Return the sample with the smallest value between the neighbours of a sample, by golden-section search."""
+        times = sorted(self._samples)
+        k = times.index(start.time)
+        low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]
+        best = start
+        while high - low > self.width:
+            left, right = high - _GOLD * (high - low), low + _GOLD * (high - low)
+            first, second = self.sample(left), self.sample(right)
+            best = min(best, first, second, key=lambda sample: sample.value)
+            if first.value < second.value:
+                high = right
+            else:
+                low = left
+        return best
+
+
+def moved(mesh: Mesh, pose: Array) -> Mesh:
+    """Return a mesh whose vertices are transformed by a (4, 4) pose."""
+    return mesh._mapped(pose[:3, :3], pose[:3, 3])
+
+
+def swept_box(mesh: Mesh, track: Track) -> Array:
+    """Return a box (2, 3) that contains a mesh over its whole track."""
+    poses, bends = track.places(0.1)
+    points = mesh.hull().points
+    low, high = np.full(3, inf), np.full(3, -inf)
+    for pose in poses:
+        placed = points @ pose[:3, :3].T + pose[:3, 3]
+        low, high = np.minimum(low, placed.min(axis=0)), np.maximum(high, placed.max(axis=0))
+    arms = np.abs(mesh.bounds[None] - track.rows[:, None, 18:21]).max(axis=1)
+    more = float((bends * np.linalg.norm(arms, axis=1)).max()) + track.slack + 1e-12 * float(np.abs([low, high]).max())
+    return np.stack([low - more, high + more])
+
+
+# --- pairs of moving parts -------------------------------------------------------------------------------------------
+
 
 _STEADY = 1e-3  #: the largest relative variation of a constant gap or depth, which is the width of its bounds
 

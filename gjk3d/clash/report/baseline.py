@@ -15,8 +15,8 @@ import numpy as np
 
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.documents import Ascii, Count, Interval, Number, convert, parse_document
+from gjk3d.clash.motion.movement import Track
 from gjk3d.clash.motion.moving import Course, MotionRecord
-from gjk3d.clash.motion.track import Track
 from gjk3d.clash.report.report import BY_DEFAULT, SCHEMA_VERSION, Input, PartRow, Report
 from gjk3d.errors import FileError, ParseError
 from gjk3d.units import conversion

@@ -20,7 +20,7 @@ from gjk3d import __version__
 from gjk3d.clash.detection.clashes import KINDS, OPEN, STATUSES, Clash, Clashes, LazyRows, record, vectors
 from gjk3d.clash.detection.parts import default_tolerances
 from gjk3d.clash.documents import Count, Vector
-from gjk3d.shown import shown
+from gjk3d.frozen import shown
 from gjk3d.units import reading
 from gjk3d.wording import count, json_ready, with_unit
 

@@ -1,6 +1,6 @@
 """``gjk3d robot``, with a module for each command. This module has the old flags, which print their new command.
 
-The commands share `cell` (options, printing, the robot and its surroundings) and `configurations`.
+The commands share `cell` (options, printing, configurations, the robot and its surroundings).
 """
 
 from __future__ import annotations

@@ -25,11 +25,14 @@ from gjk3d.cli.robot.cell import (
     Run,
     Surroundings,
     at_least,
+    beyond_limits,
     new_table,
+    outside_limits,
     pair_words,
+    random_configurations,
+    read_configurations,
     write_csv,
 )
-from gjk3d.cli.robot.configurations import beyond_limits, outside_limits, random_configurations, read_configurations
 from gjk3d.cli.terminal import Bar, Table, print_line, print_omitted, print_table, write_json
 from gjk3d.wording import count, format_gap
 

@@ -24,10 +24,12 @@ from gjk3d.cli.robot.cell import (
     Pair,
     Run,
     Surroundings,
+    outside_limits,
+    read_configurations,
+    read_trajectory,
     write_csv,
     wrote,
 )
-from gjk3d.cli.robot.configurations import outside_limits, read_configurations, read_trajectory
 from gjk3d.cli.terminal import Bar, print_line, safe, write_json
 from gjk3d.wording import above, below, count, number
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from gjk3d.convex.checks import FACETS
 from gjk3d.errors import UnsupportedPair
+from gjk3d.frozen import shown
 from gjk3d.narrow.solve import EPA_ALWAYS, SIGNED, UNSIGNED
-from gjk3d.query.batch import query_distance
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
+from gjk3d.query.pair import query_distance
 from gjk3d.results import Distance, Status, Trace
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shown import shown
 from gjk3d.units import symbol
-from gjk3d.viz import notebook
+from gjk3d.viz import picture as notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
 from gjk3d.viz.explanation.scene import Scene, arrange
 from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, target_file

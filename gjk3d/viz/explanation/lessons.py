@@ -16,17 +16,16 @@ import numpy as np
 from gjk3d import webpage
 from gjk3d.geometry.hulls import FACE_ANGLE
 from gjk3d.narrow.solve import EPA_ALWAYS, UNSIGNED
-from gjk3d.query.batch import query_distance
 from gjk3d.query.bounding import bounding_sphere, obb
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
+from gjk3d.query.pair import query_distance
 from gjk3d.shapes.base import Polytope, Shape
 from gjk3d.shapes.curved import Capsule, Cone, Cylinder, Ellipsoid
 from gjk3d.shapes.polytopes import Box, ConvexHull
-from gjk3d.viz.colors import SEPARATION
+from gjk3d.viz.drawing import SEPARATION, UP, VIEW
 from gjk3d.viz.explanation import explain, stage
 from gjk3d.viz.explanation.scene import ROLES, Role
 from gjk3d.viz.image_files import PAGES, target_file
-from gjk3d.viz.layout import UP, VIEW
 from gjk3d.viz.page import ROOM
 from gjk3d.webpage import to_json
 from gjk3d.wording import expected_names

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.geometry.simplex import closest_on_triangle
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
 from gjk3d.query.wording import verdict
 from gjk3d.results import Distance, EpaStep, GjkStep, Status, Trace
 from gjk3d.typing import Array, Ints
-from gjk3d.viz.layout import kind
+from gjk3d.viz.drawing import kind
 from gjk3d.wording import above, format_bounds, format_distance, with_unit
 
 #: up to this distance, in sizes of the pair, the origin is on a face

@@ -10,14 +10,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
 from gjk3d.results import Distance
 from gjk3d.typing import Array
-from gjk3d.viz.colors import COLORS, INK, NORMAL, SEPARATION
-from gjk3d.viz.drawing import PART, Drawing, Item, ball_of, darker
+from gjk3d.viz.drawing import (
+    COLORS,
+    INK,
+    NORMAL,
+    PART,
+    SEPARATION,
+    UP,
+    Drawing,
+    Item,
+    across,
+    ball_of,
+    camera_of,
+    darker,
+    direction,
+    lay_out,
+)
 from gjk3d.viz.explanation.narration import Step
-from gjk3d.viz.layout import UP, camera_of, direction, lay_out
-from gjk3d.viz.triangles import across
 
 
 class Role(NamedTuple):

@@ -21,18 +21,16 @@ import numpy as np
 from gjk3d import webpage
 from gjk3d.geometry import simplex
 from gjk3d.narrow import epa, gjk
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
 from gjk3d.query.wording import headline, verdict
 from gjk3d.results import Distance
 from gjk3d.shapes import layout
 from gjk3d.typing import Array
-from gjk3d.viz.colors import INK, NORMAL
-from gjk3d.viz.drawing import Drawing, Item, darker
+from gjk3d.viz.drawing import INK, NORMAL, Drawing, Item, called, darker, kind
 from gjk3d.viz.explanation.narration import PLACES, Step
 from gjk3d.viz.explanation.scene import ANSWERED, PALETTE, ROLES, Role, Scene, rod_color
 from gjk3d.viz.image_files import palette, shot, telling, write_frames
 from gjk3d.viz.kinds.bodies import evenly
-from gjk3d.viz.layout import called, kind
 from gjk3d.viz.page import ROOM, mesh_data
 from gjk3d.viz.paint import Added, repaint
 from gjk3d.viz.picture import new_plotter

@@ -23,27 +23,23 @@ from gjk3d.clash.report import Report
 from gjk3d.convex.checks import line_for
 from gjk3d.query.contact import Contact
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.motion import Motion
 from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit
-from gjk3d.query.time_of_impact import Impact
+from gjk3d.query.time_of_impact import Impact, Motion
 from gjk3d.query.volumes import Volume
 from gjk3d.results import Axis, Distance
 from gjk3d.robot import Checker, Robot, RobotClearance, RobotCollision
-from gjk3d.robot.swept import SweptVolume
+from gjk3d.robot.occupancy import SweptVolume
 from gjk3d.scene import Scene
-from gjk3d.scene.results import Clearance, ScenePairs
+from gjk3d.scene.query import Clearance, ScenePairs
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.halfspace import Halfspace
-from gjk3d.shapes.surfaces import Surface
-from gjk3d.viz.colors import GREY, NORMAL, PALETTE, SEPARATION
-from gjk3d.viz.drawing import Drawing, Style, ball_of
+from gjk3d.shapes.measure import Surface
+from gjk3d.viz.drawing import GREY, NORMAL, PALETTE, SEPARATION, Drawing, Style, ball_of, ready
 from gjk3d.viz.kinds.answers import draw_axis, draw_contact, draw_distance, draw_gradient, draw_impact, draw_rays
-from gjk3d.viz.kinds.bodies import add, draw_body, draw_poses, draw_swept, draw_volume, matrices, words_for
-from gjk3d.viz.kinds.fields import draw_points
+from gjk3d.viz.kinds.bodies import add, draw_body, draw_points, draw_poses, draw_swept, draw_volume, matrices, words_for
 from gjk3d.viz.kinds.robots import Travel, draw_robot, draw_travel
 from gjk3d.viz.kinds.scenes import draw_assembly, draw_report, draw_scene
-from gjk3d.viz.layout import ready
 from gjk3d.wording import expected_names, with_article
 
 #: Greatest number of bodies whose names are in the legend. For more, a caption has their number.

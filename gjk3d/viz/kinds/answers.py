@@ -15,24 +15,42 @@ from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import intersection, solid, union_of
 from gjk3d.errors import Gjk3dError
 from gjk3d.query.contact import Contact
-from gjk3d.query.faces import intersection_curve
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.motion import Motion
-from gjk3d.query.overlap import overlap
+from gjk3d.query.overlap import intersection_curve, overlap
 from gjk3d.query.raycast import RayHit
-from gjk3d.query.time_of_impact import Impact, ImpactStatus
+from gjk3d.query.time_of_impact import Impact, ImpactStatus, Motion
 from gjk3d.query.wording import axis_words, contact_words, headline, impact_words, proof, translation_label, unit_of
 from gjk3d.results import Axis, Distance
-from gjk3d.shapes import surfaces
+from gjk3d.shapes import measure
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array
-from gjk3d.viz.colors import COLORS, COMMON, GREY, INK, NORMAL, PALETTE, SEPARATION
-from gjk3d.viz.drawing import MODEL, Drawing, Style, ball_of, darker
-from gjk3d.viz.kinds.bodies import add, matrices
-from gjk3d.viz.kinds.fields import add_depth_image
-from gjk3d.viz.layout import Layout, called, half_space, lay_out, models_of, side_view
-from gjk3d.viz.triangles import Solid, across, slab, solid_surface, turned
+from gjk3d.viz.drawing import (
+    COLORS,
+    COMMON,
+    GREY,
+    INK,
+    MODEL,
+    NORMAL,
+    PALETTE,
+    SEPARATION,
+    Drawing,
+    Layout,
+    Solid,
+    Style,
+    across,
+    ball_of,
+    called,
+    darker,
+    half_space,
+    lay_out,
+    models_of,
+    side_view,
+    slab,
+    solid_surface,
+    turned,
+)
+from gjk3d.viz.kinds.bodies import add, add_depth_image, matrices
 from gjk3d.wording import above, format_depth, number
 
 #: Greatest number of corners of two hulls that are intersected without manifold3d.
@@ -272,7 +290,7 @@ def _add_turn(drawing: Drawing, center: Array, axis: Array, radius: float, color
     ring = center + radius * (np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second)
     drawing.rods(ring[:-1], ring[1:], 0.06 * radius, color, 12)
     end = ring[-1] + (ring[-1] - ring[-2]) * 2.5
-    drawing.marks([turned(surfaces.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)], color)
+    drawing.marks([turned(measure.cone(1.0, 1.0, 24), ring[-1], end, 0.2 * radius)], color)
 
 
 _MISSED = "#6B7785"

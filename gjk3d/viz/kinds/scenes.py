@@ -21,13 +21,28 @@ from gjk3d.query.distance import signed_distance
 from gjk3d.scene import Scene
 from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.typing import Array
-from gjk3d.viz.colors import COLORS, GREY, INK, NORMAL, SEPARATION
-from gjk3d.viz.drawing import MODEL, Drawing, Item, Steps, Style, ball_of
+from gjk3d.viz.drawing import (
+    BOX_FACES,
+    COLORS,
+    GREY,
+    INK,
+    MODEL,
+    NORMAL,
+    SEPARATION,
+    Drawing,
+    Item,
+    Steps,
+    Style,
+    ball_of,
+    box_lines,
+    camera_at,
+    joined,
+    placed,
+    upright,
+)
 from gjk3d.viz.image_files import telling
 from gjk3d.viz.kinds.answers import add_common, label_depth
 from gjk3d.viz.kinds.bodies import add, add_levels, extent_words
-from gjk3d.viz.layout import camera_at, placed, upright
-from gjk3d.viz.triangles import BOX_FACES, box_lines, joined
 from gjk3d.wording import count, format_bounds, format_depth, nearest
 
 #: Colours of free objects, and of colliding objects if these are many and their contacts are marked.

@@ -8,7 +8,7 @@ from gjk3d.clash import Assembly, Movement, check
 from gjk3d.cli.app import main
 from gjk3d.cli.triage import read_whole
 from gjk3d.errors import ParseError
-from gjk3d.files.step import unit_of
+from gjk3d.files.step_ifc import unit_of
 from tests.model_files import CORNERS, QUADS, glb, step, write_zip
 
 PLATES = [("low", CORNERS * 40, QUADS), ("high", CORNERS * 40 + (0, 0, 40.3), QUADS)]

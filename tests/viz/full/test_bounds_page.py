@@ -10,7 +10,7 @@ from browser import Browser, program
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
 from gjk3d.viz.explanation.lessons import bounded_shapes
 
 SHAPES = bounded_shapes()

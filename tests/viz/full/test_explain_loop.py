@@ -10,7 +10,7 @@ from answers import pose
 from browser import Browser, program
 
 import gjk3d as gk
-from gjk3d.query.difference import Difference
+from gjk3d.query.overlap import Difference
 from gjk3d.viz.explanation.stage import given_to
 from gjk3d.wording import format_distance
 from tests.viz import sentences

@@ -8,7 +8,7 @@ from browser import Browser, program
 import gjk3d as gk
 from gjk3d import viz
 from gjk3d.query.wording import headline
-from gjk3d.viz.robot_page import _pieces
+from gjk3d.viz.page import _pieces
 
 
 @pytest.fixture(scope="module")

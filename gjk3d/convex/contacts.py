@@ -1,4 +1,9 @@
-"""Contact patches of convex shapes, for many pairs or many poses in one call."""
+"""Contacts of convex shapes: patches, and times of impact.
+
+Contact patches of convex shapes, for many pairs or many poses in one call.
+
+Time of impact of two convex shapes, for motions as rows.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.batch import in_chunks
-from gjk3d.narrow import features, manifold
-from gjk3d.narrow.pairs import PairRows
+from gjk3d._kernels.addresses import raise_pending
+from gjk3d.convex.batch import Rows, in_chunks
+from gjk3d.convex.solve import core_row
+from gjk3d.errors import UnsupportedPair
+from gjk3d.narrow import cores, manifold
+from gjk3d.narrow import toi as narrow
+from gjk3d.narrow.solve import Packed, PairRows
+from gjk3d.narrow.toi import REFERENCE, TURN
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape
 from gjk3d.typing import Array, Ints
+
+# --- patches ---------------------------------------------------------------------------------------------------------
 
 
 def most_corners(shape: Shape) -> int:
@@ -22,7 +34,7 @@ def most_corners(shape: Shape) -> int:
     if faces[0] > 0:
         return int(np.diff(faces[1 : faces[0] + 2]).max())
     curved = not shape._kind & Kind.PLANES and shape._packed[0][layout.KIND] != layout.BOX
-    return features.MOST + 1 if curved else 4
+    return cores.MOST + 1 if curved else 4
 
 
 _NO_FACES = np.zeros(1, dtype=np.int64), np.empty(0)
@@ -89,3 +101,31 @@ def patch_points(
     for start, part in parts.items():
         points[start : start + len(part), : part.shape[1]] = part
     return points, count
+
+
+# --- times of impact -------------------------------------------------------------------------------------------------
+
+
+UP = np.array([0.0, 0.0, 1.0])  #: the normal for kernels on two bounded shapes, which ignore it
+
+
+def impacts(a: Any, b: Shape, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
+    """Fill ``out`` and ``flags`` as `gjk3d.narrow.toi.impact_many` does; only A may be a half-space or plane."""
+    ints, floats, row, is_plane = core_row(a, b)
+    if is_plane:
+        check_turn(a, rows.a)
+    normal = a.normal.copy() if is_plane else UP
+    shapes, motions = Packed(ints, floats, row), narrow.Motions(rows.a, rows.b)
+
+    def task(start: int, stop: int) -> None:
+        work = np.empty(narrow.WORK)
+        narrow.impact_many(shapes, not is_plane, normal, motions, clearance, start, stop, work, out, flags)
+
+    in_chunks(len(out), rows.workers, task)
+    raise_pending()
+
+
+def check_turn(plane: Shape, motions: Array) -> None:
+    """Raise if a half-space or plane rotates."""
+    if motions[:, TURN:REFERENCE].any():
+        raise UnsupportedPair(f"time_of_impact: a {type(plane).__name__} cannot rotate. Use a large Box")

@@ -308,7 +308,7 @@ def compile_alone(name: str, arguments: tuple[Any, ...] | None) -> CompiledKerne
 
 
 def _linked(library: Any) -> Any:
-    """Return one module of a library and of the libraries that numba links to it."""
+    """Link a library, and the libraries that numba links to it, into one module, and return it."""
     libraries: dict[Any, None] = {}
 
     def visit(item: Any) -> None:

@@ -265,7 +265,7 @@ def _group(kernels: Kernels, number: int, members: set[str], copied: set[str], c
 
 
 def _linked(modules: Sequence[bytes]) -> Any:
-    """Return one module of several, in their order, so that the same sources give the same file."""
+    """Link modules into one, in their order, so that the same sources give the same file."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

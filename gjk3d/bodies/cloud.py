@@ -172,7 +172,10 @@ class PointCloud(Body):
         """
         step, reach = number(pitch, "thinned: pitch"), float(np.abs(self.points).max())
         if not reach < _MOST_CELLS * step:
-            raise ShapeError(f"thinned: pitch is {step:g}, expected more than {reach / _MOST_CELLS:.3g} for this size")
+            raise ShapeError(
+                f"thinned: pitch is {step:g}, expected more than {reach / _MOST_CELLS:.3g} for points up to {reach:.3g}"
+                " from the origin. Move the cloud nearer to the origin, or increase pitch."
+            )
         cells = np.floor(self.points / step).astype(np.int64)
         cells -= cells.min(axis=0)
         wide = cells.max(axis=0) + 1

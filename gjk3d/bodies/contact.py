@@ -528,7 +528,10 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 
 
 class Touches(NamedTuple):
-    """One row for each pair of intersecting faces in world axes. The pairs of pose row k begin at ``begins[k]``."""
+    """One row for each pair of intersecting faces, with points and normals in world axes.
+
+    The rows of pair k of poses begin at ``begins[k]``.
+    """
 
     faces: Ints  #: (m, 2), ascending
     rows: Array  #: (m, 7), a point, a normal from a to b, and a depth of at least 0

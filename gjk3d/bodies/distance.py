@@ -163,7 +163,7 @@ class TreeQueries:
 
 
 def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
-    """Return the compiled queries of a pair in the kernels' order, None if a shape has a support function of a user."""
+    """Return the compiled queries of a pair in the kernels' order, None if a shape has a user's support function."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else TreeQueries(first, second, order)
 

@@ -290,10 +290,11 @@ def _exactly(ray: Ray, face: int, t: WideTree) -> FirstTriangle:
 
 @inlined
 def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack) -> FirstTriangle:
-    """Return the first triangle on a ray; unless ``exact``, triangles are compared by bounds while these differ.
+    """Return the first triangle on a ray.
 
-    The exact distance of a triangle that float32 accepts may be beyond ``far``. Other triangles were then discarded,
-    and only a search with ``exact`` finds the first triangle.
+    Without ``exact``, triangles are compared by the float32 bounds of their distances, and by their exact distances
+    only if the bounds overlap. The exact distance of the result may be beyond ``far``. Other triangles were then
+    discarded, and only a search with ``exact`` finds the first triangle.
     """
     end = (far - ray.begin) * t.scale
     hit, lower, upper, known, node, top = -1, end, end, far, 0, 0

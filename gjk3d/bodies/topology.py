@@ -297,9 +297,10 @@ class _Work:
         return count
 
     def _drop_backs(self, pairs: Ints) -> int:
-        """Drop the second triangle of each pair in pieces of only such pairs, as renderers use, and return the number.
+        """Drop the second triangle of each opposite pair in pieces of only such pairs, and return the number.
 
-        A piece within the box of another piece stays, since it may be a cavity and its filling.
+        Files for renderers have such double-sided faces. A piece within the box of a piece that has other triangles
+        stays, since it may be a cavity and its filling.
         """
         retained = np.flatnonzero(self.kept)
         piece = self._components(retained)

@@ -104,7 +104,7 @@ def _with_lowest(best: NearestParts, lowest: float, loose: bool) -> NearestParts
 def _solve_pair(
     x: PosedPair, p: int, q: int, gap: float, limit: float, best: NearestParts, w: TreeScratch
 ) -> NearestParts:
-    """Update the nearest parts by two parts whose boxes have that gap."""
+    """Return the nearest parts, updated with parts p and q, whose boxes are at least ``gap`` apart."""
     c = parts_at(x, p, q, w)
     if best.p >= 0:
         bound = bound_along(c, best.direction)

@@ -1,20 +1,17 @@
-"""Trees of axis-aligned boxes: nodes, searches, and the tree as an object.
+"""Binary trees of axis-aligned boxes: nodes, searches, and the tree as an object.
 
-A binary tree of axis-aligned boxes, in plain arrays, that changes leaf by leaf or is built at once.
+A tree is a set of plain arrays. It changes leaf by leaf or is built at once. Leaf k is node k, so no search is needed.
+The first nodes are reserved for leaves, and inner nodes come after them. A new leaf is inserted at the place where the
+boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree balanced.
 
-Leaf k is node k, so no search is needed. Inner nodes follow the space for all leaves. A new leaf is inserted at the
-place where the boxes grow least (Catto, Dynamic bounding volume hierarchies, GDC 2019), and rotations keep the tree
-balanced.
+`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the axis on which the
+middles spread most. Each node is cut between the two bins for which the sum of surface times number of leaves is least
+(Wald, On fast construction of SAH-based bounding volume hierarchies, 2007).
 
-`build` makes a whole tree from the top. Leaves are sorted by their middles into bins along the longest axis. Each node
-is cut between the two bins for which its halves have the least surface (Wald, On fast construction of SAH-based
-bounding volume hierarchies, 2007).
+Searches return candidate pairs and ray hits, and miss no true pair or hit. A search stops when its output array is
+full, and the next call continues from its stack.
 
-Searches in trees of boxes: candidate pairs and ray hits. No true pair or hit is missed.
-
-A search stops when its output array is full, and the next call continues from its stack.
-
-`Tree`: boxes that are inserted, moved and removed, and searched for pairs and ray hits.
+`Tree` has boxes that are inserted, moved and removed, and searched for pairs and ray hits.
 """
 
 from __future__ import annotations

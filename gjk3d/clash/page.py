@@ -151,9 +151,9 @@ _FILES = (
 def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "", up: str = "") -> Path:
     """Write the report as one self-contained page with a table of findings and a 3D view of the parts.
 
-    The page uses no network, and its content security policy forbids it. The 3D code (three.js) is taken from the
-    installed trimesh. A page lists at most `MAX_ROWS` findings, the worst first, and has at most `MAX_BYTES` bytes.
-    The common volumes of the worst overlaps are stored first, then the triangles of parts with findings, in the order
+    The page uses no network, and its content security policy forbids it. With a ``token`` it connects to its own server
+    only. The 3D code (three.js) is taken from the installed trimesh. A page lists at most `MAX_ROWS` findings, the
+    worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored first, then the triangles of parts with findings, in the order
     of the findings. Copies share one shape. Notes on the page count what was left out. Findings and shapes are
     compressed, and the page unpacks them when they are shown. This requires a browser of 2023 or later.
 

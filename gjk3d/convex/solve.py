@@ -310,7 +310,7 @@ def placed_boxes(q: Ints1, f: Array1, starts: Ints2, balls: Ints1, poses: Array2
 
 
 def box_round(shape: Shape, row: Array) -> Array:
-    """Return the lower and the upper corner of the box of a shape at a pose row, (2, 3)."""
+    """Return the bounding box (2, 3) of a shape placed by a pose row: the lower and the upper corner."""
     out, index = np.empty((1, 6)), np.zeros(1, dtype=np.int64)
     placed_boxes(*shape._packed, np.zeros((1, 2), dtype=np.int64), index + is_mapped(shape), row[None], index, out)
     return out.reshape(2, 3)

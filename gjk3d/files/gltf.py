@@ -30,7 +30,7 @@ _FAN = 6  #: the mode of a fan of triangles
 
 
 def check_glb(data: bytes) -> tuple[bytes, int]:
-    """Return a GLB without cameras, and 0 declared triangles; raise if its chunks or its glTF contradict the file."""
+    """Return a GLB without cameras, and 0 (triangles unknown); raise if its chunks or its glTF contradict the file."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise HeaderError(f"begins with {shown(data[:20])}, expected the 20 bytes of a GLB header")
     version, length, size = struct.unpack_from("<III", data, 4)
@@ -61,7 +61,7 @@ def packed(tree: dict[str, Any], binary: bytes) -> bytes:
 
 
 def check_gltf(data: bytes) -> tuple[bytes, int]:
-    """Return a glTF without cameras, and 0 declared triangles; raise if the declared arrays contradict the file."""
+    """Return a glTF without cameras, and 0 (triangles unknown); raise if the declared arrays contradict the file."""
     tree = _tree_of(data)
     _check_tree(tree, len(data))
     return json.dumps(tree).encode() if _without_cameras(tree) else data, 0
@@ -84,7 +84,7 @@ def _tree_of(data: bytes) -> Any:
     try:
         return json.loads(data)
     except RecursionError:
-        raise HeaderError("its JSON is nested too deep, expected the few levels of glTF") from None
+        raise HeaderError("its JSON is nested too deeply, expected the few levels of glTF") from None
 
 
 def _check_tree(tree: Any, size: int) -> None:

@@ -30,7 +30,7 @@ _RUN = ("-P", "-m", "gjk3d.files.process")
 _ON_DEATH_OF_PARENT = 1  #: PR_SET_PDEATHSIG of prctl
 #: The limits of CPU seconds and memory for a file below `SMALL` bytes that refers to no other file.
 SMALL, SMALL_SECONDS, SMALL_BYTES = 1_000_000, 5, 1 << 30
-_LIMITS = f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MB for a file below 1 MB)"
+_LIMITS = f" (the limits are {SMALL_SECONDS} s of CPU and {SMALL_BYTES >> 20} MiB for a file below 1 MB)"
 #: Threads reserve memory that the limit counts: those of OpenBLAS 41 MB each, so 24 cores would use all of it.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "VTK_SMP_BACKEND_IN_USE": "Sequential", "MALLOC_ARENA_MAX": "2"}
 #: Readers whose files refer to no other file. STEP and IFC do not either, but computing their facets takes its time.

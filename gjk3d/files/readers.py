@@ -167,12 +167,12 @@ MAX_UNPACKED, MAX_RATIO, SMALL = 4 << 30, 100, 32 << 20
 
 
 def unchecked(data: bytes) -> tuple[bytes, int]:
-    """Return the output of a reader process unchanged, and 0 declared triangles."""
+    """Return the output of a reader process unchanged, and 0 (triangles unknown)."""
     return data, 0
 
 
 def check_zip(data: bytes) -> tuple[bytes, int]:
-    """Return a zip archive unchanged, and 0 declared triangles; raise if it unpacks to too many bytes."""
+    """Return a zip archive unchanged, and 0 (triangles unknown); raise if it unpacks to too many bytes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     if unpacked > MAX_UNPACKED or unpacked > max(SMALL, MAX_RATIO * len(data)):
@@ -192,7 +192,7 @@ _DEEPEST = 100  #: the largest depth of nodes that refer to nodes
 
 
 def check_dae(data: bytes) -> tuple[bytes, int]:
-    """Return a Collada file unchanged, and 0 declared triangles; raise if it has entities or places too many copies."""
+    """Return a Collada file unchanged, and 0 (triangles unknown); raise if it has entities or too many copies."""
     begin = data[:4096]
     if b"<COLLADA" not in begin:
         raise HeaderError(f"is not Collada, because it begins with {shown(begin[:64])}")

@@ -264,7 +264,8 @@ def elements(source: str) -> Nodes:
     products = [e for e in model.by_type("IfcElement") if not (e.is_a(_CUT_OFF) or e.is_a(_VIRTUAL))]
     shapes = _shaped(geometry, model, [e for e in products if e.Representation is not None])
     if not shapes:
-        raise HeaderError(f"all of its {len(products)} elements lack a shape. {_CURE} with bodies.")
+        fault = f"none of its {len(products)} elements has a shape" if products else "it has no elements"
+        raise HeaderError(f"{fault}. {_CURE} with bodies.")
     nodes = _Collected()
     for element in products:
         shape = shapes.get(element.id())

@@ -50,7 +50,7 @@ class _Model(NamedTuple):
 
 
 def check_3mf(data: bytes) -> tuple[bytes, int]:
-    """Return a 3MF archive unchanged, and 0 declared triangles; raise if it unpacks to too much or lacks a model."""
+    """Return a 3MF archive unchanged, and 0 (triangles unknown); raise if it unpacks to too much or lacks a model."""
     check_zip(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if not any(name.lower().endswith("3d/3dmodel.model") for name in archive.namelist()):

@@ -1,19 +1,17 @@
-"""Facets of hulls: one run of Qhull with its checks, and hulls without ambiguity.
+"""Facets of hulls: one run of Qhull with its checks, and hulls of unambiguous points.
 
-One run of Qhull and its checks: closed facets with outward winding, strict vertices, and points left outside.
+A run of Qhull returns closed facets with outward winding, strict vertices, and the points left outside. Points are in a
+box of about unit size about 0, so tolerances are absolute. A set may be in the plane z = 0, and its facets are then
+segments.
 
-Points are in a box of about unit size about 0, so tolerances are absolute. A set may be in the plane z = 0, and its
-facets are then segments.
-
-Hulls of points without ambiguity: three-dimensional, fat, of distinct points, each clearly a corner or inside.
-
-For these hulls the repairs of `gjk3d.geometry.hulls` change nothing, and one pass over the facets of Qhull and the
-points proves this: the vertices and faces are the same, without a defect. If a decision could change by rounding, this
-module returns only the result of Qhull, so that it is not computed again.
+Points are unambiguous if they are three-dimensional, not nearly flat, distinct, and each clearly a corner or inside.
+The repairs of `gjk3d.geometry.hulls` would change nothing for them: `clear_hull` returns the same vertices and faces,
+and checks that in one pass over Qhull's facets and the points. If rounding could change a decision, it returns no hull
+and Qhull's result, which `hulls` reuses.
 
 A point is inside if it is in a ball that is below all planes, or clearly below the facet that is hit by the ray from
 the centre through the point. Facets that are convex at each edge and closed form a convex surface, so such a point is
-below all other planes too.
+below all other planes too. A few points near the surface are compared with all planes.
 """
 
 from __future__ import annotations
@@ -361,10 +359,10 @@ _SCANS = 64  #: greatest number of points near the surface that are compared wit
 
 
 class ClearHull(NamedTuple):
-    """The data of a hull: indices of vertices, triangles of these, and the input of `LateMeasures`.
+    """A hull: the indices of its vertices in the given points, triangles of numbers in ``indices``, and more.
 
-    This input consists of the vertices divided by a power of two, its exponent, and Qhull's planes in coordinates that
-    are multiplied by ``scales``.
+    `LateMeasures` reads the rest: ``local``, the vertices recentred and divided by 2 ** ``exponent``, and
+    ``equations``, Qhull's planes of the points ``local * scales``.
     """
 
     indices: Ints

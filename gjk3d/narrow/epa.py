@@ -200,8 +200,8 @@ def finish(c: Cores, p: Polytope, depth: Depth, faces: int, face: int, how: tupl
 def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, best: Vec3, workspace: Workspace) -> Depth:
     """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
-    The bounds are valid for each code. CLOSED: no point of A - B is more than ``width`` above the nearest face. APART:
-    the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat, and n is
+    The bounds are valid for each code. CLOSED: no point of A - B is more than ``width`` above the nearest face.
+    OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat, and n is
     the normal of its plane. STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
     ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests the length along the

@@ -1,12 +1,14 @@
 """GJK: the distance of two convex cores, by stepping to the point of A - B nearest to the origin.
 
 The loop of the 2D tutorials, in 3D: compute the support point w of A - B in the direction of the origin, add it to the
-simplex, keep the part of the simplex nearest to the origin, repeat. Three facts make it safe:
+simplex, keep the part of the simplex nearest to the origin, repeat. Let v be the point of the simplex nearest to the
+origin. Three facts make the loop safe:
 
-- every support point proves a lower bound, v.w / |v|: no point of A - B is below that plane;
-- v, the nearest point of the simplex, is a convex combination of points of A - B, so |v| is an upper bound;
-- v must get shorter, except for a few steps within rounding. On polytopes the loop then cannot cycle. If the new
-  support point is a vertex of the simplex already, v is the nearest point. On curved shapes the two bounds converge.
+- every support point w proves the lower bound v.w / |v|: all of A - B is beyond the plane through w with normal v;
+- v is a convex combination of points of A - B, so |v| is an upper bound;
+- the loop stops if v does not get shorter, except for a few steps within rounding. So on polytopes it cannot cycle. If
+  the new support point is a vertex of the simplex already, v is the nearest point. On curved shapes the two bounds
+  converge.
 
 So the loop always returns proven bounds. Gilbert, Johnson, Keerthi, IEEE J. Robotics Autom. 1988; van den Bergen,
 Collision Detection in Interactive 3D Environments, 2003, ch. 4; regions after Ericson, Real-Time Collision Detection,

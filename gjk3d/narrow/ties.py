@@ -156,7 +156,7 @@ def same_point(p: Array, i: int, j: int, tiny: float) -> bool:
 
 @kernel
 def crossed(p: Array, count: int, x: float, y: float, e: Vec3, u: Vec3, s: Array, row: int) -> float:
-    """Write the edge that the ray along (x, y) crosses to s[row : row + 3]; return the ray's length."""
+    """Write to s[row : row + 3] the edge that the ray from the origin along (x, y) crosses; return the way to it."""
     best, chosen, t = -inf, 0, 0.5
     for k in range(count):
         nxt = k + 1 if k + 1 < count else 0

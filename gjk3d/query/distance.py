@@ -412,7 +412,7 @@ def _check_parted(out: Array, a: Collider, b: Collider) -> None:
     for k in np.flatnonzero(~(out[:, 3] > out[:, 4]))[:1]:
         where = f"in row {k + 1} of {len(out)} " if len(out) > 1 else ""
         raise UnsupportedPair(
-            f"separating_axis: {where}no plane separates a, a {type(a).__name__}, from b, a {type(b).__name__}, since "
+            f"separating_axis: {where}no plane separates a ({type(a).__name__}) from b ({type(b).__name__}), since "
             f"their hulls touch or overlap (gap {out[k, 3]:.6g}). Use distance or signed_distance, which use the parts"
         )
 

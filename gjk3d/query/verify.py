@@ -204,7 +204,7 @@ def _points(result: PointDistances, shape: Any, asked: Any) -> Callable[[int, Ar
 
 
 def _above(verdict: Verdict, proven: float, limit: float) -> Verdict:
-    """Return the verdict, or a refuted verdict if the bound ``proven`` is not above the limit."""
+    """Return the verdict, or a refuted verdict if it is proven and its bound ``proven`` is below the limit."""
     return verdict if not verdict.proven or proven >= limit else _refuted(f"the distance is {proven!r}, not {limit!r}")
 
 

@@ -201,7 +201,8 @@ def read_json(path: str | os.PathLike[str]) -> Value:
         raw = json.loads(content.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_without_duplicates)
     except RecursionError:
         raise ParseError(
-            f"{file.name} is nested too deep, expected the few levels of result.to_json(). Write the file again with it"
+            f"{file.name} is nested too deeply, expected the few levels of result.to_json(). Write it again with "
+            "result.to_json(path)"
         ) from None
     except (ValueError, UnicodeDecodeError) as reason:
         raise ParseError(f"{file.name} is not JSON: {reason}{CURE}") from None

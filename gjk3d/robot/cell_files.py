@@ -207,7 +207,7 @@ class _Lines:
 
     def __init__(self, file: Path) -> None:
         if file.exists() and file.stat().st_size > MAX_BYTES:
-            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MB, the limit for .scene files. Split it")
+            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MiB, the limit for .scene files. Split it")
         try:
             self.lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError as reason:

@@ -118,9 +118,9 @@ class Checker(PlanningScene):
     @overload
     def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> NDArray[np.bool_]: ...
     def free(self, q: Rows, *, links: Links = None, workers: int = 1, device: Device = "cpu") -> Any:
-        """Return whether no pair of the robot, its attached objects and its surroundings is closer than its margin.
+        """Return whether all pairs of the robot, its attached objects and its surroundings are beyond their margins.
 
-        Limits of joints are not checked, see `Robot.within_limits`.
+        A distance that equals the margin is not free. Limits of joints are not checked, see `Robot.within_limits`.
 
         Parameters
         ----------

@@ -108,7 +108,10 @@ def _sweep(
     exact: bool, s: Array, core: Core, what: int, a: Vec3, box: Array, sign: float,
     out: Array,
 ) -> float:  # fmt: skip
-    """Write into ``out`` the set swept by a joint; return the greatest distance of the set from the joint's axis.
+    """Write into ``out`` the set swept by a joint; return its arm, the factor from the joint's motion to a point's.
+
+    The arm is the greatest distance from the axis of a joint that turns, from the origin of a floating joint, and 1 for
+    a prismatic joint.
 
     ``what`` is the kind of the joint, ``a`` its axis. ``box`` has the middles of the translation of the joint, then the
     half widths. ``sign`` is 1 towards the root, where the translation comes last, and -1 away from the root.
@@ -196,9 +199,9 @@ def _carry(exact: bool, m: Array, inverse: bool, s: Array) -> None:
 
 @entry
 def reaches(chain: Chain, layout: Layout, boxes: Array2, sets: Array2, forms: Ints1, out: Array2) -> None:
-    """Write the greatest distance of each slot from the axis of each joint, (slots, links).
+    """Write the arm of each joint for each slot, (slots, links), see `_sweep`.
 
-    The distance is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) are the translations of joints,
+    The arm is 0 for fixed joints, and for slots in the world. ``boxes`` (links, 6) are the translations of joints,
     see `_sweep`. ``sets`` (links, 12) and ``forms`` (links,) are scratch: the set of the slot in the frame of each
     link, and its form, which is 0 if it is not computed, 1 for a cylinder, and 2 for the shape itself.
     """
@@ -249,11 +252,11 @@ _MOST_CACHED = 16  #: greatest number of cached bounds of a cell, one for each e
 
 
 class Arms(NamedTuple):
-    """The joints between the slots of each pair, and the greatest distances of both slots from each joint's axis."""
+    """The joints between the slots of each pair, and the arms of both slots, see `_sweep`."""
 
     begins: Ints1  #: (pairs + 1,), the first index of each pair in steps
     steps: Ints1  #: joints, from the first slot of a pair to the second
-    arms: Array2  #: (2, steps), greatest distance of either slot from the axis of the joint
+    arms: Array2  #: (2, steps), the arm of the joint for either slot
     floating: Ints1  #: (links,), 1 for a floating joint
     like: Ints1  #: (pairs,), the first pair with the same joints and arms, whose motion bounds are the same
 

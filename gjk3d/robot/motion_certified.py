@@ -1,13 +1,14 @@
-"""Certified lines and curves of configurations: halved until the cover of each pair contains each piece.
+"""Certified lines and curves of configurations: halved until each piece is proven for each pair.
 
-The cover is that of `gjk3d.robot.motion_cover`. Before that, all pairs are tested at the middles of equal parts of the
-line at once, with the capsules of `gjk3d.robot.sampled_edges` and the linear bound. That proves most pairs on the whole
-line, and the others in most parts.
+First the line is divided into equal parts, and all pairs are tested together at the middle of each part, with the
+capsules of `gjk3d.robot.sampled_edges` and the linear bound. For most pairs this proves the whole line, and for the
+others most parts of it. The rest is halved until, for each pair, each piece lies in an interval that is proven free,
+see `gjk3d.robot.motion_cover`.
 
-Pairs without a kernel are proven by the linear bound alone, from the start to the end. Several configurations of the
-next stretch are queried at once. The next stretch is longer if the whole stretch is proven, and shorter if not. The
-depth of overlapping non-convex bodies has no bound of its change, so nothing is proven in overlap or for a negative
-margin.
+Pairs without a kernel are proven by the linear bound alone, stretch by stretch from the start. Several configurations
+of the next stretch are queried at once. The next stretch is longer if the whole stretch is proven, and shorter if not.
+The depth of overlapping non-convex bodies has no bound of its change, so nothing is proven in overlap, even if a
+negative margin allows the overlap.
 """
 
 from __future__ import annotations
@@ -650,7 +651,11 @@ def certified_general(
     numbers: Ints,
     deadline: float,
 ) -> tuple[int, float, float, int]:
-    """Return the result of edge e for the pairs in ``numbers`` up to ``until``: status, safe, hit or NaN, and pair."""
+    """Return the result of edge e for the pairs in ``numbers`` up to the parameter ``until``.
+
+    The result consists of the status, the parameter up to which the edge is free, the parameter of the first contact or
+    NaN, and the pair.
+    """
     joints, curve = np.zeros((6, len(cell.robot.links))), curves.controls[e]
     curve_speeds(cell.robot._chain, curve, curves.loose[e], joints)
     margins = cell.margins[numbers]

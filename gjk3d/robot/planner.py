@@ -168,8 +168,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
         if name not in robot.columns:
             known = [*robot.groups, *robot.joint_names]
             raise RobotError(
-                f"joints: robot {robot.name!r} has no group and no joint {name!r} with numbers in q."
-                + nearest(name, known)
+                f"joints: robot {robot.name!r} has neither a group nor a movable joint {name!r}." + nearest(name, known)
             )
     if not names or len(set(names)) < len(names):
         raise RobotError(f"joints is {joints!r:.80}, expected at least one joint, and each joint only once")

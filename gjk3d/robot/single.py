@@ -85,7 +85,7 @@ def free_at(quick: int, numbers: int) -> int:
 
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
-    """Return the address of the result of `Checker.free`, by the calling convention of `builtin`."""
+    """Return the address of the result of `Checker.free`, by the convention in `gjk3d._kernels.calls`."""
     record = py.word(checker + py.word(words + 8 * PREPARED))
     if names == 0 and nargs == 1 and record != 0 and record != py.constant(py.NONE):
         quick = py.word(py.word(py.items_of(record)) + py.DATA)

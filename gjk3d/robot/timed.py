@@ -360,7 +360,9 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
     if not moving:
         return TimedQuery(robot, trajectory, [Parts(trajectory, robot)], lambda _: (around.cell, 0.0))
     if not isinstance(moving, Mapping):
-        raise RobotError(f"moving is {kind_of(moving)}, expected a gjk3d.Motion by the name of each obstacle")
+        raise RobotError(
+            f"moving is {kind_of(moving)}, expected a dict from names of obstacles to gjk3d.Motion or (poses, times)"
+        )
     routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
     start, end = trajectory.start, trajectory.end
     cuts = np.unique(np.concatenate([[start, end], *(route.times for route in routes.values())]))

@@ -425,7 +425,7 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
 
 
 def _of_powers(knots: Array, powers: Array) -> tuple[Array, Array]:
-    """Return control points and errors of polynomials whose coefficients are for powers of the time since a knot."""
+    """Return Bézier control points, and their errors, of polynomials given by coefficients of powers of (t - knot)."""
     degree, width = powers.shape[1] - 1, np.diff(knots)[:, None]
     scaled = np.stack([powers[:, m] * width**m for m in range(degree + 1)], axis=1)
     share = np.array([[comb(i, m) / comb(degree, m) for m in range(degree + 1)] for i in range(degree + 1)])

@@ -198,7 +198,7 @@ def pierced_face(c: Cores, cache: Array, k: int, n: Vec3, s: Array) -> float:
 
 @kernel
 def verified_depth(c: Cores, cache: Array, k: int, s: Array) -> Depth:
-    """Return the depth as `epa` does; its code is CLOSED if the nearest face in row k proves the depth, else APART."""
+    """Return the depth as `epa` does; its code is CLOSED if the nearest face in row k proves it, else OUTSIDE."""
     key, n = nearest_face(c, cache, k)
     if key > 0.0:
         w, _, _ = support_pair(c, n)

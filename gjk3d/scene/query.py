@@ -479,7 +479,7 @@ class SceneQuery:
     def distances_within(self, pairs: Ints, within: float, mode: int = narrow.SIGNED) -> Answers:
         """Return the signed distances of the pairs that are not proven farther apart than ``within``, see `distances`.
 
-        A collision query comes first. If only the boxes of a pair overlap, it costs a third of a distance.
+        A collision query comes first. For pairs of which only the boxes overlap, it takes a third of the time.
         """
         most = max(within, 0.0)
         return self.distances(pairs[self.collide(pairs, most)] if most < inf else pairs, most, mode).within(within)

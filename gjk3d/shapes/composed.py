@@ -360,7 +360,8 @@ class Composed(Shape):
 def _laid_out(terms: list[Term]) -> tuple[Ints, tuple[Any, ...], Array]:
     """Return a row for each part (term, kind, vertex count, size), the users' functions, and all floats.
 
-    The floats are the placement and the numbers of each part.
+    A part with a user's function has its index in place of the vertex count. The floats are the placement and the
+    numbers of each part.
     """
     table, numbers = [], []
     functions: list[Any] = []
@@ -555,7 +556,7 @@ MOST_PARTS = 4096
 class MinkowskiSum(Composed):
     """The sum of two shapes: all sums of a point of A and a point of B.
 
-    Every query is exact for any two shapes, since the support point is the sum of their support points.
+    No query approximates the sum, since its support point is the sum of the support points of the two shapes.
 
     Parameters
     ----------

@@ -66,7 +66,10 @@ def in_range(values: Array, what: str) -> None:
 
 
 def order(ints: Ints, floats: Array) -> tuple[bytes, bytes]:
-    """Return the sort key of a shape: bytes that compare like its numbers, so that scaling by 2 keeps the order."""
+    """Return the sort key of a shape: the bytes of its integers, and bytes that compare like its floats.
+
+    Scaling shapes by 2 keeps their order.
+    """
     if ints[KIND] == HULL:  # the vertices define the table
         ints, floats = ints[:INT_HEAD], floats[: FLOAT_HEAD + 3 * ints[VERTICES]]
     bits = (floats + 0.0).view(np.int64)

@@ -223,28 +223,30 @@ const gjk3d = (function () {
     this.labels.push([node, vec(point)]);
     return node;
   };
-  // Place labels next to their points, away from the center of all points, without overlaps, between head and foot. The
-  // positions are relative, so that they are also correct in print.
+  // Place labels next to their points, away from the center of all points, without overlaps, between head and foot. A minor
+  // label without room is hidden. The positions are relative, so that they are also correct in print.
+  const TURNS = [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1], FAR = [1, 1.4, 1.9];
   View.prototype.write = function () {
-    const { labels } = this, w = this.box.clientWidth, h = this.box.clientHeight, low = h - (this.foot?.offsetHeight || 0), above = this.head ? this.head.offsetTop + this.head.offsetHeight : 2, taken = [], spots = labels.map(([, point]) => this.pixel(point));
-    const sizes = labels.map(([node]) => [node.offsetWidth, node.offsetHeight]);
+    const { labels } = this, w = this.box.clientWidth, low = this.box.clientHeight - (this.foot?.offsetHeight || 0), above = this.head ? this.head.offsetTop + this.head.offsetHeight : 2;
+    const rows = labels.map(([node, point]) => ({ node, spot: this.pixel(point), nw: node.offsetWidth, nh: node.offsetHeight })), spots = rows.map((row) => row.spot), taken = [];
     const middle = [0, 1].map((i) => spots.reduce((sum, p) => sum + p[i], 0) / Math.max(1, spots.length));
-    labels.forEach(([node], k) => {
-      const [sx, sy, depth] = spots[k], [nw, nh] = sizes[k], angle = Math.atan2(sy - middle[1], sx - middle[0]);
-      let best = null, least = Infinity;
-      for (const turn of [0, 0.6, -0.6, 1.2, -1.2, 2, -2, 3.1]) {
-        const c = Math.cos(angle + turn), s = Math.sin(angle + turn);
-        const left = Math.min(Math.max(sx + (11 + (nw / 2) * Math.abs(c)) * Math.sign(c) * Math.min(1, Math.abs(c) + 0.25) - nw / 2, 2), w - nw - 2);
-        const top = Math.min(Math.max(sy + 19 * s - nh / 2, above), low - nh - 2);
-        let cost = 0.15 * Math.abs(turn);
-        for (const [l, t, r, b] of taken) if (left < r && left + nw > l && top < b && top + nh > t) cost += 5;
-        for (const [px, py] of spots) if (px > left - 5 && px < left + nw + 5 && py > top - 2 && py < top + nh + 2) cost += 2;
-        if (cost < least) [best, least] = [[left, top], cost];
-      }
-      taken.push([best[0], best[1], best[0] + nw, best[1] + nh]);
-      node.style.visibility = depth > 1 ? "hidden" : "";
-      [node.style.left, node.style.top] = [`${(100 * best[0]) / w}%`, `${(100 * best[1]) / h}%`];
-    });
+    // the position of a label's corner, and its cost: far from its point, over another label or over a point
+    function place({ spot: [sx, sy], nw, nh }, turn, far) {
+      const angle = Math.atan2(sy - middle[1], sx - middle[0]) + turn, [c, s] = [Math.cos(angle), Math.sin(angle)];
+      const x = sx + far * (11 + (nw / 2) * Math.abs(c)) * Math.sign(c) * Math.min(1, Math.abs(c) + 0.25), y = sy + far * 19 * s;
+      const left = Math.min(Math.max(x - nw / 2, 2), w - nw - 2), top = Math.min(Math.max(y - nh / 2, above), low - nh - 2);
+      let cost = 0.15 * Math.abs(turn) + 2 * (far - 1);
+      for (const [l, t, r, b] of taken) if (left < r && left + nw > l && top < b && top + nh > t) cost += 5;
+      for (const [px, py] of spots) if (px > left - 5 && px < left + nw + 5 && py > top - 2 && py < top + nh + 2) cost += 2;
+      return { left, top, cost };
+    }
+    for (const row of [false, true].flatMap((minor) => rows.filter(({ node }) => Boolean(node.dataset.minor) === minor))) {
+      const { node, nw, nh, spot } = row, all = FAR.flatMap((far) => TURNS.map((turn) => place(row, turn, far)));
+      const { left, top, cost } = all.reduce((best, one) => (one.cost < best.cost ? one : best)), crowded = node.dataset.minor && cost >= 5;
+      if (!crowded) taken.push([left, top, left + nw, top + nh]);
+      node.style.visibility = spot[2] > 1 || crowded ? "hidden" : "";
+      [node.style.left, node.style.top] = [`${(100 * left) / w}%`, `${(100 * top) / this.box.clientHeight}%`];
+    }
   };
   // Move the camera back until an object is in the picture.
   View.prototype.keep = function (object) {

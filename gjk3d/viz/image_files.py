@@ -243,7 +243,7 @@ def without_words(plotter: pyvista.Plotter) -> Iterator[list[Words]]:
 
 
 def write_vector(image: Image.Image, words: list[Words], size: tuple[int, int], target: Path) -> None:
-    """Write ``.svg`` or ``.pdf`` with one pixel or point per pixel of the window. The image may have another size."""
+    """Write an SVG in pixels or a PDF in points, one for each pixel of the window; the image is scaled to this size."""
     if target.suffix.lower() == ".svg":
         target.write_text(_svg(image, words, size), encoding="utf-8")
     else:

@@ -362,6 +362,8 @@ def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tm
     for column in (image[:, :4], image[:, -8:]):  # margins stay white
         assert column.min() > 240
     few = np.asarray(Image.open(explanation.save(tmp_path / "few.png", most=2)).convert("RGB"))
+    assert hued(image[-260:, :490].astype(np.uint8), "#E69F00").sum() == 0  # 5 panels: the legend is next to the last
+    assert hued(few[-260:, 500:], "#E69F00").sum() > 100
     for picture, many in ((image.astype(np.uint8), 5), (few, 2)):
         # below each row of panels
         lines = np.flatnonzero((np.ptp(picture[:, 20:480], axis=(1, 2)) < 20) & (picture[:, 250, 0] < 230))
@@ -369,6 +371,10 @@ def test_the_picture_has_a_panel_a_step_in_two_columns_and_nothing_is_cut_off(tm
         for k in range(many):
             low, high = [0, *lines][k // 2], lines[k // 2]
             assert hued(picture[low:high, 500 * (k % 2) : 500 * (k % 2) + 490], "#E69F00").mean() > 0.005
+        for k in range(2 * len(lines)):  # no cell is empty, or black at its end
+            cell = picture[[0, *lines][k // 2] + 4 : lines[k // 2], 500 * (k % 2) : 500 * (k % 2) + 490]
+            assert hued(cell, "#E69F00").sum() > 100
+            assert cell[-3:].min() > 200
     assert image.shape[0] < 1500
 
 

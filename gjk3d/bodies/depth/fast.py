@@ -298,7 +298,10 @@ def _is_wide(t: PartTree, p: int, square: float) -> bool:
 
 @kernel
 def _added_plane(s: Posed, x: PosedPair, p: int, q: int, along: Vec3, w: TreeScratch) -> tuple[Vec3, float]:
-    """Return the plane that two overlapping parts add to a search along a direction, and how far B is behind it."""
+    """Return the normal of a plane that B has to pass because two parts overlap, and how far B moves along the normal.
+
+    The normal is on the side of ``along``, the direction of the search.
+    """
     n, overlap = past_faces(s, x, p, q, along, w)
     # across an edge of the solid the translation of the two parts is shorter than that past the face; the edges between
     # triangles of a fine surface would only make many short steps

@@ -149,7 +149,7 @@ def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: 
 def _is_triangle_near(
     t: Triangle, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float
 ) -> bool:  # fmt: skip
-    """Return `_is_close` for the point of a triangle nearest to q = p + step n."""
+    """Return whether the point of a triangle nearest to q = p + step n is too close to it, see `_is_close`."""
     # most triangles do not have a corner ahead of p
     ahead = max(dot(t[0], n), max(dot(t[1], n), dot(t[2], n))) - dot(along(p, n, -radius), n)
     if ahead < -4.0 * error:
@@ -534,10 +534,12 @@ def push_out(
     """Apply the pushes of faces of closed meshes, and select the pairs that have contacts.
 
     The push of a face of a closed mesh has the outward normal, the depth of the other body behind the face, and the
-    deepest point there. The shortest separating translation of two faces is kept if it leads into neither mesh and is
-    much shorter: it may be across edges that are not edges of the solid. If it leads into a mesh and the push is far
-    longer, such as for faces that cross near an edge or touch there from inside, the pair has no contact. No push is
-    longer than ``most``, a translation that separates the bodies. Returns the number of selected pairs.
+    deepest point there. It replaces the shortest translation that separates two faces, unless that translation leads
+    into neither mesh and the push is more than twice as long. If the translation leads into a mesh and the push is more
+    than eight times as long, as for faces that cross near an edge or touch there from inside, the pair has no contact.
+
+    Pairs deeper than ``most``, the length of a translation that separates the bodies, are left out, unless no pair
+    would remain. If no pair has a contact, all of them count. Returns the number of selected pairs.
     """
     error = 4.0 * x.error
     _note_pushes(x, meshes, f, start, stop, origin, w)

@@ -109,12 +109,11 @@ class Assembly:
         shapes, unscaled = Shapes(), {}
         for name, entry in meshes.items():
             mesh, pose = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
-            if not (isinstance(name, str) and isinstance(mesh, Mesh)):
+            if not isinstance(name, str):
+                raise ShapeError(f"Assembly.of: the name {name!r} is not a text. Pass {str(name)!r}.")
+            if not isinstance(mesh, Mesh):
                 line = line_for(mesh) or "pass gk.Mesh(*shape.surface()) for a convex shape"
-                raise ShapeError(
-                    f"part {name!r} is {kind_of(mesh)}, but Assembly.of needs meshes by names that are texts. To "
-                    f"convert it, {line}."
-                )
+                raise ShapeError(f"Assembly.of: {name!r} is {kind_of(mesh)}, expected a Mesh. To convert it, {line}.")
             spacing = file_spacing(mesh.vertices) if mesh.source is not None else 0.0
             unscaled[name] = AssemblyPart(name, str(mesh.source or ""), shapes.unique(mesh), pose=pose, spacing=spacing)
         names = sorted(unscaled, key=order)

@@ -177,7 +177,9 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     rows = document.get("ignore", [])
     if unknown or not isinstance(rows, list):
         fault = f"the key {unknown[0]!r}" if unknown else f"ignore = {str(rows)[:60]}"
-        raise ParseError(f"{path} has {fault}, expected only tables. Write [[ignore]] and its keys below it.")
+        raise ParseError(
+            f"{path} has {fault}, expected only tables [[ignore]]. Write [[ignore]] and its keys below it."
+        )
     return tuple(_rule(row, f"{path}, rule {k + 1}") for k, row in enumerate(rows))
 
 

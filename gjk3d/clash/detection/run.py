@@ -309,7 +309,7 @@ class Run:
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return the findings of pairs of parts by number, after rules, the baseline and the triage."""
+        """Return the findings of pairs of part numbers, with the rules, the baseline and the triage applied."""
         if not len(a):
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))

@@ -491,10 +491,14 @@ class _Entries:
         with self._archive.open(name) as entry:
             data = entry.read(MAX_ENTRY + 1)
         self._left -= len(data)
-        if len(data) > MAX_ENTRY or self._left < 0:
+        if len(data) > MAX_ENTRY:
             raise ParseError(
-                f"{self.where}: {name[:100]!r} is too large, expected at most {MAX_ENTRY / 1e6:g} MB unpacked, and"
-                f" {MAX_ALL / 1e6:g} MB for all entries. Export fewer topics."
+                f"{self.where}: {name[:100]!r} is too large, expected at most {MAX_ENTRY / 1e6:g} MB unpacked. Shorten"
+                " its comments."
+            )
+        if self._left < 0:
+            raise ParseError(
+                f"{self.where} is too large, expected at most {MAX_ALL / 1e6:g} MB unpacked. Export fewer topics."
             )
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise ParseError(

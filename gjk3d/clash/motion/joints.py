@@ -305,7 +305,8 @@ class Linkage:
             times = geared * most / (2.0 * np.pi)
             if not times <= _TURNS:
                 raise ShapeError(
-                    f"joint {joint.name!r} drives {times:.6g} turns, expected at most {_TURNS}. Divide the motion."
+                    f"joint {joint.name!r} turns {most / (2.0 * np.pi):.6g} times, and with the greatest coupling ratio"
+                    f" {geared:g} that is {times:.6g} turns, expected at most {_TURNS}. Divide the motion."
                 )
             steps = max(steps, int(np.ceil(geared * most / _AT_ONCE)))
         return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))

@@ -184,7 +184,7 @@ def still(times: tuple[float, float]) -> Track:
 
 
 def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
-    """Return the track through poses (n, 4, 4), with a steady screw motion between two poses."""
+    """Return the track through poses (n, 4, 4), with a steady screw motion from each pose to the next."""
     return Track(times, Motion.between(poses[:-1], poses[1:], kind="screw")._rows, slack)
 
 

@@ -272,7 +272,7 @@ class Report:
 
     @cached_property
     def _rounding(self) -> dict[str, float]:
-        """The error of lengths at each part for rounding in texts: the default tolerance, also if a check sets one."""
+        """The error of lengths at each part, for the digits of texts: the default tolerance, not the check's."""
         columns = PartRows.of(self.parts).columns
         read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
         tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))

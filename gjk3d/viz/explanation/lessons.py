@@ -31,23 +31,28 @@ from gjk3d.webpage import to_json
 from gjk3d.wording import expected_names
 
 _GJK, _SAT, _BOUNDS = "gjk", "sat", "bounds"
-_TITLES = {_SAT: "Separating axes in 3D, step by step", _BOUNDS: "Bounding volumes in 3D"}
-#: the templates of the two pages that compute in the page alone
-_SHARED = ("vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js", "words.js",
-           "marks.js", "panel.js", "sight.js", "drag.js", "stepper.js", "axes.js")  # fmt: skip
+_WORDS = {
+    _SAT: {
+        "title": "Separating axes in 3D, step by step",
+        "first_sentence": "Two convex polytopes are apart if and only if their projections have a gap on the normal of "
+        "a face, or on the cross product of two edges.",
+        **stage.STEPS,
+    },
+    _BOUNDS: {
+        "title": "Bounding volumes in 3D",
+        "first_sentence": "A bounding volume contains its shape. If two volumes are apart, their shapes are too.",
+        "controls": "rotation of A",
+        "back": "rotate",
+        "next": "rotate",
+        "slide": "rotation of A about the vertical, in degrees",
+    },
+}
+#: the templates of the two pages that compute in the page alone, around their own
+_SHARED = ("head.html", "explain.css", "lesson.css", *stage.SCRIPTS, "marks.js", "panel.js", "sight.js", "drag.js",
+           "stepper.js", "axes.js")  # fmt: skip
 _FILES = {
-    _SAT: (
-        "sat.html",
-        "explain.css",
-        "lesson.css",
-        *_SHARED,
-        "projections.js",
-        "satsteps.js",
-        "satdraw.js",
-        "satpresets.js",
-        "sat.js",
-    ),
-    _BOUNDS: ("bounds.html", "explain.css", "lesson.css", *_SHARED, "volumes.js", "boundspresets.js", "bounds.js"),
+    _SAT: ("sat.html", "projections.js", "satsteps.js", "satdraw.js", "satpresets.js", "sat.js"),
+    _BOUNDS: ("bounds.html", "volumes.js", "boundspresets.js", "bounds.js"),
 }
 _SAT_ROLES = {
     "a": ROLES["a"],
@@ -106,8 +111,8 @@ def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
     ...     page.stat().st_size < 1_000_000
     True
     """
-    if topic not in (_GJK, *_TITLES):
-        raise ValueError(f"lesson: topic {topic!r} is unknown, {expected_names(topic, (_GJK, *_TITLES))}")
+    if topic not in (_GJK, *_WORDS):
+        raise ValueError(f"lesson: topic {topic!r} is unknown, {expected_names(topic, (_GJK, *_WORDS))}")
     target = target_file(path, PAGES)
     if topic == _GJK:
         first, second = _prisms().values()
@@ -119,9 +124,10 @@ def lesson(path: str | os.PathLike[str], topic: str = _GJK) -> Path:
     else:
         roles, shapes = _BOUNDS_ROLES, {name: bounded_data(shape) for name, shape in bounded_shapes().items()}
     data = {"colors": stage.role_data(roles), "view": VIEW.tolist(), "up": UP.tolist(), "shapes": shapes}
-    return webpage.write_page(
-        target, ROOM, _FILES[topic], text={"title": _TITLES[topic]}, markup={"scene": to_json(data)}
-    )
+    words = _WORDS[topic]
+    text = {"name_a": "", "name_b": "", "headline": "", "first_title": words["title"], **words}
+    files = (*_SHARED, *_FILES[topic], "end.html")
+    return webpage.write_page(target, ROOM, files, text=text, markup={"quiz": "", "scene": to_json(data)})
 
 
 def _prisms() -> dict[str, ConvexHull]:

@@ -179,14 +179,17 @@ class Stage:
         return shot(self.plotter)
 
 
-def shoot_curve(steps: list[Step], size: tuple[int, int]) -> Image.Image:
-    """Return a picture of the curve of all steps with the legend."""
-    plotter = new_plotter(off_screen=True, size=size, shape=(1, 2))
+def shoot_curve(steps: list[Step], size: tuple[int, int], parts: Sequence[str] = ("curve", "legend")) -> Image.Image:
+    """Return a picture of the curve of all steps, of the legend, or of both side by side."""
+    plotter = new_plotter(off_screen=True, size=size, shape=(1, len(parts)))
     try:
         plotter.set_background("white", all_renderers=True)
-        Curve(plotter, steps).show(len(steps) - 1)
-        plotter.subplot(0, 1)
-        repaint(plotter, Drawing(keys=legend(*steps)), [])
+        for column, part in enumerate(parts):
+            plotter.subplot(0, column)
+            if part == "curve":
+                Curve(plotter, steps).show(len(steps) - 1)
+            else:
+                repaint(plotter, Drawing(keys=legend(*steps)), [])
         return shot(plotter)
     finally:
         plotter.close()
@@ -245,11 +248,15 @@ _PAPER, _LINE = "#FFFFFF", "#D8DCE1"
 MOST_CORNERS = 20_000
 #: curved cores with support mappings in a page, and the count of their sizes
 _CURVED = {layout.CYLINDER: ("cylinder", 2), layout.CONE: ("cone", 2), layout.ELLIPSOID: ("ellipsoid", 3)}
-#: the templates of a page: the port of the kernels, the text of the steps, the pictures
+#: the words of the controls that move through steps
+STEPS: dict[str, str] = {"controls": "steps", "back": "back", "next": "next", "slide": "step"}
+#: the templates with the port of the kernels, and those of a page: with the text of the steps, and the pictures
+SCRIPTS: tuple[str, ...] = (
+    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "circles.js", "epa.js", "solve.js", "words.js"
+)  # fmt: skip
 _FILES = (
-    "explain.html", "explain.css",
-    "vectors.js", "support.js", "simplex.js", "gjk.js", "polytope.js", "epa.js", "solve.js",
-    "words.js", "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
+    "head.html", "explain.html", "end.html", "explain.css",
+    *SCRIPTS, "tell.js", "curve.js", "marks.js", "pieces.js", "panel.js", "bodies.js", "sight.js", "drag.js",
     "stepper.js", "shapes.js", "presets.js", "pseudocode.js", "links.js", "code.js", "numbers.js", "inputs.js",
     "explain.js",
 )  # fmt: skip
@@ -271,7 +278,10 @@ def save_animation(path: Path, steps: list[Step], scene: Scene, most: int, secon
 
 
 def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
-    """Write a picture with a numbered panel per step, in two columns, and with the curve below them."""
+    """Write a picture with a numbered panel per step, in two columns, and with the curve below them.
+
+    The legend is next to the curve, or next to the last panel if the number of panels is odd.
+    """
     from PIL import Image, ImageDraw
 
     shown = evenly(len(steps), max(most, 2)).tolist()
@@ -279,18 +289,20 @@ def save_panels(path: Path, steps: list[Step], scene: Scene, most: int) -> None:
     longest = max(len(steps[index].sentence) for index in shown)
     size = width, _TITLE + _VIEWS + round(_ROW * (_LETTER * longest // width + 4.0))
     panels = list(_shots(steps, scene, size, shown, True))
+    odd = len(panels) % 2 == 1
+    if odd:
+        panels.append(shoot_curve(steps, (width, CURVE), ["legend"]))
     rows = [panels[k : k + 2] for k in range(0, len(panels), 2)]
     heights = [max(map(_used_height, row)) + _MARGIN for row in rows]
     image = Image.new("RGB", (WIDTH, sum(heights) + CURVE), _PAPER)
     lines, top = ImageDraw.Draw(image), 0
     for row, height in zip(rows, heights, strict=True):
         for column, panel in enumerate(row):
-            image.paste(panel.crop((0, 0, width, height - 2)), (column * WIDTH // 2, top + 2))
-        if len(row) == 2:
-            lines.line([(WIDTH // 2 - 6, top + 8), (WIDTH // 2 - 6, top + height - 8)], _LINE)
+            image.paste(panel.crop((0, 0, width, min(height - 2, panel.height))), (column * WIDTH // 2, top + 2))
+        lines.line([(WIDTH // 2 - 6, top + 8), (WIDTH // 2 - 6, top + height - 8)], _LINE)
         top += height
         lines.line([(16, top - 1), (WIDTH - 16, top - 1)], _LINE)
-    image.paste(shoot_curve(steps, (WIDTH - _MARGIN, CURVE)), (0, top))
+    image.paste(shoot_curve(steps, (WIDTH - _MARGIN, CURVE), ["curve"] if odd else ["curve", "legend"]), (0, top))
     if path.suffix.lower() == ".png":  # a palette suffices for flat colours, in a fifth of the space
         image = image.quantize(palette=palette([image], _PALETTE_COLORS), dither=Image.Dither.NONE)
     image.save(path)
@@ -324,11 +336,13 @@ def write_page(
         "name_b": pair_names[1],
         "headline": headline(result, unit),
         "in_unit": f" in {unit}" if unit else "",
+        **STEPS,
         "first_title": steps[0].title,
         "first_sentence": steps[0].sentence,
     }
     data = _data(explained) | {"names": pair_names, "verdict": headline(result, unit), "unit": unit}
     markup = {
+        "quiz": '<div id="quiz" role="group" aria-label="Which corners does GJK keep?" hidden></div>\n',
         "code_shown": " checked" if code_shown else "",
         "all": "\n".join(f"<li><b>{html.escape(s.title)}.</b> {html.escape(s.sentence)}</li>" for s in steps),
         "scene": to_json(data),

@@ -241,7 +241,10 @@ def _pair(
     a, b, *poses = of
     poses = [matrices(pose)[0] for pose in (*poses, None, None)[:2]]
     if row.ndim == 2:
-        raise TypeError(f"the {type(x).__name__} has {len(row)} pairs, expected one pair. Take one row of each field")
+        name = type(x).__name__
+        raise TypeError(
+            f"the {name} has {len(row)} pairs, expected one pair. Pass one row: {name}(*(field[0] for field in x))"
+        )
     drawing = Drawing()
     key_pair(drawing, (a, b), style)
     for k, shape in enumerate((a, b)):

@@ -2,8 +2,8 @@
 
 Drawings of many values in space: slices of signed distances, distances of points, and depth images.
 
-The values are colours of vertices. Signed distances are vermilion inside, white on the surface and blue outside. Depths
-are yellow near the camera and dark blue far from it.
+Each value is drawn as the colour of a vertex. Signed distances are vermilion inside, white on the surface and blue
+outside. Depths are yellow near the camera and dark purple far from it.
 
 Drawings of shapes, meshes and other solids, of poses, of bounding volumes, and of the boxes of a mesh's tree.
 """

@@ -34,7 +34,7 @@
     chart(all[0]);
     if (panel) {
       draw(all, result);
-      extent();
+      extent(all);
     }
     state.angle = angle;
     link();
@@ -77,10 +77,12 @@
     const drawn = new Set(["a", "b", ...KINDS.filter(on), ...pieces.map((one) => one.role)]);
     gjk3dMarks.writeLegend(gjk3dMarks.legend(gjk3dMarks.meanings(), drawn));
   }
-  // All that the view has to show for any rotation: the spheres, which are larger than most boxes.
-  function extent() {
-    const AXES = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], reach = (i) => (on("moved") ? 1.4 : 1.05) * (shape(i).sphere.radius + norm(shape(i).sphere.center));
-    panel.tips = [[[0, 0, 0], 0], [shift, 1]].flatMap(([middle, i]) => AXES.flatMap((d) => [-1, 1].map((s) => local(panel.view, add(middle, scale(s * reach(i), d))))));
+  // All that the view has to show for any angle: the spheres, and the corners of the boxes.
+  const AROUND = [-1, 0, 1].flatMap((x) => [-1, 0, 1].flatMap((y) => [-1, 0, 1].map((z) => [x, y, z]))).filter(norm).map(gjk3dVectors.unit);
+  function extent(all) {
+    const balls = [[[0, 0, 0], 0], [shift, 1]].flatMap(([middle, i]) => AROUND.map((d) => add(middle, scale(shape(i).sphere.radius + norm(shape(i).sphere.center), d))));
+    const boxes = [...curves, all[1]].flatMap((one) => KINDS.slice(1).filter(on).flatMap((kind) => corners(one[kind])));
+    panel.tips = [...balls, ...boxes].map((p) => local(panel.view, p));
   }
   // The volumes for a full turn, in volumes of A, with a line at the present angle.
   function chart(around) {
@@ -151,9 +153,8 @@
     choose(given.pair, { ...given, tilt: new THREE.Quaternion().setFromAxisAngle(axis, long) });
   }
   function see() {
-    if (panel) extent();
-    gjk3dSight.reset();
     show();
+    gjk3dSight.reset();
   }
   function follow() {
     const text = gjk3dStepper.kept(), names = ["a", "b"].map((side) => text.get(side)), list = (name) => (text.get(name) || "").split(",").map(Number), topic = text.get("topic") || "";
@@ -178,6 +179,7 @@
   element("back").addEventListener("click", stopped(() => spin(angle - 15)));
   element("next").addEventListener("click", stopped(() => spin(angle + 15)));
   element("reset").addEventListener("click", see);
+  element("slide").max = 359;
   ["a", "b"].forEach((side, i) => {
     element(side).append(...NAMES.map((name) => make("option", { value: name }, name)));
     element(side).addEventListener("input", () => {
@@ -187,9 +189,8 @@
     });
   });
   for (const id of Object.values(SWITCHES)) element(id).addEventListener("input", () => {
-    if (panel) extent();
-    gjk3dSight.look(0);
     show();
+    gjk3dSight.look(0);
   });
   dark.addEventListener("change", () => { choose(picked, { angle, tilt, at: shift }); show(); });
   window.addEventListener("hashchange", follow);

@@ -1,7 +1,7 @@
 // The loop of narrow/epa.py in doubles, with every step in full.
 const gjk3dEpa = (function () {
   const { dot, sub, scale, norm, unit, cross, perpendicular, triangleNormal } = gjk3dVectors;
-  const { difference } = gjk3dSupport, { onTriangle } = gjk3dSimplex, { Polytope } = gjk3dPolytope, { isVertex, TOUCHING, AS_GOOD } = gjk3dGjk;
+  const { difference } = gjk3dSupport, { onTriangle } = gjk3dSimplex, { Polytope } = gjk3dPolytope, { isVertex, TOUCHING, AS_GOOD } = gjk3dGjk, { search } = gjk3dCircles;
   const MOST = 600; // vertices, so that a drag of B stays smooth
   const SLIVER = 1e-3, DIAGONAL = Math.SQRT1_2, NARROW = 1e-12; // as in narrow/epa.py, and the width for curved shapes
   const EIGHT = [[1, 0], [DIAGONAL, DIAGONAL], [0, 1], [-DIAGONAL, DIAGONAL], [-1, 0], [-DIAGONAL, -DIAGONAL], [0, -1], [DIAGONAL, -DIAGONAL]];
@@ -44,8 +44,8 @@ const gjk3dEpa = (function () {
     const length = norm(point), astray = found.key < 0 && length > TOUCHING * tiny;
     return { face: found, direction: astray ? scale(-1 / length, point) : found.n, length, astray };
   }
-  // EPA around its best direction alone, for a least height that a whole circle of directions has. EPA approaches such a
-  // circle slowly, since it has to replace faces all around it. `query` returns a support point and keeps the best direction.
+  // EPA around its best direction alone, so that the nearest points are on both surfaces, although EPA did not end. `query`
+  // returns a support point and keeps the best direction.
   function refine(polytope, query, best, width) {
     for (let step = 0; step < 200; step++) {
       const { face } = polytope.pierced(best()), found = query(face.n);
@@ -96,7 +96,10 @@ const gjk3dEpa = (function () {
         removed: grown ? grown.visible.map((one) => one.corners) : [], horizon: grown ? grown.fan.map((one) => one.corners.slice(0, 2)) : [], code,
       });
     }
-    if (code === "full" && inside) refine(polytope, bounded, () => best, tiny);
+    if (code === "full" && inside) {
+      search(a, b, bounded, () => ({ direction: best, height: least }), tiny);
+      refine(polytope, bounded, () => best, tiny);
+    }
     return { code, steps, seeded, dimension: 3, least, best, outer, inside, polytope, face };
   }
   return { epa, isSliver };

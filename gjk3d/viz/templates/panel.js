@@ -28,6 +28,7 @@ const gjk3dPanel = (function () {
     if (one.kind === "rod" || one.kind === "arrow") return { ...grow, points: [one.points[0], lerp(one.points[0], one.points[1], Math.max(t, 0.02))] };
     return { ...grow, size: one.size * t };
   }
+  const MARGIN = 1.1; // free space around the bodies
   // `view` has the middle and the unit of the picture.
   class Panel extends gjk3d.View {
     constructor(box, view, count = 2) {
@@ -106,6 +107,7 @@ const gjk3dPanel = (function () {
         else {
           const node = this.label(one.text, one.points[0]);
           node.dataset.mark = one.mark;
+          if (one.minor) node.dataset.minor = "yes";
           node.ariaHidden = "true"; // the sentence has the names
           node.style.color = paint(one.role, "text");
         }
@@ -172,9 +174,10 @@ const gjk3dPanel = (function () {
       const span = [right, over, way].map((axis) => { const x = all.map((p) => p.dot(axis)); return [Math.min(...x), Math.max(...x)]; });
       const center = new THREE.Vector3();
       [right, over, way].forEach((axis, i) => center.addScaledVector(axis, (span[i][0] + span[i][1]) / 2));
-      const [wide, high] = span.map(([low, high]) => Math.max(high - low, 0.2) / 2);
       const aspect = Math.max(this.box.clientWidth, 1) / Math.max(this.box.clientHeight, 1), tall = Math.tan((this.angle * Math.PI) / 360) * Math.max(1, 1 / aspect); // a view that is higher than wide has a wider angle
-      return [center, (1.2 * Math.max(high + 0.06, wide / aspect)) / tall];
+      // a point nearer to the camera looks larger
+      const away = all.map((p) => p.clone().sub(center)).map((p) => p.dot(way) + Math.max(Math.abs(p.dot(over)) + 0.06, Math.abs(p.dot(right)) / aspect) * (MARGIN / tall));
+      return [center, Math.max(...away, (0.1 * MARGIN) / tall)];
     }
     // Whether one of some points is outside of the picture.
     cut(points) {

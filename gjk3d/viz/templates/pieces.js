@@ -45,8 +45,8 @@ const gjk3dPieces = (function () {
     const d = step.direction, from = origin(view), height = dot(d, sub(p, from)), foot = add(from, scale(height, d)), e1 = gjk3dVectors.perpendicular(d), e2 = cross(d, e1);
     const half = Math.min(0.9, Math.max(0.3, 1.1 * norm(sub(p, foot)))), square = [[1, 1], [1, -1], [-1, -1], [-1, 1]].map(([x, y]) => add(foot, add(scale(half * x, e1), scale(half * y, e2))));
     const out = [piece("region", "bound", step.point_name, [foot], { polygons: [square], opacity: 0.16 })];
-    if (Math.abs(height) > 3 * BALL) out.push(piece("rod", "bound", "lower", [from, foot], { size: 0.5 * ROD }), piece("label", "bound", "lower", [foot], { text: "lower" }));
-    if (far([from, near], 3 * BALL)) out.push(piece("label", "ink", "upper", [scale(0.5, add(from, near))], { text: "upper", mark: "upper" }));
+    if (Math.abs(height) > 3 * BALL) out.push(piece("rod", "bound", "lower", [from, foot], { size: 0.5 * ROD }), piece("label", "bound", "lower", [foot], { text: "lower", minor: true }));
+    if (far([from, near], 3 * BALL)) out.push(piece("label", "ink", "upper", [scale(0.5, add(from, near))], { text: "upper", mark: "upper", minor: true }));
     return out;
   }
   function triangles(role, names, places, faces, opacity) {

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from answers import deep, pose
 from browser import Browser, program
+from page_state import choose, set_input
 from PIL import Image
 from words import assert_names
 
@@ -312,9 +313,7 @@ def test_b_does_not_slide_off_the_canvas(browser, pages, kind, tmp_path):
     if kind == "clash":
         browser.key("ArrowDown")
         browser.settle()
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#slide'); s.value = 1; s.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#slide", 1)
     browser.settle()
     view = browser.picture("#view")
     hue = np.asarray(Image.fromarray(view.astype(np.uint8)).convert("HSV")).astype(int)
@@ -408,11 +407,7 @@ def test_a_link_that_makes_no_sense_shows_the_pair_given(browser, pages, evil):
 )  # fmt: skip
 def test_the_texts_examples_are_there(browser, pages, name, told):
     opened(browser, pages["explain"])
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#preset');"
-        f" s.value = '{name}'; s.dispatchEvent(new Event('input')); }})()"
-    )
-    browser.settle()
+    choose(browser, name)
     assert browser.evaluate("document.querySelector('#verdict').textContent") == told
     steps, end = browser.evaluate(
         "(() => { const all = [...document.querySelectorAll('#all li')];"

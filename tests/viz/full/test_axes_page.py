@@ -8,7 +8,8 @@ import re
 import numpy as np
 import pytest
 from answers import pose
-from browser import Browser, program
+from browser import Browser
+from page_state import assert_address_restores, press_shift, set_input, state, text, texts
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
@@ -24,26 +25,8 @@ TEST = """pairs.map(([a, b]) => [false, true].map((only) => {
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if program() is None:
-        pytest.fail("these tests look at lessons in Chromium, which is not on PATH: apt-get install chromium")
-    opened = Browser(tmp_path_factory.mktemp("profile"), (1280, 900))
-    opened.media(prefers_reduced_motion="reduce")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory):
     return gk.viz.lesson(tmp_path_factory.mktemp("sat") / "sat.html", "sat")
-
-
-def text(browser, selector):
-    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
-def texts(browser, selector):
-    return browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((node) => node.textContent)")
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -107,12 +90,6 @@ def test_gaps_and_depths_of_the_page_are_those_of_the_library(browser, page, see
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-
-
-def state(browser):
-    """Return the values of the address."""
-    browser.wait("document.documentElement.dataset.address === 'kept'")
-    return browser.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
 
 
 def pair_of(kept):
@@ -228,14 +205,11 @@ def test_b_is_moved_by_keys_pointer_and_slider(browser, page, seed):
     before = state(browser)
     assert before["at"] == ",".join(f"{float(x):g}" for x in at.split(","))
     assert_library(browser)
-    press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: '%s', shiftKey: true, bubbles: true }))"
     for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
-        browser.evaluate(press % key)
+        press_shift(browser, key)
     assert state(browser)["at"] != before["at"]
     assert_library(browser)
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#spin'); s.value = 40; s.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#spin", 40)
     assert state(browser)["spin"] == "40"
     assert_library(browser)
     x, y = browser.middle_of_body(1)
@@ -248,19 +222,11 @@ def test_b_is_moved_by_keys_pointer_and_slider(browser, page, seed):
 
 def test_the_address_brings_back_the_state_and_the_view(browser, page):
     browser.open_anew(page, "#topic=MTV of two edges&step=9")
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#spin'); s.value = 12; s.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#spin", 12)
     browser.click("#only")
     x, y = browser.evaluate("(({ x, y }) => [x, y])(document.querySelector('#left').getBoundingClientRect())")
     browser.drag((x + 20, y + 60), (x + 80, y + 60))
-    kept, seen, words = state(browser), browser.picture("#left"), text(browser, "#sentence")
-    assert {"spin", "only", "look", "topic"} <= set(kept)
-    browser.open_anew(page, browser.evaluate("location.hash"))
-    assert text(browser, "#sentence") == words
-    assert np.abs(browser.picture("#left") - seen).mean() < 0.5
-    again = state(browser)
-    assert {k: v for k, v in again.items() if k != "look"} == {k: v for k, v in kept.items() if k != "look"}
+    assert {"spin", "only", "look", "topic"} <= set(assert_address_restores(browser, page))
 
 
 @pytest.mark.parametrize(

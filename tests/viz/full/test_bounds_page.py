@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from browser import Browser, program
+from page_state import assert_address_restores, press_shift, set_input, state, text
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
@@ -26,28 +26,8 @@ VOLUMES = """asked.map(([a, b, turn, at]) => {
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if program() is None:
-        pytest.fail("these tests look at lessons in Chromium, which is not on PATH: apt-get install chromium")
-    opened = Browser(tmp_path_factory.mktemp("profile"), (1280, 900))
-    opened.media(prefers_reduced_motion="reduce")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory):
     return gk.viz.lesson(tmp_path_factory.mktemp("bounds") / "bounds.html", "bounds")
-
-
-def text(browser, selector):
-    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
-def state(browser):
-    """Return the values of the address."""
-    browser.wait("document.documentElement.dataset.address === 'kept'")
-    return browser.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
 
 
 def at(name, rotation=None, shift=(0, 0, 0)):
@@ -167,13 +147,9 @@ def test_a_is_rotated_and_b_is_moved(browser, page):
     turned = state(browser)
     assert int(turned["angle"]) == int(first["angle"]) + 5
     assert turned["tilt"] != first["tilt"]
-    browser.evaluate(
-        "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', shiftKey: true, bubbles: true }))"
-    )
+    press_shift(browser, "ArrowUp")
     assert state(browser)["at"] != turned["at"]
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#slide'); s.value = 200; s.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#slide", 200)
     assert state(browser)["angle"] == "200"
     assert_library(browser)
     for body, name in ((0, "tilt"), (1, "at")):  # by the pointer
@@ -182,11 +158,21 @@ def test_a_is_rotated_and_b_is_moved(browser, page):
         browser.drag((x, y), (x + 30, y + 30))
         assert state(browser)[name] != before
         assert_library(browser)
-    kept, seen = state(browser), browser.picture("#left")
-    browser.open_anew(page, browser.evaluate("location.hash"))
-    assert np.abs(browser.picture("#left") - seen).mean() < 0.5
-    assert {k: v for k, v in state(browser).items() if k != "look"} == {k: v for k, v in kept.items() if k != "look"}
-    assert browser.complaints == []
+    assert_address_restores(browser, page)
+
+
+def test_a_phone_shows_all_volumes_of_every_preset(browser, page):
+    browser.resize(390, 844)
+    try:
+        for name in PRESETS:
+            browser.open_anew(page, f"#topic={name}")
+            view = browser.picture("#left")
+            drawn = np.abs(view - view[-3, 3]).max(axis=-1) > 12
+            drawn[:36] = False  # the caption
+            assert not any(edge.any() for edge in (drawn[:, :2], drawn[:, -2:], drawn[-2:])), name
+            assert max(np.ptp(np.flatnonzero(drawn.any(axis=axis))) for axis in (0, 1)) > 150, name
+    finally:
+        browser.resize(1280, 900)
 
 
 def test_play_rotates_a_and_the_chart_selects_an_angle(browser, page):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from answers import pose
 from browser import Browser, program
+from scipy.optimize import minimize_scalar
 
 import gjk3d as gk
 from gjk3d.query.overlap import Difference
@@ -54,6 +55,8 @@ def some(rng, k, scale):
         lambda: gk.Cylinder(0.5 * scale, scale * flat[0]),
         lambda: gk.Cone(0.5 * scale, scale),
         lambda: gk.Ellipsoid(scale * np.array((1, 0.7, 0.4))),
+        lambda: gk.Ellipsoid(scale * np.array((0.6, 1, 0.6))),
+        lambda: gk.Cylinder(0.2 * scale, 2 * scale),
     )
     return kinds[k]()
 
@@ -88,8 +91,36 @@ def test_a_thousand_pairs_have_the_distance_of_the_kernels(browser, kinds, seed)
     assert 0.3 < apart.mean() < 0.8
 
 
+def least_on_a_side(result):
+    """Return the least depth along the normals of the sides of curved shapes, an upper bound of the depth."""
+    difference, least, angles = Difference(result), np.inf, np.linspace(0.0, 2.0 * np.pi, 721)
+    for sign, shape, (turn, _) in zip((1, -1), (result.shape_a, result.shape_b), difference.frames, strict=True):
+        if not isinstance(shape, (gk.Cylinder, gk.Cone, gk.Ellipsoid)):
+            continue
+        up = 0.0
+        if isinstance(shape, gk.Cone):
+            up = shape.radius / np.hypot(shape.radius, shape.height)
+        axis = 1 if isinstance(shape, gk.Ellipsoid) else 2
+
+        def height(angle, turn=turn, axis=axis, up=up, sign=sign):
+            n = np.roll((np.cos(angle), np.sin(angle), 0.0), axis - 2) * np.sqrt(1.0 - up * up)
+            n[axis] = up
+            n = sign * turn @ n
+            return n @ difference.support(n)
+
+        lowest = angles[int(np.argmin([height(angle) for angle in angles]))]
+        bounds = (lowest - angles[1], lowest + angles[1])
+        least = min(least, minimize_scalar(height, bounds=bounds, method="bounded", options={"xatol": 1e-12}).fun)
+    return least + sum(difference.radii)
+
+
 @pytest.mark.parametrize(
-    ("kinds", "seed", "limit"), [(range(5), 1, 1e-12), (range(5), 7, 1e-12), (range(8), 2, 1e-9), (range(8), 22, 1e-9)]
+    ("kinds", "seed", "limit"),
+    [
+        *((range(5), seed, 1e-12) for seed in (1, 7)),
+        *((range(8), seed, 1e-9) for seed in (2, 22, 26)),
+        *((range(10), seed, 1e-9) for seed in (31, 32)),
+    ],
 )
 def test_a_thousand_pairs_have_the_depth_of_the_kernels(browser, kinds, seed, limit):
     asked = [gk.signed_distance(r.shape_a, r.shape_b, r.pose_a, r.pose_b) for r in pairs(1000, kinds, seed)]
@@ -99,13 +130,15 @@ def test_a_thousand_pairs_have_the_depth_of_the_kernels(browser, kinds, seed, li
     assert (upper >= low).all()
     wanted = [{"separated": "apart"}.get(r.status.name.lower(), r.status.name.lower()) for r in asked]
     assert [status for status, _ in ends] == wanted
-    # EPA alone converges slowly if a whole circle of directions ties; the kernels have a closed form for such pairs
-    ended = np.array([code != "full" for _, code in ends])
-    off = np.abs(distance - kernel)
-    assert (off <= limit * size)[ended].all()
-    assert (off <= (2e-5 if limit == 1e-9 else 1e-6) * size).all()
-    assert (off <= limit * size).mean() > 0.99
-    assert ended.mean() > (0.95 if limit == 1e-9 else 0.999)
+    # EPA ends slowly if a whole circle of directions nearly ties. The kernels have a closed form for parallel axes.
+    # Without it their bounds are wide too, and the page's depth is compared with the least on the circle.
+    wide = (kernel < 0.0) & ~np.isclose(low, high, rtol=0.0, atol=limit * size)
+    assert (np.abs(distance - kernel) <= limit * size)[~wide].all()
+    for k in np.flatnonzero(wide):
+        assert -distance[k] <= least_on_a_side(asked[k]) + limit * size[k]
+        assert low[k] - limit * size[k] <= distance[k] <= high[k] + limit * size[k]
+    assert wide.mean() < {5: 0.001, 8: 0.01, 10: 0.03}[len(kinds)]
+    assert np.mean([code != "full" for _, code in ends]) > {5: 0.999, 8: 0.95, 10: 0.9}[len(kinds)]
     assert (kernel < 0.0).sum() > 300
 
 

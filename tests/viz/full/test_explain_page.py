@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from answers import pose
 from browser import Browser, program
+from page_state import set_input, text
 from test_page import Page
 
 import gjk3d as gk
@@ -77,10 +78,6 @@ def test_names_do_no_harm_and_nothing_comes_from_elsewhere(page):
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
-def text(browser, selector):
-    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
 def box(browser, selector):
     find = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
     return browser.evaluate(f"(() => {{ const b = {find}; return [b.x, b.y, b.width, b.height]; }})()")
@@ -114,9 +111,7 @@ def test_buttons_slider_and_curve_do_too(browser, explanation):
     browser.click("#next")
     browser.click("#back")
     assert browser.state("step") == "1"
-    browser.evaluate(
-        "(() => { const s = document.querySelector('#slide'); s.value = 7; s.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#slide", 7)
     assert text(browser, "#title") == explanation.steps[7].title
     left, top, width, _ = box(browser, "#curve svg")
     browser.click_at(left + 70 + (width - 90) * 3.5 / len(explanation.steps), top + 60)

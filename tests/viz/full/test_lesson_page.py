@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from answers import pose
-from browser import Browser, program
+from page_state import choose, press_shift, set_input, text, texts
 
 import gjk3d as gk
 from tests.viz import sentences
@@ -20,32 +21,6 @@ ALL = "code=1&numbers=1"
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory):
     return gk.viz.lesson(tmp_path_factory.mktemp("lesson") / "lesson.html")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if program() is None:
-        pytest.fail("these tests look at the lesson in Chromium, which is not on PATH: apt-get install chromium")
-    opened = Browser(tmp_path_factory.mktemp("profile"), (1280, 900))
-    opened.media(prefers_reduced_motion="reduce")
-    yield opened
-    opened.close()
-
-
-def text(browser, selector):
-    return browser.evaluate(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
-def texts(browser, selector):
-    return browser.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map((node) => node.textContent)")
-
-
-def choose(browser, name):
-    browser.evaluate(
-        "((name) => { const s = document.querySelector('#preset'); s.value = name; s.dispatchEvent(new Event('input'));"
-        f" }})({json.dumps(name)})"
-    )
-    browser.settle()
 
 
 def test_the_lesson_is_one_small_page_that_asks_no_host(browser, lesson):
@@ -346,18 +321,12 @@ def test_every_step_of_an_algorithm_has_a_question(browser, lesson):
 
 def test_a_number_that_is_typed_or_dragged_changes_the_pair(browser, lesson):
     browser.open_anew(lesson, f"#a=box&b=sphere&at=0,0,0&{ALL}")
-    browser.evaluate(
-        "((value) => { const f = document.querySelector('#in-x'); f.value = value;"
-        " f.dispatchEvent(new Event('input', { bubbles: true })); })(9.5)"
-    )
+    set_input(browser, "#in-x", 9.5)
     half, radius = browser.evaluate(
         "[Math.max(...gjk3dShapes.shape(0, 'box').points.map((p) => p[0])), gjk3dShapes.shape(1, 'sphere').radius]"
     )
     assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(9.5 - half - radius)
-    browser.evaluate(
-        "((value) => { const f = document.querySelector('#in-rb'); f.value = value;"
-        " f.dispatchEvent(new Event('input', { bubbles: true })); })(0.5)"
-    )
+    set_input(browser, "#in-rb", 0.5)
     assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(9.5 - half - 0.5)
     x, y = browser.evaluate(
         "(() => { const g = document.querySelector('#inputs .grip'); g.scrollIntoView({ block: 'center' });"
@@ -368,13 +337,6 @@ def test_a_number_that_is_typed_or_dragged_changes_the_pair(browser, lesson):
     assert moved > 9.5
     assert float(text(browser, "#verdict").split()[-1]) == pytest.approx(moved - half - 0.5, rel=1e-5)
     assert browser.complaints == []
-
-
-def put(browser, name, value):
-    browser.evaluate(
-        f"(() => {{ const f = document.querySelector('#in-{name}'); f.value = {value};"
-        " f.dispatchEvent(new Event('input', { bubbles: true })); })()"
-    )
 
 
 def visible_inputs(browser):
@@ -399,7 +361,7 @@ def test_sizes_and_rotations_are_inputs_with_the_distance_of_the_library(browser
         "rb",
     ]
     for name, value in (("sa0", 0.7), ("sa1", 2.5), ("ta0", 30), ("ta2", -50), ("sb0", 0.8), ("tb1", 25), ("tb2", 10)):
-        put(browser, name, value)
+        set_input(browser, f"#in-{name}", value)
     x, y, z = np.radians([30, 0, -50])
     first = rotation(2, z) @ rotation(1, y) @ rotation(0, x)
     own = np.reshape(browser.evaluate("gjk3dShapes.shape(0, 'cylinder').turn"), (3, 3))
@@ -438,9 +400,7 @@ def test_the_address_keeps_topic_panels_and_radii(browser, lesson):
     choose(browser, "cores and radii")
     browser.click("#show-numbers")
     browser.click("#bounds-drawn")
-    browser.evaluate(
-        "(() => { const f = document.querySelector('#in-ra'); f.value = 0.25; f.dispatchEvent(new Event('input')); })()"
-    )
+    set_input(browser, "#in-ra", 0.25)
     verdict = text(browser, "#verdict")
     browser.wait("document.documentElement.dataset.address !== 'due'")
     kept = browser.evaluate("location.hash")
@@ -455,9 +415,7 @@ def test_the_address_keeps_topic_panels_and_radii(browser, lesson):
 def test_the_difference_is_refitted_when_a_key_moves_b(browser, lesson):
     browser.open_anew(lesson, "#code=0")
     for _ in range(12):
-        browser.evaluate(
-            "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', shiftKey: true, bubbles: true }))"
-        )
+        press_shift(browser, "ArrowRight")
     browser.settle()
     view = browser.picture("#right")
     sky = np.abs(view - view[3, -4]).max(axis=-1) < 12
@@ -491,6 +449,34 @@ def test_the_shapes_fill_views_of_every_form_and_no_label_covers_a_caption(brows
             " return [now.top - all.top, all.bottom - now.bottom]; })()"
         )
         assert min(box) >= 0  # the running line is in its panel
+    finally:
+        browser.resize(1280, 900)
+
+
+BOXES = """[...document.querySelectorAll('#right .label, #right figcaption')].filter((node) =>
+  getComputedStyle(node).visibility === 'visible').map((node) => { const b = node.getBoundingClientRect();
+  return [node.textContent, b.left, b.top, b.right, b.bottom]; })"""
+
+
+@pytest.mark.parametrize("size", [(390, 844), (800, 900), (1280, 900)])
+def test_labels_of_the_topics_are_apart_and_words_have_a_halo_without_a_box(browser, lesson, size):
+    browser.resize(*size)
+    try:
+        browser.open_anew(lesson)
+        for name in ("cores and radii", "cores that overlap", "start of EPA", "start with GJK's tetrahedron"):
+            choose(browser, name)
+            boxes = browser.evaluate(BOXES)
+            assert {"origin", "w1"} <= {words for words, *_ in boxes}
+            for (one, *first), (other, *second) in combinations(boxes, 2):
+                across, down = (min(first[k + 2], second[k + 2]) - max(first[k], second[k]) for k in (0, 1))
+                assert min(across, down) <= 1, (name, one, other)
+        styles = browser.evaluate(
+            "[...document.querySelectorAll('.view .label, .view figcaption')].map((node) => {"
+            " const { backgroundColor, textShadow } = getComputedStyle(node); return [backgroundColor, textShadow]; })"
+        )
+        for background, shadow in styles:
+            assert background == "rgba(0, 0, 0, 0)"
+            assert shadow.count("rgb(255, 255, 255)") == 8
     finally:
         browser.resize(1280, 900)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from answers import apart, deep, pose
 from browser import Browser, program
+from page_state import set_input
 
 import gjk3d as gk
 from gjk3d import viz
@@ -26,13 +27,6 @@ def opened(browser, page, hash=""):
     return browser
 
 
-def set_slider(browser, selector, value):
-    browser.evaluate(
-        f"(() => {{ const slider = document.querySelector({selector!r}); slider.value = {value};"
-        " slider.dispatchEvent(new Event('input')); })()"
-    )
-
-
 def checker():
     made = gk.robot.Checker(gk.robot.Robot.example(), margin=0.01)
     made.add("<ball>", gk.Sphere(0.1), pose(1, 1, 0))
@@ -53,7 +47,7 @@ def test_the_distance_of_the_page_is_that_of_the_checker(browser, robot_page, rn
     hits = 0
     for q in rng.uniform((-0.2, -0.8), (1.6, 0.8), (30, 2)):
         for column, value in enumerate(q.tolist()):
-            set_slider(page, f"#joint-{column}", value)
+            set_input(page, f"#joint-{column}", value)
         q = np.array([page.evaluate(f"Number(document.querySelector('#joint-{k}').value)") for k in range(2)])
         collisions = cell.collisions(q)
         hits += bool(collisions)
@@ -68,8 +62,8 @@ def test_the_distance_of_the_page_is_that_of_the_checker(browser, robot_page, rn
 
 def test_links_of_the_page_are_where_the_robot_has_them(browser, robot_page):
     page, robot = opened(browser, robot_page), gk.robot.Robot.example()
-    set_slider(page, "#joint-0", 0.7)
-    set_slider(page, "#joint-1", -1.1)
+    set_input(page, "#joint-0", 0.7)
+    set_input(page, "#joint-1", -1.1)
     data = page.evaluate("({size: gjk3d.data.robot.size, center: gjk3d.data.robot.center})")
     for name, pose_ in zip(robot.links, robot.link_poses([0.7, -1.1]), strict=True):
         elements = page.evaluate(
@@ -99,7 +93,7 @@ def test_readings_of_a_distance_follow_the_slider(browser, tmp_path):
     for name, result in (("apart", apart()), ("deep", deep())):
         page = opened(browser, viz.show(result, path=tmp_path / f"{name}.html"))
         for share in (0.0, 0.5, 1.0):
-            set_slider(page, "#slide", share)
+            set_input(page, "#slide", share)
             moved = result.pose_b.copy()
             moved[:3, 3] -= share * result.distance * result.normal
             expected = gk.signed_distance(result.shape_a, result.shape_b, result.pose_a, moved)

@@ -153,9 +153,10 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "",
 
     The page uses no network, and its content security policy forbids it. With a ``token`` it connects to its own server
     only. The 3D code (three.js) is taken from the installed trimesh. A page lists at most `MAX_ROWS` findings, the
-    worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored first, then the triangles of parts with findings, in the order
-    of the findings. Copies share one shape. Notes on the page count what was left out. Findings and shapes are
-    compressed, and the page unpacks them when they are shown. This requires a browser of 2023 or later.
+    worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored first, then the
+    triangles of parts with findings, in the order of the findings. Copies share one shape. Notes on the page count what
+    was left out. Findings and shapes are compressed, and the page unpacks them when they are shown. This requires a
+    browser of 2023 or later.
 
     Parameters
     ----------

@@ -201,8 +201,8 @@ def epa(c: Cores, width: float, two_sided: bool, seeded: bool, least: float, bes
     """Return the depth of two cores; if ``seeded``, EPA starts from GJK's tetrahedron in the simplex.
 
     The bounds are valid for each code. CLOSED: no point of A - B is more than ``width`` above the nearest face.
-    OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat, and n is
-    the normal of its plane. STUCK: rounding stopped the loop. FULL: the workspace is too small.
+    OUTSIDE: the origin is outside, and the polytope's nearest point is the nearest point of A - B. FLAT: A - B is flat,
+    and n is the normal of its plane. STUCK: rounding stopped the loop. FULL: the workspace is too small.
 
     ``least`` and ``best`` are the best bound of GJK and its direction. ``two_sided`` requests the length along the
     opposite normal too. For curved cores, a cap of directions proves what a face of chords cannot; see

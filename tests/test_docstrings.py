@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from types import MethodDescriptorType
 from typing import Any
 
 import pytest
@@ -114,7 +115,8 @@ def members(thing: Thing) -> Iterator[Thing]:
         if not base.__module__.startswith("gjk3d"):
             continue
         for key, raw in vars(base).items():
-            called = isinstance(raw, (property, cached_property, classmethod, staticmethod)) or inspect.isfunction(raw)
+            kinds = (property, cached_property, classmethod, staticmethod, MethodDescriptorType)  # the last: builtins
+            called = isinstance(raw, kinds) or inspect.isfunction(raw)
             if called and not key.startswith("_") and key not in seen:
                 seen.add(key)
                 yield Thing(f"{thing.name}.{key}", raw, thing)

@@ -1,4 +1,4 @@
-"""Tests of eight boxes or eight triangles at once in float32, for trees whose nodes have eight children.
+"""Tests of eight boxes, triangles or balls at once in float32: of trees whose nodes have eight children, and in lanes.
 
 Compiled kernels use LLVM's vectors, which LLVM splits on machines with narrower registers. Interpreted kernels use
 numpy. Each test is written once, on operations that both offer. No operation is fused with another, so the bits are
@@ -20,7 +20,7 @@ Vec3 = tuple[float, float, float]
 
 LANES = 8  #: boxes of a node, triangles of a leaf
 CLEAR = 2048.0  #: ratio of the projected area of a triangle to its rounding from which a distance has three digits
-_BOX, _TRIANGLE = 6, 9  #: rows of a node and of a leaf
+_BOX, _TRIANGLE, _BALL = 6, 9, 6  #: rows of a node, of a leaf, and of the centres of a ball in 16 lanes
 
 
 class Slabs(NamedTuple):
@@ -80,6 +80,14 @@ def _boxes_near(f: Any, boxes: Any, node: Any, point: Any, most: Any, out: Any) 
         total = f.plus(total, f.times(off, off))
     f.write(out, total)
     return f.bits(f.at_most(total, f.all(most)))
+
+
+def _balls_apart(f: Any, centers: Any, a: Any, b: Any, half: Any, most: Any) -> Any:
+    total = f.all(0.0)
+    for k in range(0, _BALL, 2):
+        off = f.minus(f.row(centers, a, _BALL, f.more(k, half)), f.row(centers, b, _BALL, f.more(k, half)))
+        total = f.plus(total, f.times(off, off))
+    return f.bits(f.less_than(f.all(most), total))
 
 
 def _dot(f: Any, a: Any, b: Any) -> Any:
@@ -161,6 +169,13 @@ if TYPE_CHECKING:
 
     def boxes_near(boxes: Floats32_3, node: int, point: Vec3, most: float, out: Floats32_1) -> int:
         """Return which boxes of a node are within a squared distance of a point, and write the squared distances."""
+
+    def balls_apart(centers: Floats32_3, a: int, b: int, half: int, most: float) -> int:
+        """Return in which of eight lanes the centres of two balls are farther apart than a squared distance.
+
+        A ball has 16 x, then 16 y, then 16 z. ``half`` is 0 for the first eight lanes, and 1 for the others. A lane
+        with NaN is not reported.
+        """
 
     def triangles_on_line(corners: Floats32_3, leaf: int, line: Line, rim: float, out: Floats32_1) -> int:
         """Return which triangles of a leaf a line hits, and write the distances from the line's point to the triangles.
@@ -277,6 +292,10 @@ elif MODE in ("alone", "jit"):
         return types.int64(boxes, types.int64, point, types.float64, out), _written(_boxes_near)
 
     @intrinsic
+    def balls_apart(context: Any, centers: Any, a: Any, b: Any, half: Any, most: Any) -> Any:
+        return types.int64(centers, *(types.int64,) * 3, types.float64), _written(_balls_apart)
+
+    @intrinsic
     def triangles_near(context: Any, corners: Any, leaf: Any, point: Any, most: Any, slack: Any) -> Any:
         return types.int64(corners, types.int64, point, types.float64, types.float64), _written(_triangles_near)
 
@@ -355,6 +374,7 @@ else:
         return call
 
     boxes_on_ray, boxes_near = _computed(_boxes_on_ray), _computed(_boxes_near)
+    balls_apart = _computed(_balls_apart)
     triangles_on_line, triangles_near = _computed(_triangles_on_line), _computed(_triangles_near)
 
     def lowest_bit(bits: int) -> int:

@@ -20,7 +20,7 @@ from gjk3d.bodies.mesh_distance import STACK, crossings, cuts, most_through, nea
 from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import ORDERED, packed_parts
 from gjk3d.bodies.parts import Triangles, complete
-from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,
@@ -35,7 +35,7 @@ from gjk3d.bodies.tree_collision import (
     solve_parts,
     tree_scratch,
 )
-from gjk3d.bodies.tree_distance import SHORT, TIGHT_POLYTOPE
+from gjk3d.bodies.tree_distance import BOUNDS, SHORT, TIGHT_POLYTOPE, Reports, distance_query
 from gjk3d.broad.tree import box_gaps
 from gjk3d.convex.batch import NO_POSE, PackedShapes, Wanted, empty_answers
 from gjk3d.convex.solve import convex_handlers

@@ -11,9 +11,10 @@ import numpy as np
 from gjk3d.bodies.base import Body
 from gjk3d.bodies.bvh import parted_points
 from gjk3d.bodies.parts import Copies
+from gjk3d.bodies.wide_tree import WideTree, wide_tree
 from gjk3d.convex.batch import pack_shapes
 from gjk3d.errors import ShapeError
-from gjk3d.shapes.base import Shape, number, rows
+from gjk3d.shapes.base import Kind, Shape, number, rows
 from gjk3d.shapes.curved import Sphere
 from gjk3d.shapes.polytopes import ConvexHull, Point
 from gjk3d.typing import Array, Ints, RowsLike
@@ -82,6 +83,7 @@ class PointCloud(Body):
     """
 
     __slots__ = ("points", "radius")
+    _kind = Kind.CLOUD
     points: Array
     radius: float
 
@@ -207,6 +209,16 @@ class PointCloud(Body):
 
     def _build_parts(self) -> Copies:
         return Balls(self.points, self.radius, self._find_hull)
+
+    @property
+    def _wide_tree(self) -> WideTree:
+        """The wide tree of the points as triangles of three equal corners. It has the nodes of the binary tree."""
+
+        def build() -> WideTree:
+            parts, every = self._as_parts(), np.arange(len(self.points))
+            return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
+
+        return self._cached("wide tree", build)
 
     def _find_hull(self) -> Shape:
         hull = ConvexHull(self.points)

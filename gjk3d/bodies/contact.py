@@ -49,7 +49,7 @@ from gjk3d.bodies.mesh_rays import holds
 from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.planes import standing_in
-from gjk3d.bodies.touching_bodies import BOUNDS, Reports, distance_query, distance_rows
+from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -60,6 +60,7 @@ from gjk3d.bodies.tree_collision import (
     TreeScratch,
     tree_scratch,
 )
+from gjk3d.bodies.tree_distance import BOUNDS, Reports, distance_query
 from gjk3d.bodies.triangles import Triangle, common_of, crossing_segment, meet, normal_of, placed_triangle, read, vec_at
 from gjk3d.convex.batch import Rows, Wanted, empty_answers, in_chunks, mirror
 from gjk3d.convex.contacts import faces_of_two, patch_points

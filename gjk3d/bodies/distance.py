@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from math import inf
@@ -17,17 +18,19 @@ from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
+from gjk3d.bodies.mesh_balls import (
+    MeshSurface,
+    ball_distances,
+    ball_query,
+    ball_shape,
+    is_ball,
+    meet_ball,
+    mesh_surface,
+    roots_of,
+)
 from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of, packed_parts
 from gjk3d.bodies.parts import complete, parts_of, root_of
-from gjk3d.bodies.touching_bodies import (
-    ANSWERED,
-    BOUNDS,
-    DEPTHS,
-    NORMALS,
-    Reports,
-    distance_query,
-    distance_rows,
-)
+from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
     APART,
     DOUBT,
@@ -39,7 +42,17 @@ from gjk3d.bodies.tree_collision import (
     meet_rows,
     tree_scratch,
 )
-from gjk3d.bodies.tree_distance import LEAST, TIGHT_CURVED, TIGHT_POLYTOPE
+from gjk3d.bodies.tree_distance import (
+    ANSWERED,
+    BOUNDS,
+    DEPTHS,
+    LEAST,
+    NORMALS,
+    TIGHT_CURVED,
+    TIGHT_POLYTOPE,
+    Reports,
+    distance_query,
+)
 from gjk3d.convex.batch import NO_POSE, Rows, Wanted, empty_answers, in_chunks, mirror, select_rows
 from gjk3d.convex.checks import FAST
 from gjk3d.errors import UnsupportedPair
@@ -93,21 +106,68 @@ def _scratch_of_single() -> QueryScratch:
     return QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
 
 
-class TreeQueries:
+class Queries(ABC):
     """The compiled queries on a body and another object: for stacks of poses, or for single matrices.
 
-    The trees are in the order of the kernels. An instance has arrays of both trees, but no reference to the objects.
+    An instance does not have a reference to the objects.
     """
+
+    order: int  #: of the objects in the kernels, see `part_tree.order_of`
+
+    @abstractmethod
+    def roots(self) -> Array:
+        """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.vec3`."""
+
+    def complete(self) -> bool:
+        """Build what few collision queries need; return False if it exists already."""
+        return False
+
+    @abstractmethod
+    def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
+        """Write the codes of `tree_collision.meet` at pose rows, or at two matrices as `measure_rows` does."""
+
+    @abstractmethod
+    def measure_rows(
+        self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
+    ) -> int:  # fmt: skip
+        """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
+
+    def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
+        """Return whether the pair collides at two matrices, for a margin of at least 0; None if undecided."""
+        if self.order == TURNED:
+            ma, mb = mb, ma
+        rows, reports, w = _scratch_of_single()
+        code = self.meet_rows(ma, mb, rows, margin, w, reports.codes)
+        if code == DOUBT and self.complete():
+            code = self.meet_rows(NO_POSE, NO_POSE, rows, margin, w, reports.codes)
+        if code == APART:
+            return False
+        return True if code in (MEET, HELD) else None
+
+    def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
+        """Write the row of a distance at two matrices; return its marks, -1 if the general path has to solve it."""
+        if self.order == TURNED:
+            ma, mb = mb, ma
+        x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
+        code = self.measure_rows(ma, mb, mode == FAST, DEPTHS if signed else NORMALS, most, x, out)
+        solved = code in (APART, ANSWERED) or (code in (MEET, HELD) and not signed)
+        status, _, tight, unsure = x.reports.flags[0].tolist()
+        return int(status + 8 * tight) if solved and not unsure else -1
+
+
+class TreeQueries(Queries):
+    """The queries by the trees of both, which are in the order of the kernels."""
 
     def __init__(self, a: Parts, b: Parts, order: int) -> None:
         self.trees, self._parts, self._is_complete = TreePair(a.given, b.given, order), (ref(a), ref(b)), False
+        self.order = order
         # as `tree_collision.are_meshes`, which Python would interpret
         self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
     def roots(self) -> Array:
-        """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.vec3`."""
+        """Return the root boxes of both objects in the caller's order."""
         roots = np.array([root_of(tree) for tree in self.trees[:2]])
-        return roots[::-1].copy() if self.trees.order == TURNED else roots
+        return roots[::-1].copy() if self.order == TURNED else roots
 
     @cached_property
     def _fast(self) -> tuple[FastBody, FastBody]:
@@ -117,16 +177,20 @@ class TreeQueries:
         assert b is not None
         return fast_body(a), fast_body(b)
 
+    def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
+        """Write the codes of `tree_collision.meet`. DOUBT may need the trees of the surfaces."""
+        return meet_rows(self.trees, ma, mb, rows, margin, w, codes)
+
     def measure_rows(
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
-        """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
+        """Write the distances at pose rows, or at two matrices."""
         self.complete()
         query = distance_query(self._faces, level, most)
         rows, reports, w = x
         if not is_fast:
             return distance_rows(self.trees, query, ma, mb, rows, w, out, reports)
-        return fast_rows(*self._fast, self.trees.order, query, ma, mb, rows, w, out, reports)
+        return fast_rows(*self._fast, self.order, query, ma, mb, rows, w, out, reports)
 
     def complete(self) -> bool:
         """Build the trees of the surfaces, which few collision queries need; return False if they exist already."""
@@ -139,69 +203,101 @@ class TreeQueries:
         self._is_complete = True
         return True
 
-    def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
-        """Return whether the pair collides at two matrices, for a margin of at least 0; None if undecided."""
-        if self.trees.order == TURNED:
-            ma, mb = mb, ma
-        rows, reports, w = _scratch_of_single()
-        code = meet_rows(self.trees, ma, mb, rows, margin, w, reports.codes)
-        if code == DOUBT and self.complete():
-            code = meet_rows(self.trees, NO_POSE, NO_POSE, rows, margin, w, reports.codes)
-        if code == APART:
-            return False
-        return True if code in (MEET, HELD) else None
 
-    def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
-        """Write the row of a distance at two matrices; return its marks, -1 if the general path has to solve it."""
-        if self.trees.order == TURNED:
-            ma, mb = mb, ma
-        x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
-        code = self.measure_rows(ma, mb, mode == FAST, DEPTHS if signed else NORMALS, most, x, out)
-        solved = code in (APART, ANSWERED) or (code in (MEET, HELD) and (mode == FAST or not signed))
-        status, _, tight, unsure = x.reports.flags[0].tolist()
-        return int(status + 8 * tight) if solved and not unsure else -1
+class BallQueries(Queries):
+    """The queries on a mesh and a ball or point by the wide tree of the mesh, which the first of them builds."""
+
+    def __init__(self, mesh: Mesh, ball: Shape, order: int) -> None:
+        self._mesh, self._ball, self.order = ref(mesh), ball_shape(ball), order
+
+    def roots(self) -> Array:
+        """Return the root boxes of both objects in the caller's order."""
+        mesh = self._mesh()
+        assert mesh is not None
+        roots = roots_of(mesh, self._ball)
+        return roots[::-1].copy() if self.order == TURNED else roots
+
+    @cached_property
+    def _surface(self) -> MeshSurface:
+        mesh = self._mesh()
+        assert mesh is not None
+        return mesh_surface(mesh)
+
+    def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
+        """Write the codes APART, MEET or HELD."""
+        return meet_ball(self._surface, self._ball, ma, mb, rows, margin, w, codes)
+
+    def measure_rows(
+        self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
+    ) -> int:  # fmt: skip
+        """Write the distances at pose rows, or at two matrices."""
+        query = ball_query(level, most, is_fast, self.order == TURNED)
+        return ball_distances(self._surface, self._ball, query, ma, mb, x.rows, x.w, out, x.reports)
+
+
+def is_by_ball(a: Body, b: Any) -> bool:
+    """Return whether `BallQueries` are for a pair."""
+    return isinstance(a, Mesh) and is_ball(b)
 
 
 def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
-    """Return the compiled queries of a pair in the kernels' order, None if a shape has a user's support function."""
+    """Return the queries by the trees of a pair, or None if a shape has a support function of a user."""
     first, second = a._as_parts(), parts_of(b)
     return None if first.any_mapped or second.any_mapped else TreeQueries(first, second, order)
+
+
+def queries_of(a: Any, b: Any, order: int) -> Queries | None:
+    """Return the compiled queries of a pair in the kernels' order, or None if there are none."""
+    return BallQueries(a, b, order) if is_by_ball(a, b) else tree_queries(a, b, order)
 
 
 def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
     """Return at which rows a pair with a body collides or is closer than a margin."""
     order, a, b, rows = _ordered(a, b, rows)
-    queries, within = tree_queries(a, b, order), max(margin, 0.0)
+    queries, within = queries_of(a, b, order), max(margin, 0.0)
     if queries is None:
         meets = (_at(a, b, rows, k, order)[0].meet(within) for k in range(rows.total))
-        return _deep_enough(a, b, rows, order, np.fromiter(meets, dtype=bool), margin)
+        return _deep_enough(a, b, rows, np.fromiter(meets, dtype=bool), margin)
     codes = np.empty(rows.total, dtype=np.int64)
 
     def run(start: int, stop: int) -> None:
         some = PoseRows(rows.a, rows.b, start, stop)
-        meet_rows(queries.trees, NO_POSE, NO_POSE, some, within, tree_scratch(), codes)
+        queries.meet_rows(NO_POSE, NO_POSE, some, within, tree_scratch(), codes)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
     if (codes == DOUBT).any() and queries.complete():
         in_chunks(rows.total, rows.workers, run, _CHUNK)
     answer: Bools = (codes == MEET) | (codes == HELD)
     left = np.flatnonzero(codes > HELD)
-    if margin > 0.0 and len(left):  # by the distance, so that the boolean agrees with its lower bound
-        few = Rows(select_rows(rows.a, left), select_rows(rows.b, left), len(left), True, rows.workers)
-        out, flags = empty_answers(len(left))
-        solve(a, b, few, Wanted(narrow.UNSIGNED, normals=False), out, flags)
-        answer[left] = ~(out[:, 1] > margin)
-    else:
-        for k in left.tolist():
-            answer[k] = _at(a, b, rows, k, order)[0].meet()
-    return _deep_enough(a, b, rows, order, answer, margin)
+    if margin > 0.0:
+        answer[left] = _is_within(a, b, rows, left, margin)
+        return answer
+    for k in left.tolist():
+        answer[k] = _at(a, b, rows, k, order)[0].meet()
+    return _deep_enough(a, b, rows, answer, margin)
 
 
-def _deep_enough(a: Body, b: Any, rows: Rows, order: int, answer: Bools, margin: float) -> Bools:
+def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools:
+    """Return for some rows whether the lower bound of the distance is at most a margin."""
+    if not len(which):
+        return np.zeros(0, dtype=bool)
+    out, flags = empty_answers(len(which))
+    solve(
+        a,
+        b,
+        _selected(rows, which),
+        Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False),
+        out,
+        flags,
+    )
+    return ~(out[:, 1] > margin)
+
+
+def _deep_enough(a: Body, b: Any, rows: Rows, answer: Bools, margin: float) -> Bools:
     """Return ``answer``; a negative margin removes the overlaps that are proven shallower than ``-margin``."""
     if margin < 0.0:
-        for deep in _depths(a, b, rows, order, np.flatnonzero(answer)):
-            answer[deep.which] = -deep.depths[:, MOST] <= margin
+        which = np.flatnonzero(answer)
+        answer[which] = _is_within(a, b, rows, which, margin)
     return answer
 
 
@@ -209,8 +305,33 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
     """Write the distances of a pair with a body."""
     check_no_log(wanted)
     order, a, b, rows = _ordered(a, b, rows)
-    overlapping, pending = _solve_compiled(a, b, rows, order, wanted, out, flags)
-    unsigned = wanted.mode == narrow.UNSIGNED
+    if not is_by_ball(a, b):
+        _solve_by_trees(a, b, rows, order, wanted, out, flags)
+        return
+    codes = _solve_compiled(BallQueries(a, b, order), rows, wanted, out, flags)
+    # a ball that does not fit between walls needs a search for its depth
+    left = np.flatnonzero((codes != APART) & (codes != ANSWERED)) if wanted.mode != narrow.UNSIGNED else codes[:0]
+    if len(left):
+        few, (some, marks) = _selected(rows, left), empty_answers(len(left))
+        _solve_by_trees(a, b, few, order, wanted, some, marks)
+        out[left], flags[left] = some, marks
+
+
+def _selected(rows: Rows, which: Ints) -> Rows:
+    return Rows(select_rows(rows.a, which), select_rows(rows.b, which), len(which), True, rows.workers)
+
+
+def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> None:
+    """Write the distances of a pair in the kernels' order by the trees of both."""
+    queries, unsigned = tree_queries(a, b, order), wanted.mode == narrow.UNSIGNED
+    if queries is None:
+        overlapping, pending = collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
+    else:
+        codes = _solve_compiled(queries, rows, wanted, out, flags)
+        overlapping, unclear = (codes == MEET) | (codes == HELD), (codes > HELD) & (codes != ANSWERED)
+        pending = unclear | (flags[:, 3] != 0)
+        for k in np.flatnonzero(unclear).tolist():
+            overlapping[k] = _at(a, b, rows, k, order)[0].meet()
     if not unsigned:
         for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
@@ -230,13 +351,8 @@ def solve(a: Any, b: Any, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -
         mirror(out, np.array([k]) if turned else False)
 
 
-def _solve_compiled(
-    a: Body, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints
-) -> tuple[Bools, Bools]:
-    """Write the distances of the compiled traversals, and return the overlapping rows and those for the slow path."""
-    queries = tree_queries(a, b, order)
-    if queries is None:
-        return collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
+def _solve_compiled(queries: Queries, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> Ints:
+    """Write the distances of the compiled queries, and return their codes."""
     codes, parts = np.empty(rows.total, dtype=np.int64), np.empty((rows.total, 2), dtype=np.int64)
     level = DEPTHS if wanted.mode != narrow.UNSIGNED else NORMALS if wanted.normals else BOUNDS
     reports = Reports(codes, flags, parts)
@@ -246,12 +362,7 @@ def _solve_compiled(
         queries.measure_rows(NO_POSE, NO_POSE, wanted.mode == FAST, level, wanted.max_distance, x, out)
 
     in_chunks(rows.total, rows.workers, run, _CHUNK)
-    overlapping = ((codes == MEET) | (codes == HELD)) & (wanted.mode != FAST)
-    unclear = (codes > HELD) & (codes != ANSWERED)
-    pending = unclear | (flags[:, 3] != 0)
-    for k in np.flatnonzero(unclear).tolist():
-        overlapping[k] = _at(a, b, rows, k, order)[0].meet()
-    return overlapping, pending
+    return codes
 
 
 class Group(NamedTuple):
@@ -382,11 +493,11 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
     flags[deep.which] = marks
 
 
-def prepare(a: Any, b: Any) -> TreeQueries | None:
+def prepare(a: Any, b: Any) -> Queries | None:
     """Return the compiled queries of a pair with a body at single matrices, or None if the slow path is needed."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
-    return None if second._kind == Kind.ENDLESS else tree_queries(first, second, order)
+    return None if second._kind == Kind.ENDLESS else queries_of(first, second, order)
 
 
 _STEP = 1e-7  #: separation at which touching parts are searched, in sizes

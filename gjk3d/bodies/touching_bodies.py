@@ -6,24 +6,18 @@ The normal of the touch is therefore the normal of a pair along which no other p
 no more than rounding then separates the bodies, which proves the touch. At touching corners, no pair may have such a
 normal. If bodies touch on several sides, such as a ball in a corner, no normal separates them. B is then moved away,
 and the normal is that of the nearest parts.
-
-A ball has to leave the nearest point of a surface. If its centre is inside a closed surface, its depth is at least the
-distance of the centre from the surface plus its radius. If the centre is outside, the depth is at least the radius
-minus that distance. The translation past the nearest point reaches this bound unless it ends in a wall, such as next to
-a groove that is narrower than the ball.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import inf, nextafter, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.depth.partings import past_all, shifted, solve_pair
+from gjk3d.bodies.depth.partings import shifted, solve_pair
+from gjk3d.bodies.mesh_balls import CLOSE, STEP, SURELY, Ball, Deep, ball_depth, deep_by, no_depth, turns_within
 from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.mesh_rays import box_of, triangle_at, turns_about
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, TRIANGLES, nodes_apart, part_at
+from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, nodes_apart, part_at
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -45,58 +39,37 @@ from gjk3d.bodies.tree_collision import (
     two_of_rows,
 )
 from gjk3d.bodies.tree_distance import (
-    TIGHT_CURVED,
-    Round,
+    ANSWERED,
+    BOUNDS,
+    DEPTHS,
+    DistanceQuery,
+    Reports,
     bound_along,
     into_world,
     lone_round,
     nearest,
     nearest_faces,
+    put_bounds,
     report_gap,
 )
-from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.wide_tree import WideTree, stack_in, tree_in
-from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, offset, row3, scale, sub, turn_back, unit
+from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, vec_at
+from gjk3d.bodies.wide_tree import stack_in, tree_in
+from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, row3, scale, sub, turn_back, unit
 from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
 from gjk3d.narrow.closed import best_axis, half_extents
 from gjk3d.narrow.cores import Cores
 from gjk3d.narrow.solve import OVERLAPPING, TOUCHING, UNDECIDED, UNSIGNED, mirror, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
-from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array2, Ints
 
-BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap
-ANSWERED = 5  #: in addition to the codes of `tree_collision`: the row has the signed distance of an overlap
 _DISTANCE, _LOWER, _UPPER, _N, _POINT = 0, 1, 2, 3, 6  #: columns of `gjk3d.narrow.solve`
-_SURELY = 64.0  #: greatest overlap of touching parts, in units of the error of positions
 _SLACK = 16.0  #: greatest overlap of pairs along the normal of a touch, in units of the error
 _NEARLY = 4.0  #: greatest difference between two formulas for intersecting parts, in units of the error
 _SAME_NORMAL = 1.0 - 1e-12  #: least cosine of the angle between equal normals
 _MOST_NORMALS = 16  #: greatest number of compared normals
-_STEP = 4.0  #: excess of a separating translation, in units of the error
-_LEAVES = 64.0  #: distance by which a point leaves its walls, in units of the error
-_MOST_WALLS = 12  #: greatest number of walls that a ball has to pass
-_ROOM = 1e-8  #: relative excess of a translation past walls
-_CLOSE = 1e-2  #: relative width of the bounds of a depth below which a search is not useful
 _AWAY = 1e-5  #: distance by which B is moved away, in sizes
 _MOST_TURNS = 8  #: greatest number of changes of the direction in which B is moved
-
-
-class DistanceQuery(NamedTuple):
-    """A query of `distance_rows`."""
-
-    faces: bool  #: whether both bodies are meshes, which have a traversal of their own
-    level: int  #: BOUNDS, NORMALS or DEPTHS
-    most: float  #: distance beyond which only a lower bound is needed
-    above: float  #: the next float, which is that bound
-
-
-class Reports(NamedTuple):
-    """The results of `distance_rows` in addition to the distances."""
-
-    codes: Ints1
-    flags: Ints2  #: see `gjk3d.narrow.solve`
-    parts: Ints2  #: the nearest parts
 
 
 class Touch(NamedTuple):
@@ -108,17 +81,6 @@ class Touch(NamedTuple):
     point: Vec3  #: point on A
     distance: float  #: distance of the two parts with this normal
     upper: float  #: its upper bound
-
-
-class Deep(NamedTuple):
-    """The depth of a ball in a surface, in A's frame."""
-
-    least: float  #: lower bound of the depth, 0 if the ball is not in the surface
-    most: float  #: length of a known separating translation along the normal, or infinite
-    depth: float  #: ``least``, or ``most`` if rounding does not explain their difference
-    normal: Vec3
-    point: Vec3  #: the nearest point of the surface
-    center: Vec3
 
 
 @kernel
@@ -156,7 +118,7 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
     Row 0 of the results has their normal. False means that the quick tests did not decide, since the exact depth is
     expensive.
     """
-    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.workspace.simplex, _SURELY * x.error
+    c, s, limit = parts_at(x, w.last[0], w.last[1], w), w.workspace.simplex, SURELY * x.error
     for k in range(4):
         s[k, 0] = s[k, 1] = s[k, 2] = 0.0
     upper = solve(c, UNSIGNED, inf, 0.0, w.workspace, s[:0], w.out, w.flags, 0)
@@ -197,7 +159,7 @@ def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScr
     retained = 0
     for k in range(count):
         solve_pair(x, pairs, k, w, rows[retained])
-        if rows[retained, _UPPER] < -_SURELY * x.error:
+        if rows[retained, _UPPER] < -SURELY * x.error:
             return -1 - retained
         if rows[retained, _LOWER] <= _NEARLY * x.error:
             pairs[retained, 0], pairs[retained, 1] = pairs[k, 0], pairs[k, 1]
@@ -235,7 +197,7 @@ def _is_touch(
     """Return whether B is free after a move along n, and its length; inf if no move is needed to prove the touch."""
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
-    most = max(0.0, -gap) + _STEP * x.error
+    most = max(0.0, -gap) + STEP * x.error
     return _is_free(shifted(x, scale(most, n)), faces, w), most
 
 
@@ -412,7 +374,7 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
     sure, n = _normal_from_away(x, faces, best.normal, w)
     if not sure:
         return best
-    best, most = _touch_of(x, w.out[0], True, inf, n), _STEP * x.error
+    best, most = _touch_of(x, w.out[0], True, inf, n), STEP * x.error
     free = _is_free(shifted(x, scale(most, n)), faces, w)
     return Touch(True, most if free else inf, n, best.point, best.distance, best.upper)
 
@@ -428,89 +390,32 @@ def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False
     core = part_at(x.b, leaf[1], w.floats_b, w.row_b)
-    solid = core.floats[layout.RADIUS] + core.floats[layout.INNER] > _SURELY * x.error
+    solid = core.floats[layout.RADIUS] + core.floats[layout.INNER] > SURELY * x.error
     return bool(solid and (x.a.inside == OPEN or core.ints[layout.KIND] == layout.POINT))
 
 
 @kernel
-def _past_walls(
-    x: PosedPair, ball: Round, first: Vec3, turns: float, t: WideTree, w: TreeScratch
-) -> Vec3:  # fmt: skip
-    """Return a translation of a ball out of a closed surface about as long as the first, or zero without success.
-
-    If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
-    is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
-    leave them. It moves along the sum of their normals, to which the normal of each wall behind it is added, as in
-    perceptron learning.
-    """
-    c, radius, walls, far, aside = ball.start, ball.radius, w.out[2:], sqrt(dot(first, first)), (0.0, 0.0, 0.0)
-    set_vec(walls[0], 0, divide(first, far))
-    walls[0, 3] = far
-    by = along(first, divide(first, far), _STEP * x.error)
-    for count in range(1, _MOST_WALLS):
-        if _is_free(shifted(x, by), False, w):
-            return by
-        p = add(c, by)
-        _, face, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, stack_in(w.stack, w.floats32))
-        n, outward = scale(turns, normal_of(triangle_at(t, face))), sub(p, foot)
-        if radius > 0.0:
-            off = cross(n, outward)
-            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > x.error:  # outside, nearest to an edge
-                n = unit(outward)
-            set_vec(walls[count], 0, n)
-            walls[count, 3] = dot(n, sub(foot, c)) + radius + _ROOM * far
-            # least-norm translation beyond all walls, as in cutting-plane methods
-            by = past_all(walls, count + 1)
-        else:
-            aside = add(aside, n)
-            by = along(first, unit(aside), _LEAVES * x.error) if dot(aside, aside) > 0.0 else first
-    return (0.0, 0.0, 0.0)
-
-
-@kernel
-def ball_in(x: PosedPair, closed: bool, skin: Ints, w: TreeScratch) -> Deep:
-    """Return the depth of B in a surface of A, if B is a ball that the surface crosses or contains.
+def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
+    """Return the depth of B in a closed surface of A, if B is a ball that the surface crosses or contains.
 
     ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.wide_tree`.
     """
     single, r = lone_round(x, w)
-    c, nothing = r.start, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), r.start, r.start)
+    b, nothing = Ball(r.start, r.radius, x.error), no_depth(r.start)
     if not single or dot(r.direction, r.direction) > 0.0:
         return nothing
     t, stack = tree_in(skin), stack_in(w.stack, w.floats32)
-    turns = float(min(max(turns_about(c, box_of(t), t, stack), -1), 1)) if closed else 0.0
-    square, face, foot = nearest_face(c, NearestFace(inf, plain(-1), c), t, stack)
-    far, to_foot, normal = sqrt(square), sub(foot, c), normal_of(triangle_at(t, face))
-    depth = r.radius + far
-    if turns == 0.0:  # the centre is outside
-        depth, to_foot = r.radius - far, neg(to_foot)
-        turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
-    if not (far > _STEP * x.error and depth > _SURELY * x.error):
+    nearest = nearest_face(b.center, NearestFace(inf, plain(-1), b.center), t, stack)
+    deep = ball_depth(b, nearest, turns_within(b, nearest, t, stack), True, t, w.out[2:], stack)
+    if not deep.depth > SURELY * x.error:
         return nothing
-    n, out = divide(to_foot, far), scale(turns, normal)
-    off = cross(out, to_foot)
-    if sqrt(dot(off, off)) <= x.error:  # the normal of the face is more exact than a short segment
-        n = out
-    by = _past_walls(x, r, scale(depth, n), turns, t, w)
-    least, most = depth - x.error, sqrt(dot(by, by))
-    if not most > 0.0:
-        return Deep(least, inf, depth, n, foot, c)
-    if most > depth + 2.0 * _LEAVES * x.error:
-        return Deep(least, most, most, divide(by, most), foot, c)
-    return Deep(least, most, depth, n, foot, c)
-
-
-@kernel
-def put_bounds(
-    x: PosedPair, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
-) -> None:  # fmt: skip
-    """Write a distance with its bounds, a normal, a point of A, and the status."""
-    out[k, 0], out[k, 1], out[k, 2] = bounds
-    set_vec(out[k], 3, n)
-    set_vec(out[k], 6, point)
-    set_vec(out[k], 9, along(point, n, bounds[0]))
-    flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
-    flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * x.error / ROUNDING)
+    # other parts of A may be in the way, and their distances may have larger errors
+    by = deep.by
+    for _ in range(2):
+        if not deep.most < inf or _is_free(shifted(x, by), False, w):
+            return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, by)
+        by = along(by, deep.normal, SURELY * x.error)
+    return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -520,14 +425,14 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
     if code == MEET and faces:
         triangle_a, triangle_b = read(x.a.places, w.last[0]), placed_triangle(x.m, x.b.places, w.last[1])
         n, point = normal_of(triangle_a), common_of(triangle_a, triangle_b)
-        limit = _SURELY * x.error
+        limit = SURELY * x.error
         deep = dot(n, n) > 0.0 and (pierced(triangle_a, triangle_b) > limit or pierced(triangle_b, triangle_a) > limit)
     elif code == MEET:
         deep, point = overlap_point(x, w)
         n = (w.out[0, 3], w.out[0, 4], w.out[0, 5])
     if not deep:
         n = touch(x, faces, False, w).normal
-    put_bounds(x, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
+    put_bounds(x.error, (0.0, 0.0, 0.0), n, point, OVERLAPPING, out, flags, k)
 
 
 @kernel
@@ -537,12 +442,14 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
     If a search is needed, the status is TOUCHING with the normal for disjoint interiors, UNDECIDED with the normal if
     no parts overlap, and otherwise OVERLAPPING.
     """
-    a, ball = x.a, Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    if a.inside == SKIN or (a.kind == TRIANGLES and a.floats[0] == 0.0):
-        ball = ball_in(x, a.inside == SKIN, a.skin, w)
-    if ball.most <= ball.least * (1.0 + _CLOSE):
+    a, ball = x.a, no_depth((0.0, 0.0, 0.0))
+    if a.inside == SKIN:
+        p, q = w.last[0], w.last[1]
+        ball = ball_in(x, a.skin, w)
+        w.last[0], w.last[1] = p, q
+    if ball.most <= ball.least * (1.0 + CLOSE):
         bounds = (-ball.depth, -ball.most, -ball.least)
-        put_bounds(x, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
+        put_bounds(x.error, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
         return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0
     if code != MEET:
@@ -552,7 +459,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
         upper = max(0.0, contact.upper)  # intersecting parts may still be apart by rounding
         bounds = (min(max(contact.distance, -contact.most), upper), -contact.most, upper)
         status = TOUCHING if contact.most < inf or is_lone_solid(x, w) else UNDECIDED
-        put_bounds(x, bounds, contact.normal, contact.point, status, out, flags, k)
+        put_bounds(x.error, bounds, contact.normal, contact.point, status, out, flags, k)
     return ANSWERED if contact.most < inf else code
 
 
@@ -589,7 +496,7 @@ def distance_rows(
         reports.codes[k] = code
         if code in (MEET, HELD):
             if query.level == BOUNDS:
-                put_bounds(x, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
+                put_bounds(x.error, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0), OVERLAPPING, out, flags, k)
             elif query.level == DEPTHS:
                 reports.codes[k] = code = _report_depth(x, code, faces, w, out, flags, k)
             else:
@@ -601,9 +508,3 @@ def distance_rows(
         if turned:
             mirror(out, k)
     return code
-
-
-@lru_cache(64)
-def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
-    """Return the query with a greatest distance."""
-    return DistanceQuery(faces, level, most, nextafter(most, inf))

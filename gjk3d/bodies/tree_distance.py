@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from functools import lru_cache
+from math import inf, nextafter, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
@@ -18,7 +19,7 @@ from gjk3d.bodies.tree_collision import (
     parts_at,
     start_axes,
 )
-from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read
+from gjk3d.bodies.triangles import Triangle, nearest_on, nearest_on_edges, read, set_vec
 from gjk3d.geometry.vec3 import Vec3, add, along, divide, dot, neg, place, scale, sub, turn, turn_back
 from gjk3d.narrow.closed import half_vector
 from gjk3d.narrow.cores import Cores, is_curved, support_pair, world_center
@@ -26,14 +27,33 @@ from gjk3d.narrow.solve import BEYOND, SEPARATED, UNSIGNED, solve
 from gjk3d.poses import ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.shapes.layout import RADIUS
-from gjk3d.typing import Array, Ints
+from gjk3d.typing import Array, Ints, Ints1, Ints2
 
 TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
 LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
+BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap
+ANSWERED = 5  #: in addition to the codes of `tree_collision`: the row has the signed distance of an overlap
 _MORE = 1.0 + 1e-12
 SHORT = 1e-10  #: errors of places, in units of a gap, below which two points do not define a normal
 _ANYWHERE = 1e150
 _LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: parts that are farther than the nearest by this many errors are not solved again
+
+
+class DistanceQuery(NamedTuple):
+    """A distance query of two bodies."""
+
+    faces: bool  #: whether both bodies are meshes, which have a traversal of their own
+    level: int  #: BOUNDS, NORMALS or DEPTHS
+    most: float  #: distance beyond which only a lower bound is needed
+    above: float  #: the next float, which is that bound
+
+
+class Reports(NamedTuple):
+    """The results of a query in addition to the distances."""
+
+    codes: Ints1
+    flags: Ints2  #: see `gjk3d.narrow.solve`
+    parts: Ints2  #: the nearest parts
 
 
 class NearestParts(NamedTuple):
@@ -234,6 +254,19 @@ def report_gap(
 
 
 @kernel
+def put_bounds(
+    error: float, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
+) -> None:  # fmt: skip
+    """Write a distance with its bounds, a normal, a point of A, and the status. ``error`` is that of a position."""
+    out[k, 0], out[k, 1], out[k, 2] = bounds
+    set_vec(out[k], 3, n)
+    set_vec(out[k], 6, point)
+    set_vec(out[k], 9, along(point, n, bounds[0]))
+    flags[k, 0], flags[k, 1], flags[k, 3] = status, 0, 0
+    flags[k, 2] = int(bounds[2] - bounds[1] <= TIGHT_CURVED * error / ROUNDING)
+
+
+@kernel
 def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, w: TreeScratch) -> Vec3:
     """Return the normal of the nearest two triangles: the direction between their points, unless that is rounding."""
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
@@ -367,3 +400,9 @@ def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) 
         return IS_OPEN
     write_depth(n, a, along(b, neg(n), r.radius), gap, clear, out, flags, row)
     return IS_DEEP
+
+
+@lru_cache(64)
+def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
+    """Return the query with a greatest distance."""
+    return DistanceQuery(faces, level, most, nextafter(most, inf))

@@ -157,7 +157,11 @@ SINGLE: dict[str, dict[int, Any]] = {
         BODIES: lambda: bodies.raycast.cast_on_parts,
     },
     "rays at triangles": {MESH: lambda: bodies.raycast, SHAPES | BODIES: None},
-    "points": {MESH: lambda: bodies.mesh_points.distances_from_mesh, SHAPES | BODIES: None},
+    "points": {
+        MESH: lambda: bodies.mesh_points.distances_from_mesh,
+        Kind.CLOUD: lambda: bodies.mesh_points.distances_from_cloud,
+        SHAPES | BODIES: None,
+    },
     "hull": {SHAPES: None, BODIES: lambda: bodies.planes.shape_round},
     "sweep": {SHAPES: None, BODIES: lambda: bodies.compound.swept},
     "surfaces": {

@@ -12,7 +12,7 @@ from gjk3d.convex.checks import check_limits, check_workers
 from gjk3d.engine.dispatch import Collider, find_single
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.points import morton_order
-from gjk3d.poses import pose_rows
+from gjk3d.poses import matrices, pose_rows
 from gjk3d.query.distance import signed_distance
 from gjk3d.results import Status, compared
 from gjk3d.shapes.base import points_of
@@ -90,6 +90,11 @@ def signed_distances(
         # neighbours share the nodes of the tree that they visit
         order = morton_order(rows) if len(poses) == 1 else np.arange(len(rows))
         answers = handler(shape, PointRows(rows, poses, order, float(max_distance), OUTSIDE), sign, workers)
+        left = np.flatnonzero(np.isnan(answers.numbers[:, 0]))
+        if len(left):  # of a cloud
+            some = matrices(poses[left, :12] if len(poses) > 1 else poses[0, :12])
+            for mine, theirs in zip(answers, _of_any(shape, rows[left], some, max_distance, workers), strict=True):
+                mine[left] = theirs
     numbers, faces, inside = answers
     return PointDistances(
         numbers[:, 0], numbers[:, 3:6], numbers[:, 6:], faces, inside, numbers[:, 1], numbers[:, 2]

@@ -79,6 +79,7 @@ class Cache:
     near: Any = None  #: task and scratch of `gjk3d.robot.cell_kernels.near_of_one`, and a result without rows
     general: Any = None  #: arguments of the call in `gjk3d.robot.general_pairs.hit_of_one`
     single: Any = None  #: see `gjk3d.robot.single.prepared`
+    single_near: Any = None  #: see `gjk3d.robot.single.prepared_distances`
     arms: Any = None  #: see `gjk3d.robot.motion_bounds._arms`
     bounds: Any = None  #: and `motion_bounds` there
     of_owners: dict[frozenset[str], Any] = field(default_factory=dict)  #: see `Cell.of_owners`

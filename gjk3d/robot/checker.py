@@ -501,7 +501,10 @@ class Checker(PlanningScene):
         [('post', 'floor'), ('beam', 'floor'), ('hand', 'floor')]
         """
         check_depth(depth)
-        return distances(self._cell(), q, within, jacobians=jacobians, depth=depth)
+        settings, cell = self._state()
+        result = distances(cell, q, within, jacobians=jacobians, depth=depth)
+        self._quick_distances = single.prepared_distances(settings, cell)
+        return result
 
     @overload
     def outside(self, points: RowsLike, q: Unclear, *, margin: float = 0.0, workers: int = 1) -> Any: ...

@@ -350,8 +350,12 @@ def _contact(
 
 
 @kernel
-def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int) -> tuple[int, float, float, int]:
+def _prove(
+    task: Task, curve: Array, until: float, tolerance: float, looks: int, any_hit: bool
+) -> tuple[int, float, float, int]:
     """Return the result for an edge up to parameter ``until``: status, safe, hit or NaN, and the pair, as in `Edges`.
+
+    With ``any_hit`` the first configuration that collides ends the proof, and ``safe`` is 0.
 
     The first piece has the intervals that `_sweep` left open. The middle of a piece is tested first, since it covers
     both sides, then the two ends of the edge if intervals next to them are open. Pieces are halved, the earlier half
@@ -409,8 +413,8 @@ def _prove(task: Task, curve: Array, until: float, tolerance: float, looks: int)
             counts[top] = n
             continue
         first, who = c, ids[top, touching]
-        if c == 0.0:
-            return HIT, 0.0, 0.0, who
+        if c == 0.0 or any_hit:
+            return HIT, 0.0, c, who
         low = near[0, further, touching]
         if low < c:
             low, first, now = _contact(task, _bound_of(bounds, who), who, curve, low, first, tolerance, now)
@@ -447,11 +451,14 @@ def _hit_at_start(task: Task, curve: Array) -> int:
 
 @kernel
 def prove_curve(
-    task: Task, curve: Array, loose: Array, tolerance: float, until: float, looks: int
+    task: Task, curve: Array, loose: Array, tolerance: float, until: float, looks: int, any_hit: bool
 ) -> tuple[int, float, float, int]:
-    """Return the result of one curve for the pairs of a task, as `certified_many` writes it."""
+    """Return the result of one curve for the pairs of a task, as `certified_many` writes it.
+
+    With ``any_hit`` any collision ends the search, for a query that needs no bracket of the first contact.
+    """
     chain, scratch, q = task.chain, task.scratch, task.q
-    lanes = lanes_in(scratch.numbers, scratch.spots, q.shape[0], chain.parent.shape[0])
+    lanes = lanes_in(scratch, q.shape[0], chain.parent.shape[0])
     slack = task.slack * _all_joints(chain, curve, loose, task.joints)
     _fill(chain, lanes, curve, task.poses, q)
     _sweep(task, lanes, slack, until)
@@ -459,7 +466,7 @@ def prove_curve(
     who = _hit_at_start(task, curve) if task.work.of_bodies else NOBODY
     if who != NOBODY:
         return HIT, 0.0, 0.0, who
-    return _prove(task, curve, until, tolerance, looks)
+    return _prove(task, curve, until, tolerance, looks, any_hit)
 
 
 @entry
@@ -474,7 +481,7 @@ def certified_many(
     """
     status, safe, hit, which = edges
     for e in range(start, stop):
-        status[e], safe[e], hit[e], which[e] = prove_curve(task, curves[e], loose[e], tolerance, until[e], looks)
+        status[e], safe[e], hit[e], which[e] = prove_curve(task, curves[e], loose[e], tolerance, until[e], looks, False)
 
 
 def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadline: float = inf) -> Edges:
@@ -568,7 +575,7 @@ def certified_line(
     same = present[0, 0] == single.far[0, 0] and present[0, 1] == single.far[0, 1]
     if not (same and is_finite(q0) and is_finite(q1)):
         return False
-    result[0], result[1], result[2], result[3] = prove_curve(task, curve[0], single.loose, tolerance, 1.0, looks)
+    result[0], result[1], result[2], result[3] = prove_curve(task, curve[0], single.loose, tolerance, 1.0, looks, False)
     return True
 
 

@@ -180,12 +180,12 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
     """Return the test of edges between configurations in ``box`` (n, dof). The caller holds the lock of the memory."""
-    dof, ints = cell.robot.dof, np.zeros((4, 1), dtype=np.int64)
+    dof = cell.robot.dof
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(
         queries.lanes_of(cell, memory),
         queries.bodies_of(cell, memory),
-        Edges(np.empty((1, dof)), np.empty((1, dof)), spacing, *ints),
+        _edges(np.empty((1, dof)), np.empty((1, dof)), spacing),
         True,
         False,
         task_for(cell, False, bounds, memory),
@@ -193,6 +193,11 @@ def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTes
         np.empty((2, dof)),
         np.zeros(dof),
     )
+
+
+def _edges(first: Array, second: Array, spacing: Array) -> Edges:
+    """Return edges between the rows of two arrays, with memory for their results."""
+    return Edges(first, second, spacing, *np.zeros((4, len(first)), dtype=np.int64))
 
 
 class Planner:
@@ -299,20 +304,22 @@ class Planner:
         return repaired, PathProof(True, 0.0, len(stretches), False, None, time.process_time() - begin)
 
     def _proofs(self, path: Array) -> Ints:
-        """Return for each edge of a path `FREE` if a proof succeeds before the time limit, else `UNSURE`."""
+        """Return for each edge of a path `FREE` if a proof succeeds before the time limit, else another value."""
         # samples are not tested: they are free, or the proof fails there
-        test, which = self._test._replace(sample=False, certify=True), np.full(len(path) - 1, UNSURE)
-        for start in range(0, len(which), _TOGETHER):
+        test = self._test._replace(sample=False, certify=True)
+        edges = _edges(path[:-1], path[1:], test.edge.spacing)
+        edges.which[:] = UNSURE
+        for start in range(0, len(edges.which), _TOGETHER):
             if self.is_over():
                 break
-            kernels.test_edges(test, path[:-1], path[1:], start, min(start + _TOGETHER, len(which)), which)
-        return which
+            kernels.test_edges(test, edges, start, min(start + _TOGETHER, len(edges.which)))
+        return edges.which
 
     def sampled(self, first: Array, second: Array) -> Ints:
         """Return for each edge `FREE` (free at all samples), the number of a colliding pair, or `UNSURE`."""
-        which = np.empty(len(first), dtype=np.int64)
-        kernels.test_edges(self._test, first, second, 0, len(first), which)
-        return which
+        edges = _edges(first, second, self._test.edge.spacing)
+        kernels.test_edges(self._test, edges, 0, len(first))
+        return edges.which
 
     def is_over(self) -> bool:
         """Return whether the time limit has passed."""
@@ -467,12 +474,13 @@ def with_clearance(cell: Cell, path: Array, proof: PathProof, until: float) -> P
 
 def edges_free(cell: Cell, first: Array, second: Array, spacing: Array, *, certify: bool, workers: int) -> Bools:
     """Return the result of `Checker.edges_free`, for rows that were checked."""
-    which = np.empty(len(first), dtype=np.int64)
+    edges = _edges(first, second, spacing)
+    which = edges.which
 
     def run(start: int, stop: int) -> None:
         memory = lent or cell.memory.fresh()
         test = edge_test(cell, memory, spacing, np.stack([first, second]).reshape(-1, first.shape[1]))
-        kernels.test_edges(test._replace(certify=certify), first, second, start, stop, which)
+        kernels.test_edges(test._replace(certify=certify), edges, start, stop)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run)

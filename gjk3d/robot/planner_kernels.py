@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.robot.cell_kernels import FREE, UNSURE, Bodies
-from gjk3d.robot.motion_certified import PROVEN, prove_curve
+from gjk3d.robot.motion_certified import HIT, PROVEN, prove_curve
 from gjk3d.robot.motion_certified import Task as ProofTask
-from gjk3d.robot.sampled_edges import Edges, Task, walk_cell
+from gjk3d.robot.sampled_edges import ANY_HIT, COARSE, Edges, Task, walk_cell
 from gjk3d.typing import Array, Array1, Array2, Array3, Ints1, Ints2
 
 CONTINUE, CONNECTED, FULL = range(3)  #: results of `grow_trees`
@@ -108,26 +108,45 @@ def _between(space: Space, a: Array, b: Array, t: float, out: Array) -> None:
 
 
 @kernel
+def _proof(test: EdgeTest, a: Array, b: Array) -> int:
+    """Return `FREE` if the edge from a to b is proven free, or the number of a colliding pair, or `UNSURE`."""
+    curve, convex = test.curve, test.task.layout.pairs.shape[0]
+    _set(curve[0], a)
+    _set(curve[1], b)
+    status, _, _, pair = prove_curve(test.convex, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS), True)
+    if status == PROVEN and test.trees.margins.shape[0] > 0:
+        status, _, _, pair = prove_curve(test.trees, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS), True)
+        pair += convex
+    if status == PROVEN:
+        return FREE
+    return int(pair) if status == HIT else UNSURE
+
+
+@kernel
 def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
     """Return whether the edge from a to b is free at its samples and proven free, if ``test`` requires these.
 
     Samples that the kernels cannot decide are not free.
     """
-    edge, curve = test.edge, test.curve
-    edge.which[0] = FREE
+    edge = test.edge
+    _set(edge.q0[0], a)
+    _set(edge.q1[0], b)
+    _test(test, edge, plain(0), plain(1))
+    return bool(edge.which[0] == FREE)
+
+
+@kernel
+def _test(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
+    """Write for each edge `FREE`, the number of a colliding pair, `UNSURE` without a decision or a proof, or `REFUSED`.
+
+    The proof of an edge holds at its samples too. So a few samples find most collisions, and the others are not tested.
+    """
+    edges.which[start:stop] = FREE
     if test.sample:
-        _set(edge.q0[0], a)
-        _set(edge.q1[0], b)
-        walk_cell(test.task, test.bodies, edge, plain(0), plain(1), True)
-    if edge.which[0] != FREE or not test.certify:
-        return bool(edge.which[0] == FREE)
-    _set(curve[0], a)
-    _set(curve[1], b)
-    if prove_curve(test.convex, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS))[0] != PROVEN:
-        return False
-    if test.trees.margins.shape[0] == 0:
-        return True
-    return bool(prove_curve(test.trees, curve, test.loose, TOLERANCE, 1.0, plain(LOOKS))[0] == PROVEN)
+        walk_cell(test.task, test.bodies, edges, start, stop, plain(COARSE) if test.certify else plain(ANY_HIT))
+    for e in range(start, stop if test.certify else start):
+        if edges.which[e] == FREE:
+            edges.which[e] = _proof(test, edges.q0[e], edges.q1[e])
 
 
 # search ---------------------------------------------------------------------------------------------------------------
@@ -332,9 +351,6 @@ def smooth(test: EdgeTest, space: Space, route: Route, count: int, least: float)
 
 
 @entry
-def test_edges(test: EdgeTest, first: Array2, second: Array2, start: int, stop: int, which: Ints1) -> None:
-    """Write for each edge `FREE`, the number of a colliding pair, or `UNSURE` without a decision or a proof."""
-    for e in range(start, stop):
-        is_free = _is_free(test, first[e], second[e])
-        hit = test.edge.which[0]
-        which[e] = FREE if is_free else UNSURE if hit == FREE else hit
+def test_edges(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
+    """Write the result of `_test` for edges ``start`` to ``stop`` - 1."""
+    _test(test, edges, start, stop)

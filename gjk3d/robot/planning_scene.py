@@ -39,9 +39,10 @@ class _Settings(NamedTuple):
 class PlanningScene(Margins):
     """The surroundings and margins of a `gjk3d.robot.Checker`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_quick", "_settings")
+    __slots__ = ("__dict__", "__weakref__", "_quick", "_quick_distances", "_settings")
     _settings: _Settings
     _quick: Any  #: the record of `gjk3d.robot.single` for the present state, or None
+    _quick_distances: Any  #: the same for distances
 
     def __init__(
         self,

@@ -34,10 +34,19 @@ from gjk3d.robot.cell_kernels import (
 )
 from gjk3d.robot.cell_kernels import Task as WalkTask
 from gjk3d.robot.kinematics import LARGE_ANGLE, distance_gradients
-from gjk3d.robot.sampled_edges import Edges, Task, first_hits_of_cell, first_hits_of_many, lane_scratch
+from gjk3d.robot.sampled_edges import (
+    ANY_HIT,
+    IN_ORDER,
+    Edges,
+    Task,
+    first_hits_of_cell,
+    first_hits_of_many,
+    lane_scratch,
+)
 from gjk3d.typing import Array, Bools, Device, Ints
 
 _NearRows = tuple[Array, Array, Array, Array, Array, Array, Array]  #: of `Near`, without the last
+NearOfOne = tuple[Ints, _NearRows, Array | None]  #: the pairs, their rows, and the Jacobians if requested
 _NOTHING = np.empty((0, MEMORY))
 _FIRST = np.zeros(1, dtype=np.int64)
 _FLOAT = np.dtype(np.float64)
@@ -98,7 +107,7 @@ def edge_of_one(cell: Cell, q0: Any, q1: Any, step: float) -> tuple[int, int, in
     first, second = plain_row(q0), plain_row(q1)
     if first is None or second is None or not len(first) == len(second) == cell.robot.dof:
         return None
-    hit = _quick_edges(cell, first[None], second[None], np.full(len(first), step), any_hit=False)
+    hit = _quick_edges(cell, first[None], second[None], np.full(len(first), step), IN_ORDER)
     return None if hit is None or hit.item(2) < FREE else (hit.item(0), hit.item(1), hit.item(2))
 
 
@@ -114,7 +123,7 @@ def first_hit_of_path(cell: Cell, path: Any, step: float) -> tuple[int, int, int
     spacing = np.full(path.shape[1], step)
     start, size = 0, _FEW
     while start < len(path) - 1:
-        hits = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], spacing, any_hit=False)
+        hits = _quick_edges(cell, path[start:-1][:size], path[start + 1 :][:size], spacing, IN_ORDER)
         if hits is None:
             return None
         which = hits[2].tolist()
@@ -132,11 +141,11 @@ def quick_edge(cell: Cell, ends: Array, spacing: Array) -> int:
 
     Any other value means that `walk_edges` has to decide. Samples are no farther apart than ``spacing`` (dof,).
     """
-    hit = _quick_edges(cell, ends[:1], ends[1:], spacing, any_hit=True)
+    hit = _quick_edges(cell, ends[:1], ends[1:], spacing, ANY_HIT)
     return REFUSED if hit is None else hit.item(2)
 
 
-def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hit: bool) -> Ints | None:
+def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, sequence: int) -> Ints | None:
     """Return the steps, colliding samples and pairs of n edges, (3, n), or None if `walk_edges` has to decide."""
     if cell.walked < len(cell.slots) or not cell.memory.lock.acquire(blocking=False):
         return None
@@ -145,18 +154,18 @@ def _quick_edges(cell: Cell, first: Array, second: Array, spacing: Array, any_hi
         hits = np.empty((3, count), dtype=np.int64)
         begin = _FIRST if count == 1 else np.zeros(count, dtype=np.int64)
         edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
-        _first_hits(cell, cell.memory, edges, 0, count, any_hit)
+        _first_hits(cell, cell.memory, edges, 0, count, sequence)
     finally:
         cell.memory.lock.release()
     return hits
 
 
-def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the first hits of edges ``start`` to ``stop`` - 1, with or without bodies, see `first_hits_of_many`."""
     if len(cell.body_pairs):
-        first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, any_hit)
+        first_hits_of_cell(lanes_of(cell, memory), bodies_of(cell, memory), edges, start, stop, sequence)
     else:
-        first_hits_of_many(lanes_of(cell, memory), edges, start, stop, any_hit)
+        first_hits_of_many(lanes_of(cell, memory), edges, start, stop, sequence)
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
@@ -193,7 +202,7 @@ def walk_edges(
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
     def run(start: int, stop: int) -> None:
-        _first_hits(cell, lent or cell.memory.fresh(), edges, start, stop, False)
+        _first_hits(cell, lent or cell.memory.fresh(), edges, start, stop, IN_ORDER)
 
     with cell.memory.lent(workers) as lent:
         in_chunks(len(first), workers, run, *([_CHUNK_WITH_BODIES] if len(cell.body_pairs) else []))
@@ -307,8 +316,8 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
     return result, pair
 
 
-def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints, Near] | None:
-    """Return the pairs within a distance at one configuration and their `Near`, or None.
+def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne | None:
+    """Return the pairs within a distance at one configuration and their rows, or None.
 
     None means that `gjk3d.robot.results.near` has to compute the result.
     """
@@ -323,19 +332,22 @@ def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> tuple[Ints,
             task = _clearance_task(cell)._replace(axes=_NOTHING)  # or the last bits would depend on the queries before
             scratch = np.empty((count, narrow.FLOATS)), np.empty(count, dtype=np.int64)
             cell.cache.near = task, *scratch, Near(*_rows_of_near(0, dof), np.empty((1, 2, 3, dof)))
-        task, rows, pairs, no_rows = cell.cache.near
+        task, rows, pairs, _ = cell.cache.near
         near = kernels.near_of_one(task, row, min(within, 1e50), rows, pairs)
-        if near < 0:
-            return None
-        if near == 0 and not jacobians:  # arrays without entries can be shared
-            return pairs[:0], no_rows
-        moved = np.empty((near, 2, 3, dof)) if jacobians else no_rows.moved
-        out = Near(*_rows_of_near(near, dof), moved)
-        pair = pairs[:near].copy()
-        write_near(task, row, rows, pair, jacobians, out)
+        return None if near < 0 else written(cell.cache.near, row, near, jacobians)
     finally:
         cell.memory.lock.release()
-    return pair, out
+
+
+def written(cached: tuple[WalkTask, Array, Ints, Near], q: Array, count: int, jacobians: bool) -> NearOfOne:
+    """Return the first ``count`` rows that `gjk3d.robot.cell_kernels.near_of_one` wrote to the cache."""
+    task, solved, pairs, no_rows = cached
+    if count == 0 and not jacobians:  # arrays without entries can be shared
+        return pairs[:0], no_rows[:7], None
+    pair, rows = pairs[:count].copy(), _rows_of_near(count, len(q))
+    moved = np.empty((count, 2, 3, len(q))) if jacobians else no_rows.moved
+    write_near(task, q, solved, pair, jacobians, Near(*rows, moved))
+    return pair, rows, moved if jacobians else None
 
 
 def _rows_of_near(count: int, dof: int) -> _NearRows:

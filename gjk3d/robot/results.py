@@ -371,18 +371,23 @@ class RobotDistances(NamedTuple):
         )
 
 
+def distances_of_one(names: tuple[tuple[str, str], ...], near: queries.NearOfOne, within: float) -> RobotDistances:
+    """Return the result of `Checker.distances` for one configuration."""
+    pair, (distance, lower, upper, normal, point_a, point_b, gradient), moved = near
+    jacobian_a, jacobian_b = (None, None) if moved is None else (moved[:, 0], moved[:, 1])
+    starts, count = np.zeros(2, _INT), len(pair)
+    starts[1] = count
+    return RobotDistances(
+        starts, np.zeros(count, _INT), pair, names, distance, lower, upper, normal, point_a, point_b, gradient,
+        jacobian_a, jacobian_b, within,
+    )  # fmt: skip
+
+
 def distances(cell: Cell, q: Rows, within: Any, *, jacobians: bool, depth: general_pairs.Depth) -> RobotDistances:
     """Return the result of `Checker.distances`."""
     quick = queries.near_of_one(cell, q, within, jacobians)
     if quick is not None:
-        pair, (distance, lower, upper, normal, point_a, point_b, gradient, moved) = quick
-        jacobian_a, jacobian_b = (moved[:, 0], moved[:, 1]) if jacobians else (None, None)
-        starts, count = np.zeros(2, _INT), len(pair)
-        starts[1] = count
-        return RobotDistances(
-            starts, np.zeros(count, _INT), pair, cell.names, distance, lower, upper, normal, point_a, point_b, gradient,
-            jacobian_a, jacobian_b, within,
-        )  # fmt: skip
+        return distances_of_one(cell.names, quick, within)
     rows, _ = cell.robot.configurations(q)
     if isinstance(within, bool) or not isinstance(within, Real) or within != within:
         raise RobotError(f"within is {within!r:.80}, expected a number")

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gjk3d._kernels import vectors
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.engine.store import free_around, tree_at
 from gjk3d.narrow.solve import SIDES
@@ -47,7 +48,7 @@ from gjk3d.robot.kinematics import (
     small_turn,
 )
 from gjk3d.shapes import layout as shape_layout
-from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Array2, Array3, Array4, Floats32_3, Ints, Ints1, Ints2
 
 LANES = 16
 POSE = 12 * LANES  #: length of the pose of a link in `Lanes.poses`
@@ -59,6 +60,8 @@ _NORMAL = shape_layout.FLOAT_HEAD  #: first index of the normal of a half-space;
 _ROUNDING = 4e-9
 #: relative to coordinates: the rounding of a position
 _PLACED = 1e-13
+_SINGLE = 2.0**-24  #: rounding of single precision
+_LEAST_SINGLE = 1e-18  #: squares of smaller lengths lose digits in single precision
 _TRIES = 3  #: lanes whose free space is measured, see `not_free`
 
 
@@ -70,8 +73,11 @@ class Lanes(NamedTuple):
     poses: Array1  #: twelve rows for each link, row by row of its transform
     reach: Array1  #: (links,), the greatest distance of each link from the origin
     #: (slots, `SPOT`): in the link frame the middle of a capsule and the vector from there to an end, the radii of a
-    #: ball about the middle and of the capsule, see `spot`; then the middles and the vectors in the world
+    #: ball about the middle and of the capsule, and the length of their rounding, see `spot`; two numbers that
+    #: `place_lanes` writes, the error of both and the radius in single precision; then the middles and the vectors in
+    #: the world
     spots: Array2
+    centers: Floats32_3  #: (slots, 6, 8), the middles in the world in single precision, for tests of eight lanes
 
 
 # link poses -----------------------------------------------------------------------------------------------------------
@@ -243,28 +249,38 @@ def spot(layout: Layout, k: int, out: Array) -> None:
     out[7], out[8] = f[o + 6], size + out[6]
 
 
-@kernel
-def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
-    """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
-
-    A negative ``link`` is the world.
-    """
-    s = lanes.spots[k]
-    point = s[_PLACES:]
-    if link < 0:
-        for i in range(6):
-            point[i * LANES : i * LANES + LANES] = s[i]
-        s[9] = _PLACED * s[8] + _ROUNDING * s[7]
-        return
-    s[9] = _PLACED * (s[8] + lanes.reach[link]) + _ROUNDING * s[7]
-    pose = lanes.poses[POSE * link : POSE * link + POSE]
-    a, b, c, u, v, w = s[0], s[1], s[2], s[3], s[4], s[5]
+@inlined
+def _place_moving(s: Array, pose: Array, count: int) -> None:
+    """Write the positions of a row of `Lanes.spots`, whose link has the poses ``pose``."""
+    point, a, b, c, u, v, w = s[_PLACES:], s[0], s[1], s[2], s[3], s[4], s[5]
     for i in range(3):
         r, p = 4 * LANES * i, LANES * i
         for n in range(count):
             x, y, z = pose[r + n], pose[r + LANES + n], pose[r + 2 * LANES + n]
             point[p + n] = x * a + y * b + z * c + pose[r + 3 * LANES + n]
             point[p + 3 * LANES + n] = x * u + y * v + z * w
+
+
+@inlined
+def place_lanes(lanes: Lanes, link: int, k: int, count: int) -> None:
+    """Write the ends of the capsule of slot k in the world for each lane, and the error of their positions.
+
+    A negative ``link`` is the world.
+    """
+    s, center = lanes.spots[k], lanes.centers[k].reshape(3 * LANES)
+    point = s[_PLACES:]
+    far = s[8] + (lanes.reach[link] if link >= 0 else 0.0)
+    s[9] = _PLACED * far + _ROUNDING * s[7]
+    s[10] = s[6] + s[9] + _SINGLE * far
+    if link < 0:
+        count = plain(LANES)
+        for i in range(6):
+            point[i * LANES : i * LANES + LANES] = s[i]
+    else:
+        _place_moving(s, lanes.poses[POSE * link : POSE * link + POSE], count)
+    for i in range(3):
+        for n in range(i * LANES, i * LANES + count):
+            center[n] = point[n]
 
 
 @kernel
@@ -286,10 +302,23 @@ def _near_floor(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 
 @inlined
+def _near_in_single(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return the result of `near_balls` in single precision, which may set more bits and takes a third of the time."""
+    # these radii contain the rounding of the middles; the factor covers the rounding of the squared distance
+    wide = max((lanes.spots[a, 10] + lanes.spots[b, 10] + margin) * (1.0 + 16.0 * _SINGLE), _LEAST_SINGLE)
+    apart = vectors.balls_apart(lanes.centers, a, b, plain(0), wide * wide)
+    if count > vectors.LANES:
+        apart |= vectors.balls_apart(lanes.centers, a, b, plain(1), wide * wide) << vectors.LANES
+    return ~apart & ((1 << count) - 1)
+
+
+@inlined
 def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     """Return the result of `near_lanes` from the bounding balls alone, which may set more bits."""
     s, t = lanes.spots[a], lanes.spots[b]
     p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
+    if _near_in_single(lanes, a, b, margin, count) == 0:
+        return near
     wide = max(s[6] + t[6] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
     square = wide * wide
     for n in range(count):
@@ -299,22 +328,12 @@ def near_balls(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
 
 
 @inlined
-def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
-    """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
-
-    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
-    gap between the projections is a lower bound of the distance, as it is for any direction.
-    """
+def _near_capsules(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return the result of `near_lanes` from the capsules alone."""
     s, t = lanes.spots[a], lanes.spots[b]
-    if t[6] == inf:
-        return _near_floor(lanes, a, b, margin, count)
-    p, q = s[_PLACES:], t[_PLACES:]
-    more = margin + s[9] + t[9] + 1e-140  # smaller squares are denormal
-    near = near_balls(lanes, a, b, margin, count)
-    if near == 0:
-        return near
-    wide = max(s[7] + t[7] + more, 1e-140)
-    square, near = wide * wide, plain(0)
+    p, q, near = s[_PLACES:], t[_PLACES:], plain(0)
+    wide = max(s[7] + t[7] + (margin + s[9] + t[9] + 1e-140), 1e-140)  # smaller squares are denormal
+    square = wide * wide
     for n in range(count):
         x, y, z = p[n] - q[n], p[LANES + n] - q[LANES + n], p[2 * LANES + n] - q[2 * LANES + n]
         d = x * x + y * y + z * z
@@ -326,9 +345,32 @@ def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
     return near
 
 
+@inlined
+def near_lanes(lanes: Lanes, a: int, b: int, margin: float, count: int) -> int:
+    """Return one bit for each lane: 1 if slots a and b may be within a margin, 0 if they are proven farther apart.
+
+    The balls of the capsules are tested first. Then the capsules are projected on the line through their middles. The
+    gap between the projections is a lower bound of the distance, as it is for any direction.
+    """
+    if lanes.spots[b, 6] == inf:
+        return _near_floor(lanes, a, b, margin, count)
+    if _near_in_single(lanes, a, b, margin, count) == 0:
+        return 0
+    return _near_capsules(lanes, a, b, margin, count)
+
+
 MOST_STEPS = 2.0**28  #: most steps of one edge; more would take minutes and mean a mistaken resolution
 _TOGETHER = 8  #: loops over lanes run over those in use, rounded up to a multiple of the widest vector
-_NUMBERS = 2 * LANES + 5  #: of `LaneScratch.ints`
+#: Orders of samples. `IN_ORDER` finds the first sample that is not free. `ANY_HIT` finds any such sample, and `COARSE`
+#: tests only the first samples in that order, for edges that a proof tests next.
+IN_ORDER, ANY_HIT, COARSE = range(3)
+#: of `Samples.next`: the next edge and its next sample, the first edge and the edge to stop at, the distance of samples
+#: out of order, the samples of each edge in a round, those left of the present edge, and 1 if another round is needed
+_EDGE, _SAMPLE, _START, _STOP, _STRIDE, _SHARE, _LEFT, _MORE, _NEXT = range(9)
+_LARGER = 4  #: ratio of the samples of each edge in a round to those in the round before
+_ALL = 1 << 62  #: samples of each edge, in order
+_COARSE = 4  #: samples of each edge in the last round of `COARSE`
+_NUMBERS = 2 * LANES + _NEXT + 1  #: of `LaneScratch.ints`
 
 
 class Edges(NamedTuple):
@@ -337,9 +379,9 @@ class Edges(NamedTuple):
     q0: Array2
     q1: Array2
     spacing: Array1  #: (dof,), the most that each number of q may change between two samples
-    begin: Ints1  #: the first sample that is tested
+    begin: Ints1  #: the first sample that is tested in order
     steps: Ints1  #: the number of samples less one
-    at: Ints1  #: the first sample that collides
+    at: Ints1  #: the first sample that collides, or the next one to test
     which: Ints1  #: the pair that collides there
 
 
@@ -349,9 +391,8 @@ class Samples(NamedTuple):
     edges: Edges
     edge: Ints1  #: edge of each lane
     sample: Ints1  #: sample of each lane
-    #: the next edge, its next sample, the edge to stop at, the stride of samples that are tested out of order, and the
-    #: number of times that lanes were filled, which counts on from call to call
-    next: Ints1
+    next: Ints1  #: see `_EDGE`
+    sequence: int  #: `IN_ORDER`, `ANY_HIT` or `COARSE`
 
 
 class LaneScratch(NamedTuple):
@@ -359,6 +400,7 @@ class LaneScratch(NamedTuple):
 
     numbers: Array1
     spots: Array2
+    centers: Floats32_3
     links: Array4
     rows: Array3
     balls: Array3
@@ -385,19 +427,20 @@ def lane_scratch(dof: int, links: int, layout: Layout, body_pairs: Ints) -> Lane
     """Return scratch memory for a robot with ``dof`` numbers in q and ``links`` links. Static slots are placed."""
     slots = len(layout.link)
     scratch = LaneScratch(
-        np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)), np.zeros((LANES, links, 4, 4)),
+        np.zeros((dof + 3) * LANES + links * (POSE + 1)), np.zeros((slots, SPOT)),
+        np.zeros((slots, 6, vectors.LANES), dtype=np.float32), np.zeros((LANES, links, 4, 4)),
         np.empty((LANES, slots, 13)), np.empty((LANES, slots, 4)), np.zeros((LANES, slots), dtype=np.int64),
         np.empty(slots, dtype=np.int64), np.zeros(_NUMBERS, dtype=np.int64),
     )  # fmt: skip
-    place_static(layout, body_pairs, scratch.spots, scratch.used)
+    place_static(layout, body_pairs, scratch.spots, scratch.centers, scratch.used)
     return scratch
 
 
 @entry
-def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, used: Ints1) -> None:
+def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, centers: Floats32_3, used: Ints1) -> None:
     """Write the spots of all slots in pairs, the positions of static slots, and 1 to ``used`` for each moving slot."""
     none, link = layout.floats[:0], layout.link
-    lanes = Lanes(none, none, none, none, spots)
+    lanes = Lanes(none, none, none, none, spots, centers)
     used[:] = 0
     for pairs in (layout.pairs, of_bodies):
         for p in range(pairs.shape[0]):
@@ -411,12 +454,13 @@ def place_static(layout: Layout, of_bodies: Ints2, spots: Array2, used: Ints1) -
 
 
 @inlined
-def lanes_in(numbers: Array, spots: Array, dof: int, links: int) -> Lanes:
-    """Return `Lanes` whose arrays are consecutive parts of the scratch memory ``numbers``, and ``spots``."""
+def lanes_in(scratch: LaneScratch, dof: int, links: int) -> Lanes:
+    """Return `Lanes` in the arrays of ``scratch``; the first four are consecutive parts of ``numbers``."""
+    numbers = scratch.numbers
     a = dof * LANES
     b = a + 3 * LANES
     c = b + links * POSE
-    return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:], spots)
+    return Lanes(numbers[:a], numbers[a:b], numbers[b:c], numbers[c:], scratch.spots, scratch.centers)
 
 
 # samples of edges -----------------------------------------------------------------------------------------------------
@@ -441,52 +485,84 @@ def _steps_of(q0: Array, q1: Array, spacing: Array) -> int:
 
 
 @kernel
-def _next_edge(samples: Samples, any_hit: bool) -> None:
-    """Advance to the next edge that is not refused."""
-    next = samples.next
-    next[0] += 1
-    while next[0] < next[2] and samples.edges.which[next[0]] == REFUSED:
-        next[0] += 1
-    if next[0] < next[2]:
-        steps = samples.edges.steps[next[0]]
-        next[1], next[3] = steps if any_hit else samples.edges.begin[next[0]], 2
-        while next[3] < 2 * steps:
-            next[3] *= 2
+def _next_edge(samples: Samples) -> None:
+    """Store the next sample of the present edge, and advance to the next edge that is not decided."""
+    next, edges, e = samples.next, samples.edges, samples.next[_EDGE]
+    if e >= next[_START] and edges.which[e] == FREE:
+        edges.at[e] = next[_SAMPLE]
+        next[_MORE] |= 1 if next[_SAMPLE] <= edges.steps[e] else 0
+    e += 1
+    while e < next[_STOP] and edges.which[e] != FREE:
+        e += 1
+    next[_EDGE] = e
+    if e == next[_STOP]:
+        return
+    s, steps = edges.at[e], edges.steps[e]
+    next[_SAMPLE], next[_LEFT] = s, next[_SHARE]
+    # the samples of a level are odd multiples of half of their distance
+    next[_STRIDE] = 2 * (s & -s)
+    if s == steps:
+        next[_STRIDE] = 2
+        while next[_STRIDE] < 2 * steps:
+            next[_STRIDE] *= 2
 
 
 @kernel
-def _next_sample(samples: Samples, any_hit: bool) -> None:
+def _next_round(samples: Samples) -> bool:
+    """Return to the first edge, for more samples of each edge; return False if all are tested.
+
+    Colliding edges usually collide at one of their first samples. So lanes first hold one sample of many edges, and
+    most colliding edges take one lane.
+    """
+    next = samples.next
+    if next[_MORE] == 0 or (samples.sequence == COARSE and next[_SHARE] >= _COARSE):
+        return False
+    next[_MORE], next[_EDGE] = 0, next[_START] - 1
+    next[_SHARE] *= _LARGER
+    _next_edge(samples)
+    return bool(next[_EDGE] < next[_STOP])
+
+
+@kernel
+def _next_sample(samples: Samples) -> None:
     """Advance to the next sample of an edge, or past its last one.
 
-    With ``any_hit`` the end of an edge comes first, because a planner has not tested it yet. The samples between follow
-    from coarse to fine (van der Corput order, level by level), which finds a collision early. The beginning comes last.
+    Unless samples are tested in order, the end of an edge comes first, because a planner has not tested it yet. The
+    samples between follow from coarse to fine (van der Corput order, level by level), which finds a collision early.
+    The beginning comes last.
     """
-    next, steps = samples.next, samples.edges.steps[samples.next[0]]
-    if not any_hit:
-        next[1] += 1
-    elif next[1] == 0:
-        next[1] = steps + 1
+    next, steps = samples.next, samples.edges.steps[samples.next[_EDGE]]
+    if samples.sequence == IN_ORDER:
+        next[_SAMPLE] += 1
+    elif next[_SAMPLE] == 0:
+        next[_SAMPLE] = steps + 1
     else:
-        next[1] += next[3]
-        while next[1] >= steps:  # on to the next level, whose samples are half as far apart
-            next[3] //= 2
-            next[1] = next[3] // 2
+        next[_SAMPLE] += next[_STRIDE]
+        while next[_SAMPLE] >= steps:  # on to the next level, whose samples are half as far apart
+            next[_STRIDE] //= 2
+            next[_SAMPLE] = next[_STRIDE] // 2
 
 
 @kernel
-def _fill(samples: Samples, lanes: Lanes, most: int, any_hit: bool, q: Array) -> int:
-    """Fill up to ``most`` lanes with the configurations of the next samples, and return the number of filled lanes."""
-    next, n = samples.next, plain(0)
-    while n < most and next[0] < next[2]:
-        e, s = next[0], next[1]
-        if s > samples.edges.steps[e] or samples.edges.which[e] != FREE:
-            _next_edge(samples, any_hit)
+def _fill(samples: Samples, lanes: Lanes, q: Array) -> int:
+    """Fill lanes with the configurations of the next samples, and return the number of filled lanes."""
+    next, edges, n = samples.next, samples.edges, plain(0)
+    while n < LANES:
+        e, s = next[_EDGE], next[_SAMPLE]
+        if e == next[_STOP]:
+            # the samples of a round are tested before the next round, which then skips edges that collide
+            if n > 0 or not _next_round(samples):
+                break
             continue
-        along(samples.edges.q0[e], samples.edges.q1[e], s / samples.edges.steps[e] if s > 0 else 0.0, q)
+        if s > edges.steps[e] or edges.which[e] != FREE or next[_LEFT] == 0:
+            _next_edge(samples)
+            continue
+        along(edges.q0[e], edges.q1[e], s / edges.steps[e] if s > 0 else 0.0, q)
         for j in range(q.shape[0]):
             lanes.q[j * LANES + n] = q[j]
         samples.edge[n], samples.sample[n] = e, s
-        _next_sample(samples, any_hit)
+        next[_LEFT] -= 1
+        _next_sample(samples)
         n += 1
     return n
 
@@ -515,7 +591,7 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
     place(layout, frames, slot, now)
 
 
-@kernel
+@inlined
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
@@ -569,43 +645,40 @@ def _mostly_one_edge(samples: Samples, n: int) -> bool:
 
 
 @inlined
-def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int, any_hit: bool) -> int:
+def _write_hit(samples: Samples, k: int, n: int, p: int, verdict: int, alive: int) -> int:
     """Write pair p, which collides or may collide in lane k, to the edge of this lane; return the active lanes."""
     e = samples.edge[k]
     samples.edges.at[e], samples.edges.which[e] = samples.sample[k], p if verdict == 1 else UNSURE
     # in order, samples before this one may still collide, and must still be tested
-    return _without(samples, 0 if any_hit else k, k, n, alive)
+    return _without(samples, k if samples.sequence == IN_ORDER else 0, k, n, alive)
 
 
 @inlined
-def _begin(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> tuple[Lanes, Samples]:
+def _begin(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> tuple[Lanes, Samples]:
     """Return scratch memory for lanes and samples. Write the steps of every edge, and `REFUSED` for invalid edges."""
     scratch, ints = task.scratch, task.scratch.ints
-    lanes = lanes_in(scratch.numbers, scratch.spots, task.q.shape[0], task.chain.parent.shape[0])
-    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : _NUMBERS])
+    lanes = lanes_in(scratch, task.q.shape[0], task.chain.parent.shape[0])
+    samples = Samples(edges, ints[:LANES], ints[LANES : 2 * LANES], ints[2 * LANES : 2 * LANES + _NEXT], sequence)
     for e in range(start, stop):
         steps = _steps_of(edges.q0[e], edges.q1[e], edges.spacing)
-        edges.steps[e], edges.at[e] = steps, steps + 1
+        edges.steps[e], edges.at[e] = steps, edges.begin[e] if sequence == IN_ORDER else steps
         edges.which[e] = FREE if 0 <= steps <= MOST_STEPS else REFUSED
-    samples.next[0], samples.next[2] = start - 1, stop
-    _next_edge(samples, any_hit)
+    next = samples.next
+    next[_START], next[_STOP], next[_EDGE], next[_MORE] = start, stop, start - 1, 0
+    # a few edges fill half of the lanes, which takes as long as one lane
+    next[_SHARE] = _ALL if sequence == IN_ORDER else max(_TOGETHER // max(stop - start, 1), 1)
+    _next_edge(samples)
     return lanes, samples
 
 
-@inlined
-def _first_lanes(any_hit: bool) -> int:
-    """Return the number of lanes to fill first: most colliding edges collide at one of their first samples."""
-    return _TOGETHER if any_hit else LANES
-
-
 @kernel
-def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: bool) -> tuple[int, int]:
+def _place_next(task: Task, lanes: Lanes, samples: Samples) -> tuple[int, int]:
     """Fill the lanes with samples, and place all slots.
 
     Returns the number of samples, and this number rounded up to a multiple of the vector width.
     """
     layout, used = task.layout, task.scratch.used
-    n = _fill(samples, lanes, most, any_hit, task.q)
+    n = _fill(samples, lanes, task.q)
     if n == 0:
         return n, n
     task.scratch.ints[_NUMBERS - 1] += 1
@@ -618,46 +691,49 @@ def _place_next(task: Task, lanes: Lanes, samples: Samples, most: int, any_hit: 
 
 
 @entry
-def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write each edge's first sample that is not free, and a pair that is closer than its margin at this sample.
 
     Edge e is a straight line from q0[e] to q1[e] with steps[e] + 1 samples. No number of q changes by more than
-    ``spacing`` from one sample to the next. Samples are tested in order from begin[e] to the first collision. With
-    ``any_hit`` they are tested in the order of `_next_sample`, and the result is any sample that is not free. ``at`` is
+    ``spacing`` from one sample to the next. `IN_ORDER`, samples are tested from begin[e] to the first collision.
+    `ANY_HIT`, they are tested in the order of `_next_sample`, and the result is any sample that is not free. ``at`` is
     the number of the sample, ``which`` the pair. If all samples are free, ``which`` is `FREE` and ``at`` is past the
     last sample. ``which`` is `UNSURE` if GJK alone cannot decide, and `REFUSED` if q is not finite or there are too
     many samples.
     """
-    lanes, samples = _begin(task, edges, start, stop, any_hit)
-    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
+    lanes, samples = _begin(task, edges, start, stop, sequence)
+    n, count = _place_next(task, lanes, samples)
     while n != 0:
-        _convex_hits(task, lanes, samples, n, count, any_hit)
-        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
+        _convex_hits(task, lanes, samples, n, count)
+        n, count = _place_next(task, lanes, samples)
 
 
 @kernel
-def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+def walk_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the result of `first_hits_of_many` for a cell that may have bodies."""
-    lanes, samples = _begin(task, edges, start, stop, any_hit)
-    n, count = _place_next(task, lanes, samples, _first_lanes(any_hit), any_hit)
-    while n != 0:
-        alive = _convex_hits(task, lanes, samples, n, count, any_hit)
-        if alive != 0:
-            _body_hits(task, bodies, lanes, samples, n, count, alive, any_hit)
-        n, count = _place_next(task, lanes, samples, plain(LANES), any_hit)
+    # samples of one edge next to a body share the free space around them, see `not_free`
+    together = plain(1) if bodies.order.shape[0] > 0 and sequence != IN_ORDER else max(stop - start, 1)
+    for first in range(start, stop, together):
+        lanes, samples = _begin(task, edges, first, min(first + together, stop), sequence)
+        n, count = _place_next(task, lanes, samples)
+        while n != 0:
+            alive = _convex_hits(task, lanes, samples, n, count)
+            if alive != 0:
+                _body_hits(task, bodies, lanes, samples, n, count, alive)
+            n, count = _place_next(task, lanes, samples)
 
 
 @entry
-def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, any_hit: bool) -> None:
+def first_hits_of_cell(task: Task, bodies: Bodies, edges: Edges, start: int, stop: int, sequence: int) -> None:
     """Write the result of `first_hits_of_many` for a cell with bodies.
 
     This is a separate entry, so that numba compiles the kernels of trees only for cells with bodies.
     """
-    walk_cell(task, bodies, edges, start, stop, any_hit)
+    walk_cell(task, bodies, edges, start, stop, sequence)
 
 
-@kernel
-def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int, any_hit: bool) -> int:
+@inlined
+def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int) -> int:
     """Test the convex pairs in n lanes, write the hits, and return the bits of the lanes without a hit."""
     layout, scratch, order, margins = task.layout, task.scratch, task.order, task.margins
     alive, now = (1 << n) - 1, scratch.ints[_NUMBERS - 1]
@@ -678,7 +754,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int,
             verdict = pair_collides(layout, frames, now, p, margins[p], task.axes, task.simplex)
             if verdict == 0:
                 continue
-            alive = _write_hit(samples, k, n, p, verdict, alive, any_hit)
+            alive = _write_hit(samples, k, n, p, verdict, alive)
             if verdict == 1 and order[r] == p:
                 move_ahead(order, r)
         if alive == 0:
@@ -687,9 +763,7 @@ def _convex_hits(task: Task, lanes: Lanes, samples: Samples, n: int, count: int,
 
 
 @kernel
-def _body_hits(
-    task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int, any_hit: bool
-) -> None:
+def _body_hits(task: Task, bodies: Bodies, lanes: Lanes, samples: Samples, n: int, count: int, alive: int) -> None:
     """Write the hits of the pairs with bodies in the remaining lanes. `_convex_hits` tests all other pairs."""
     layout, scratch = task.layout, task.scratch
     now, first, one_edge = scratch.ints[_NUMBERS - 1], layout.pairs.shape[0], _mostly_one_edge(samples, n)
@@ -711,7 +785,7 @@ def _body_hits(
             verdict = body_collides(layout, frames, bodies, p, margin, not one_edge)
             if verdict == 0:
                 continue
-            alive = _write_hit(samples, k, n, first + p, verdict, alive, any_hit)
+            alive = _write_hit(samples, k, n, first + p, verdict, alive)
             if verdict == 1 and bodies.order[r] == p:
                 move_ahead(bodies.order, r)
         if alive == 0:

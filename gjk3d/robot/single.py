@@ -1,11 +1,13 @@
-"""`Checker.free` of one configuration as a builtin, which passes the numbers directly to the kernel.
+"""`Checker.free` and `Checker.distances` of one configuration as builtins, which call the kernels directly.
 
-The builtin computes the result only if the Python method has prepared a record for the present surroundings, and no
-other thread uses the cell at the same time. Otherwise it calls the method.
+A builtin computes the result only if the Python method has prepared a record for the present surroundings, and no other
+thread uses the cell at the same time. Otherwise it calls the method.
 """
 
 from __future__ import annotations
 
+from struct import pack, unpack
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +16,23 @@ from gjk3d._kernels import addresses as py
 from gjk3d._kernels.calls import offset
 from gjk3d._kernels.calls.install import Words
 from gjk3d._kernels.decorators import Builtin, builtin, inlined, kernel, plain
-from gjk3d.robot.cell_kernels import FREE
+from gjk3d.robot import queries
+from gjk3d.robot.cell_kernels import FREE, REFUSED, near_of_one
+from gjk3d.robot.results import RobotDistances, distances_of_one
 
 if TYPE_CHECKING:
     from gjk3d.robot.cell import Cell
 
-# words of the builtin: the Python method, and the offsets of the slots `_quick` and `_settings` in a checker
-SLOW, PREPARED, SETTINGS_SLOT = range(3)
+# words of a builtin: the Python method, the offsets of the slots for its record and of `_settings` in a checker, and
+# the name of a keyword
+SLOW, PREPARED, SETTINGS_SLOT, KEYWORD = range(4)
 # words of a prepared record: the settings, the number of dof, the address for q, the arguments of the entry, their
 # number, the entry itself, the address of its result, the two methods of the lock, False
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)
+# of distances there follow: the function that makes a result, the integers 0 and `REFUSED`, and a result without
+# rows with its limit
+MAKE, ZERO, REFUSAL, EMPTY, LIMIT = range(10, 15)
+_FARTHEST = 1e50  #: greatest limit of a search that the kernel takes
 
 
 def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
@@ -43,6 +52,42 @@ def prepared(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
         ]  # fmt: skip
         cell.cache.single = np.array(words, dtype=np.int64), args, methods, settings
     cached: tuple[Any, ...] = cell.cache.single
+    return cached
+
+
+def prepared_distances(settings: Any, cell: Cell) -> tuple[Any, ...] | None:
+    """Return the record of distances, or None if the Python method has to compute the result.
+
+    `gjk3d.robot.queries.near_of_one` has to be called for the cell before.
+    """
+    if cell.cache.near is None or len(cell.slots) > len(cell.layout.pairs):
+        return None
+    if cell.cache.single_near is None:
+        near, names, lock, row = cell.cache.near, cell.names, cell.memory.lock, np.empty(cell.robot.dof)
+        task, rows, pairs, _ = near
+        empty: list[RobotDistances] = []
+
+        def make(within: float, count: int) -> RobotDistances:
+            try:
+                result = distances_of_one(names, queries.written(near, row, count, False), within)
+                if count == 0:  # the same object is the result of the next calls, so its array is protected
+                    result.starts.flags.writeable = False
+                    empty[:] = [result]
+                    words[EMPTY], words[LIMIT] = id(result), unpack("q", pack("d", within))[0]
+                return result
+            finally:  # here, because the builtin cannot call anything while Ctrl-C is raised
+                lock.release()
+
+        methods, numbers = (lock.acquire, lock.release), (0, REFUSED)
+        # the arguments of the entry, then those of `make`; 0 is written at each call
+        args = np.array([id(task), id(row), 0, id(rows), id(pairs), 0, 0], dtype=np.int64)
+        words = np.array(
+            [id(settings), len(row), row.ctypes.data, args.ctypes.data, len(args) - 2, id(near_of_one), 0,
+             *map(id, methods), id(False), id(make),
+             *map(id, numbers), 0, 0], dtype=np.int64,
+        )  # fmt: skip
+        cell.cache.single_near = words, args, near, row, methods, numbers, make, settings
+    cached: tuple[Any, ...] = cell.cache.single_near
     return cached
 
 
@@ -83,6 +128,64 @@ def free_at(quick: int, numbers: int) -> int:
     return released(quick, answer)
 
 
+@kernel
+def distances_at(quick: int, numbers: int, within: int) -> int:
+    """Return the address of the distances at the configuration at address ``numbers``, 0 or -1 as `free_at` does.
+
+    ``within`` is the address of a float.
+    """
+    got = py.call(py.word(quick + 8 * ACQUIRE), quick + 8 * NOT_WAITING, plain(1), plain(0))
+    if got == 0:
+        return -1
+    py.decref(got)
+    if got != py.constant(py.BOOLS + 1):
+        return 0
+    for k in range(py.word(quick + 8 * JOINTS)):
+        py.write(py.word(quick + 8 * NUMBERS) + 8 * k, py.word(numbers + 8 * k))
+    args = py.word(quick + 8 * ARGS)
+    py.write(args + 16, within)
+    count = py.call(py.word(quick + 8 * ENTRY), args, py.word(quick + 8 * COUNT), plain(0))
+    if count == 0:
+        return released(quick, plain(-1))
+    result = plain(0)
+    # small integers are the same objects everywhere in CPython, so their addresses are compared
+    if count == py.word(quick + 8 * ZERO) and py.word(within + py.FLOAT) == py.word(quick + 8 * LIMIT):
+        result = py.word(quick + 8 * EMPTY)
+    if result != 0:
+        py.incref(result)
+    elif count != py.word(quick + 8 * REFUSAL):
+        rest = args + 8 * py.word(quick + 8 * COUNT)
+        py.write(rest, within)
+        py.write(rest + 8, count)
+        result = py.call(py.word(quick + 8 * MAKE), rest, plain(2), plain(0))
+        py.decref(count)
+        return result if result != 0 else -1
+    py.decref(count)
+    return released(quick, result)
+
+
+@builtin
+def checker_distances(words: int, checker: int, args: int, nargs: int, names: int) -> int:
+    """Return the address of the result of `Checker.distances`, by the calling convention of `builtin`."""
+    record = py.word(checker + py.word(words + 8 * PREPARED))
+    is_named = names != 0 and nargs == 1 and py.word(names + py.SIZE) == 1
+    if is_named:
+        is_named = py.word(py.items_of(names)) == py.word(words + 8 * KEYWORD)
+    if (is_named or (names == 0 and nargs == 2)) and record != 0 and record != py.constant(py.NONE):
+        quick, within = py.word(py.word(py.items_of(record)) + py.DATA), py.word(args + 8)
+        numbers = py.floats_in(py.word(args), 1)
+        current = py.word(quick + 8 * SETTINGS) == py.word(checker + py.word(words + 8 * SETTINGS_SLOT))
+        if current and numbers != 0 and py.word(within + py.TYPE) == py.constant(py.FLOAT_TYPE):
+            fits = py.word(py.word(py.word(args) + py.SHAPE)) == py.word(quick + 8 * JOINTS)
+            if fits and py.number(within + py.FLOAT) <= _FARTHEST:
+                py.incref(record)
+                answer = distances_at(quick, numbers, within)
+                py.decref(record)
+                if answer != 0:
+                    return max(answer, 0)
+    return py.call_with(py.word(words), checker, args, nargs, names)
+
+
 @builtin
 def checker_free(words: int, checker: int, args: int, nargs: int, names: int) -> int:
     """Return the address of the result of `Checker.free`, by the convention in `gjk3d._kernels.calls`."""
@@ -103,5 +206,11 @@ def checker_free(words: int, checker: int, args: int, nargs: int, names: int) ->
 
 
 def methods_of(cls: type) -> dict[str, tuple[Builtin, Words]]:
-    """Return the builtins of `gjk3d.robot.Checker` by name, each with the offsets of the attributes that it reads."""
-    return {"free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")])}
+    """Return the builtins of `gjk3d.robot.Checker` by name, each with the values of its words."""
+    return {
+        "free": (checker_free, lambda: [offset(cls, "_quick"), offset(cls, "_settings")]),
+        "distances": (
+            checker_distances,
+            lambda: [offset(cls, "_quick_distances"), offset(cls, "_settings"), intern("within")],
+        ),
+    }

@@ -197,10 +197,11 @@ class Kind:
     GROUND = 128  #: a height field with a bottom
     ENDLESS = 256  #: a height field without a bottom
     PARTS = 512  #: any other body
+    CLOUD = 1024  #: a point cloud
     BOUNDED = CONVEX | MAPPED  #: bounded convex shapes
     PLANES = HALFSPACE | PLANE
     SHAPES = BOUNDED | PLANES
-    BODIES = MESH | COMPOUND | VOXELS | GROUND | ENDLESS | PARTS
+    BODIES = MESH | COMPOUND | VOXELS | GROUND | ENDLESS | PARTS | CLOUD
 
 
 class Collidable(Frozen):

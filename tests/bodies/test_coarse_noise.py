@@ -292,6 +292,14 @@ def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) ->
         assert tree_collision.surfaces_meet(two(body, body, (2.0 + gap * NOISE, 0.0, 0.0), NOISE), 0.0, w) == verdict
 
 
+def test_a_box_is_beyond_a_shape_by_more_than_the_error() -> None:
+    """The plane x = 1 touches the box, and the plane x = 2 the shape, so the axis itself is exact."""
+    x, w = two(SOLID, gk.ConvexHull(CUBE), (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
+    axis = tree_collision.first_axis(x, w)
+    for gap, beyond in ((0.5, False), (2.0, True)):
+        assert tree_collision.is_beyond(x, 0, 1.0 - gap * NOISE, axis, w)[0] == beyond
+
+
 @pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])
 def test_the_distance_of_bodies_is_proven_to_the_error_only(body: Any) -> None:
     x, w = two(body, body, (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
@@ -337,7 +345,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
     noise = NOISE / 8.0
     for radius, z in ((0.25, 0.25), (1.5, 1.5)):
         x, w = two(SOLID, gk.Sphere(radius), (0.0, 0.0, z), noise), tree_collision.tree_scratch()
-        found = touching_bodies.ball_in(x, True, complete(parts_of(SOLID)).skin, w)
+        found = touching_bodies.ball_in(x, complete(parts_of(SOLID)).skin, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
         assert found.depth == 1.0

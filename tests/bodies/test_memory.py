@@ -16,7 +16,7 @@ from gjk3d.frozen import Frozen
 GUIDE = (Path(__file__).parents[2] / "examples" / "guides" / "meshes.md").read_text(encoding="utf-8")
 TOLD = re.search(
     r"a mesh takes (\d+) bytes for each triangle, and a cloud (\d+) for each point. Distances and rays take (\d+)"
-    r" bytes more for each triangle, and contacts and depth another (\d+)",
+    r" bytes more for each triangle, and contacts and depth another (\d+)\. Points, balls and rays alone take (\d+)",
     " ".join(GUIDE.split()),
 )
 
@@ -57,18 +57,22 @@ def bumpy(n: int) -> gk.Mesh:
 
 def test_the_guide_tells_what_a_triangle_and_a_point_take() -> None:
     assert TOLD is not None
-    triangle, point, ray, contact = map(int, TOLD.groups())
-    mesh, ball = bumpy(200), gk.Sphere(0.1)
-    assert gk.collide(mesh, gk.Sphere(2.5))
+    triangle, point, ray, contact, by_balls = map(int, TOLD.groups())
+    mesh, ball, box = bumpy(200), gk.Sphere(0.1), gk.Box((0.1, 0.1, 0.1))
+    assert gk.collide(mesh, gk.Box((5, 5, 5)))
     bare = taken(mesh)
     assert bare / len(mesh.faces) == pytest.approx(triangle, rel=0.05)
-    gk.signed_distance(mesh, ball)
+    gk.signed_distance(mesh, box)
     assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(ray, rel=0.05)
     bare = taken(mesh)
     assert gk.raycast(mesh, (3, 0, 5), (0, 0, -1)).hit
     assert taken(mesh) == bare  # by the tree of the distances
     assert gk.contact(mesh, gk.Sphere(2.5)).count > 0
     assert (taken(mesh) - bare) / len(mesh.faces) == pytest.approx(contact, rel=0.05)
+    mesh = bumpy(200)
+    for ask in (gk.collide, gk.signed_distance):
+        ask(mesh, ball)
+    assert taken(mesh) / len(mesh.faces) == pytest.approx(by_balls, rel=0.05)
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(40_000, 3)), 0.01)
     for ask in (gk.collide, gk.signed_distance):
         ask(cloud, ball)

@@ -413,8 +413,7 @@ def test_other_shapes(rng):
     for shape in (
         gk.Box((1, 2, 3)), gk.Sphere(1), gk.Capsule(0.5, 1), gk.ConvexHull(rng.normal(size=(20, 3))),
         gk.Halfspace((0, 0, 1), 0.2), gk.Compound([(gk.Box((1, 1, 1)), None)]),
-        gk.PointCloud(rng.normal(size=(20, 3)), 0.3),
-        gk.HeightField(np.zeros((3, 3)), 1.0, bottom=-1.0),
+        gk.PointCloud(rng.normal(size=(4000, 3)), 0.01), gk.HeightField(np.zeros((3, 3)), 1.0, bottom=-1.0),
     ):  # fmt: skip
         result = shape.signed_distances(points)
         inside += result.inside.sum()

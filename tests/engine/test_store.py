@@ -9,7 +9,7 @@ import trimesh
 
 import gjk3d as gk
 from gjk3d.bodies.distance import collide
-from gjk3d.bodies.parts import parts_of
+from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.raycast import ray_trees_of
 from gjk3d.bodies.tree_collision import tree_scratch, two_at
 from gjk3d.bodies.wide_tree import head_of, tree_in
@@ -63,8 +63,8 @@ def test_free_distance_is_never_more_than_the_distance(name, rng):
 
 
 def test_a_point_inside_a_closed_body_is_not_free():
-    assert free_distance(parts_of(BALL).given, (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.0
-    assert free_distance(parts_of(TORUS).given, (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.5
+    assert free_distance(complete(parts_of(BALL)), (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.0
+    assert free_distance(complete(parts_of(TORUS)), (0.0, 0.0, 0.0), 0.5, tree_scratch()) == 0.5
 
 
 def test_a_height_field_proves_no_free_space():
@@ -92,7 +92,7 @@ def test_free_space_around_a_ball_leaves_out_rounding(far):
 def test_a_pair_of_a_body_and_a_ball(x, margin, verdict):
     rows = pose_rows([np.eye(4), np.eye(4) + np.eye(4, k=3) * 0], "poses")[0]
     rows[1, 9] = x
-    pair = two_at(parts_of(BALL).given, parts_of(gk.Sphere(0.25)).given, rows[0], rows[1])
+    pair = two_at(complete(parts_of(BALL)), parts_of(gk.Sphere(0.25)).given, rows[0], rows[1])
     assert pair_collides(pair, margin, tree_scratch()) == verdict
 
 

@@ -18,7 +18,7 @@ from gjk3d.robot.cell_kernels import between_balls
 from gjk3d.robot.kinematics import plane_axes
 from gjk3d.robot.motion_bounds import _around, _sweep
 from gjk3d.robot.obstacles import outline
-from gjk3d.robot.sampled_edges import LANES, SPOT, _near_floor, near_balls, near_lanes
+from gjk3d.robot.sampled_edges import LANES, SPOT, _near_floor, _near_in_single, near_balls, near_lanes
 from gjk3d.shapes.layout import FLOAT_HEAD, Core
 
 SEEDS = range(10)
@@ -75,13 +75,15 @@ def test_a_bound_of_a_ball_over_a_half_space_is_no_more_than_its_height(height):
         assert Fraction(float(bound)) <= Fraction(z) - Fraction(offset) - Fraction(radius)
 
 
-def spots(place, radii, errors):
-    """Return lanes with a ball at the origin and a ball at a place, which are also their own capsules."""
+def spots(place, radii, errors, middle=(0.0, 0.0, 0.0)):
+    """Return lanes with a ball at ``middle`` and a ball at a place, which are also their own capsules."""
     rows = np.zeros((2, SPOT))
     rows[:, 6] = rows[:, 7] = radii
     rows[:, 9] = errors
-    rows[1, SPOT - 6 * LANES : SPOT - 3 * LANES : LANES] = place
-    return SimpleNamespace(spots=rows)
+    rows[:, SPOT - 6 * LANES : SPOT - 3 * LANES : LANES] = middle, place
+    rows[:, 10] = rows[:, 6] + rows[:, 9] + 2.0**-24 * np.abs([middle, place]).sum(axis=1)
+    centers = rows[:, SPOT - 6 * LANES : SPOT - 3 * LANES].astype(np.float32).reshape(2, 6, 8)
+    return SimpleNamespace(spots=rows, centers=centers)
 
 
 @pytest.mark.parametrize("near", [near_balls, near_lanes])
@@ -95,6 +97,32 @@ def test_balls_in_lanes_are_near_up_to_their_exact_distance(near):
         assert near(spots(place, (first, second), (0.0, 0.0)), 0, 1, margin, 1) == 1
         assert near(spots(place, (first, second), (0.0, 0.0)), 0, 1, margin - 1e-6, 1) == 0
         assert near(spots(place, (first, second), (error_a, error_b)), 0, 1, margin - error_a - error_b, 1) == 1
+
+
+def test_balls_in_single_precision_are_near_up_to_their_exact_distance():
+    """Far from the origin both middles are rounded. Whole numbers are exact, so only the distance is rounded."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        for middle, size in ((rng.uniform(1e3, 2e3, 3), 1.0), (np.zeros(3), 2.0**20)):
+            place = rng.uniform(-size, size, 3) if middle.any() else rng.integers(-size, size, 3).astype(float)
+            lanes = spots(middle + place, (0.0, 0.0), (0.0, 0.0), middle)
+            if not middle.any():
+                lanes.spots[:, 10] = 0.0
+            margin = float(np.linalg.norm((middle + place) - middle))
+            while Fraction(margin) ** 2 < square((middle + place) - middle):
+                margin = np.nextafter(margin, np.inf)
+            for count in (1, LANES):
+                assert _near_in_single(lanes, 0, 1, margin, count) & 1
+            assert not _near_in_single(lanes, 0, 1, margin - 1e-3 * size, 1)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 2.9e-23, 1e-20, 1e20, 1e140])  # the second: squares of 0.6 units
+def test_balls_beyond_the_range_of_single_precision_are_near(scale):
+    place = np.full(3, scale)
+    for near in (_near_in_single, near_balls, near_lanes):
+        assert near(spots(place, (scale, scale), (0.0, 0.0)), 0, 1, 0.0, 1) == 1
+    apart = near_lanes(spots(place, (0.5 * scale, scale), (0.0, 0.0)), 0, 1, 0.0, 1) == 0
+    assert apart == (1e-100 < scale < 1e100)
 
 
 @pytest.mark.parametrize("near", [near_balls, near_lanes])

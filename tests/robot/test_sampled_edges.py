@@ -60,9 +60,13 @@ def test_large_angles_are_the_librarys(x):
 
 def lanes_for(robot, slots=0):
     dof, links = robot.dof, len(robot.links)
-    return Lanes(
-        np.zeros(dof * LANES), np.zeros(3 * LANES), np.zeros(links * POSE), np.zeros(links), np.zeros((slots, SPOT)),
-    )  # fmt: skip
+    sizes = dof * LANES, 3 * LANES, links * POSE, links
+    return Lanes(*map(np.zeros, sizes), np.zeros((slots, SPOT)), np.zeros((slots, 6, 8), np.float32))
+
+
+def lanes_of_slots(count):
+    """Return lanes for slots in the world."""
+    return Lanes(*(np.zeros(0),) * 4, np.zeros((count, SPOT)), np.zeros((count, 6, 8), np.float32))
 
 
 def in_lanes(robot, q):
@@ -116,7 +120,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
         poses[:, :3, :3], poses[:, :3, 3] = turned, shift
         local = np.hstack([turned.reshape(-1, 9), shift])
         layout = Layout(np.full(count, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
-        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros((count, SPOT)))
+        lanes = lanes_of_slots(count)
         for k in range(count):
             spot(layout, k, lanes.spots[k])
             lanes.spots[k] *= scale
@@ -131,7 +135,7 @@ def test_what_is_apart_in_lanes_is_apart(scale, margin):
     assert apart > 20 or len(names) == 1
 
 
-@pytest.mark.parametrize("far", [0.0, 1e3, 1e8])
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e8, 1e8 + 3.5])  # the last: single precision has 0 and 8, not 3.5 and 4.25
 def test_bounding_that_touch_are_near(far):
     """Of those whose nearest points lie along the line of their middles, to the rounding of their places."""
     shapes = [gk.Sphere(0.25), gk.Capsule(0.25, 1.0)]
@@ -141,7 +145,7 @@ def test_bounding_that_touch_are_near(far):
         local = np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, far, far, far], (2, 1))
         local[1, 9] += 0.75 + gap
         layout = Layout(np.full(2, -1), local, ints, floats, starts, np.zeros((0, 4), int), np.zeros((0, 2), int))
-        lanes = Lanes(*(np.zeros(0),) * 4, np.zeros((2, SPOT)))
+        lanes = lanes_of_slots(2)
         for k in range(2):
             spot(layout, k, lanes.spots[k])
             place_lanes(lanes, -1, k, LANES)
@@ -311,3 +315,7 @@ def test_an_edge_that_hits_at_one_sample_alone_is_not_free(tmp_path):
             for x, free in ((10.0 * s, False), (10.0 * s + 5.0, True)):
                 checker = Checker(robot, {"post": (gk.Box((0.1, 4, 4)), at(x, 0, 1))})
                 assert (quick_edge(checker._cell(), ends, each) == FREE) == free
+                many = np.repeat(ends[:1], 19, axis=0), np.repeat(ends[1:], 19, axis=0)
+                assert checker.edges_free(*many, resolution=10.0).tolist() == [free] * 19
+                proven = checker.edges_free(*many, certify=True, resolution=10.0)
+                assert proven.tolist() == [x > 10.0 * steps] * 19

@@ -10,6 +10,7 @@ import pytest
 from chains import drawn, random_robot
 
 import gjk3d as gk
+from gjk3d._kernels.calls.install import is_usable
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot import Checker, MotionStatus, Reason, Robot, RobotDistances
 from gjk3d.robot.motion_bounds import motion_bounds, slot_reaches
@@ -216,6 +217,37 @@ def test_distances_follow_a_moved_object_and_other_threads(tmp_path):
         assert checker.distances(q, 9.0) == second, "another thread uses the memory"
     with ThreadPoolExecutor(4) as pool:
         assert all(result == second for result in pool.map(lambda _: checker.distances(q, 9.0), range(200)))
+
+
+def test_distances_without_rows_are_those_of_a_new_checker(tmp_path):
+    """Consecutive results without rows are one object. Other limits, and other configurations, have their own."""
+    checker = cell_of(tmp_path, 3)
+    rows, checkers = drawn(checker.robot, 30, 3), [checker, checker.copy()]
+    limits = (-5.0, -0.4, -0.4, -0.2, 0.0, 0.4, -0.0, 1e50, 1e300, np.inf)
+    empty = 0
+    for within, q in itertools.product(limits, rows):
+        expected = Checker(checker.robot, {"ball": (checker.shape("ball"), at(1.0, 0.5, 0.2))}).distances([q], within)
+        for each in checkers:
+            calls = ((q, within), {}), ((q,), {"within": within}), ((), {"q": q, "within": within})
+            for args, names in calls:
+                result = each.distances(*args, **names)
+                assert type(result) is RobotDistances
+                assert (result, np.signbit(result.within)) == (expected, np.signbit(within))
+        empty += len(expected.pair) == 0
+    assert 30 < empty < len(limits) * 30
+    result = checker.distances(rows[0], -5.0)
+    if is_usable():
+        assert checker.distances(rows[0], -5.0) is checker.distances(rows[1], within=-5.0)
+        with pytest.raises(ValueError, match="read-only"):
+            checker.distances(rows[0], -5.0).starts[1] = 3
+    checker.move("ball", at(0.3, 0.2, 0.1))
+    assert checker.distances(rows[0], -5.0) == result
+    for bad, within, name in ((np.full(len(rows[0]), np.nan), -5.0, "q"), (rows[0], float("nan"), "within is nan")):
+        with pytest.raises(RobotError, match=name):
+            checker.distances(bad, within)
+    assert checker.distances(rows[0], -5.0) == result, "the lock was released"
+    with pytest.raises(TypeError, match="far"):
+        checker.distances(rows[0], far=1.0)
 
 
 def test_proofs_of_lines_of_other_extents(tmp_path):

@@ -28,7 +28,7 @@ def swept(checker, q0, q1):
     pieces = motion.Pieces(np.empty((1, pairs), dtype=np.int64), np.empty((2, 1, pairs)), np.empty(1, dtype=np.int64))
     task = motion.task_for(cell, False, bounds, memory)._replace(pieces=pieces)
     moved = motion._all_joints(robot._chain, curves.controls[0], curves.loose[0], task.joints)
-    lanes = lanes_in(task.scratch.numbers, task.scratch.spots, robot.dof, links)
+    lanes = lanes_in(task.scratch, robot.dof, links)
     motion._fill(robot._chain, lanes, curves.controls[0], np.empty((2, 4, 4)), np.empty(robot.dof))
     motion._sweep(task, lanes, bounds.slack * moved, 1.0)
     left = np.tile([2.0, -1.0], (pairs, 1))

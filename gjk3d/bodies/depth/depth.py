@@ -441,7 +441,7 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
         set_vec(state, PLACE, vec_at(r.inner[0], 1))
     # a ball in a closed surface has a closed formula
     if not s.faces and s.a.solid:
-        ball = ball_in(x, True, s.a.skin.wide, s.w)
+        ball = ball_in(x, s.a.skin.wide, s.w)
         if ball.least > state[LEAST]:
             state[LEAST], has_place = ball.least, True
             set_vec(state, PLACE, ball.center)
@@ -532,11 +532,11 @@ def depth_rows(
 def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScratch, out: Array2) -> None:
     """Write the depths of a ball whose centre is in a closed surface of A. The depth 0 to inf means no result."""
     for k in range(rows.start, rows.stop):
-        least, most, deep, n, foot, _ = ball_in(two_at(a, b, rows.a[0], rows.b[k]), True, skin, w)
-        out[k, LEAST], out[k, MOST] = least, most
-        set_vec(out[k], NORMAL, n)
+        ball = ball_in(two_at(a, b, rows.a[0], rows.b[k]), skin, w)
+        out[k, LEAST], out[k, MOST] = ball.least, ball.most
+        set_vec(out[k], NORMAL, ball.normal)
         # half-way between the exit and the deepest point of the ball
-        set_vec(out[k], PLACE, sub(foot, scale(0.5 * deep, n)))
+        set_vec(out[k], PLACE, sub(ball.point, scale(0.5 * ball.depth, ball.normal)))
 
 
 # bodies -------------------------------------------------------------------------------------------------------------

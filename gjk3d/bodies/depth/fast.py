@@ -51,7 +51,7 @@ from gjk3d.bodies.part_tree import (
     top_of,
 )
 from gjk3d.bodies.parts import Triangles, complete, parts_of
-from gjk3d.bodies.touching_bodies import BOUNDS, DistanceQuery, Reports, put_bounds, report_apart
+from gjk3d.bodies.touching_bodies import report_apart
 from gjk3d.bodies.tree_collision import (
     APART,
     DEEP,
@@ -74,7 +74,16 @@ from gjk3d.bodies.tree_collision import (
     tree_scratch,
     two_of_rows,
 )
-from gjk3d.bodies.tree_distance import TIGHT_CURVED, TIGHT_POLYTOPE, into_world
+from gjk3d.bodies.tree_distance import (
+    ANSWERED,
+    BOUNDS,
+    TIGHT_CURVED,
+    TIGHT_POLYTOPE,
+    DistanceQuery,
+    Reports,
+    into_world,
+    put_bounds,
+)
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
 from gjk3d.bodies.triangles import meet as triangles_meet
 from gjk3d.bodies.wide_tree import stack_in, tree_in
@@ -554,7 +563,7 @@ def fast_rows(
 ) -> int:  # fmt: skip
     """Write the code of `meet` and the signed distances at pose rows start to stop; return the last code.
 
-    This is `gjk3d.bodies.touching_bodies.distance_rows` for the fast depth.
+    This is `gjk3d.bodies.touching_bodies.distance_rows` for the fast depth, which is ANSWERED for every overlap.
     """
     pair, faces = TreePair(a.parts, b.parts, order), query.faces
     bounds_only = DistanceQuery(faces, BOUNDS, query.most, query.above)
@@ -567,7 +576,6 @@ def fast_rows(
         swapped = turned and order == TIED
         w.last[0] = -1
         code = faces_meet(x, w) if faces else meet(x, 0.0, w)
-        answer[k] = code
         if code in (MEET, HELD):
             depth = fast_depth(_posed(a, b, faces, x, swapped, w), code, w)
             # bounds of a touch differ by the gaps that queries have to prove, which are rounding
@@ -577,10 +585,12 @@ def fast_rows(
             # two that touch may still be apart by rounding
             bounds = (-depth.most, -depth.most, 4.0 * x.error if touching else 0.0 - depth.least)
             point = add(depth.place, scale(0.5 * depth.most, depth.normal))
-            put_bounds(x, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
+            put_bounds(x.error, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
             flags[k, 2] = int(narrow)
+            code = ANSWERED
         else:
             report_apart(x, bounds_only, w, out, flags, parts, k)
+        answer[k] = code
         first = rows.b if swapped else rows.a
         into_world(first[k if first.shape[0] > 1 else 0], out, k)
         if turned:
@@ -611,7 +621,7 @@ def fast_depths(a: Parts, b: Parts, rows: Array) -> Array:
         fast_body(a), fast_body(b), ORDERED, DistanceQuery(faces, BOUNDS, inf, inf), NO_POSE_ROW, NO_POSE_ROW,
         PoseRows(IDENTITY, rows, 0, count), tree_scratch(), out, Reports(codes, flags, parts),
     )  # fmt: skip
-    some = (codes == MEET) | (codes == HELD)
+    some = codes == ANSWERED
     depths[some, LEAST], depths[some, MOST] = np.maximum(-out[some, 2], 0.0), -out[some, 1]
     depths[some, NORMAL:PLACE] = out[some, N:POINT]
     depths[some, PLACE:] = 0.5 * (out[some, POINT : POINT + 3] + out[some, POINT + 3 :])

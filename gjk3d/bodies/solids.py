@@ -23,6 +23,9 @@ _UNCHANGED = 1e-9  #: relative change of the area below which no wall was remove
 _FLAT = 1e-13  #: greatest volume of a flat piece, in units of its area to the power of 3/2
 SAME_FRAME = IDENTITY[0, :12]  #: the pose of B where both solids are in one frame
 _LISTED = 4096  #: greatest number of pairs of faces whose segments are the overlap of meshes that touch
+_THIN = 1e-6  #: greatest thickness of a sheet, relative to the diagonal of the solid
+_SAME_ANGLE = 1e-4  #: greatest angle between the two sides of a sheet, in radians
+_SHEETS = 4  #: greatest number of directions in which sheets are removed
 ERROR = 4.0  #: bound of the error of a union, in units of the tolerance of manifold3d
 
 
@@ -69,7 +72,7 @@ def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
         return None
     if shared.is_empty():
         return Overlap(0.0, np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
-    return Overlap(float(shared.volume()), *arrays_of(shared))
+    return Overlap(float(shared.volume()), *arrays_of(_without_sheets(shared)))
 
 
 def _intersected(a: Any, b: Any, m: Array) -> Any:
@@ -77,6 +80,46 @@ def _intersected(a: Any, b: Any, m: Array) -> Any:
 
     shared = a ^ (b if m is SAME_FRAME else b.transform(matrices(m)[:3]))
     return shared if shared.status() == manifold3d.Error.NoError else None
+
+
+def _without_sheets(body: Any) -> Any:
+    """Return a solid of manifold3d without pieces whose thickness is of the size of rounding.
+
+    Faces of two solids on one plane overlap by a sheet if rounding moves them into each other. A sheet with the normal
+    n is removed by a morphological opening with a short segment along n, which keeps thicker pieces up to rounding.
+    """
+    volume, vertices, faces = body.volume(), *arrays_of(body)
+    thin = _THIN * float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    if volume <= thin * body.surface_area():  # a contact without an overlap
+        return body
+    for normal in _sheet_normals(vertices[faces], thin):
+        step = 2.0 * thin * normal
+        lower = body ^ body.translate(-step)
+        opened = lower + lower.translate(step)
+        if abs(opened.volume() - volume) <= thin * body.surface_area():
+            body = opened
+    return body
+
+
+def _sheet_normals(corners: Array, thin: float) -> list[Array]:
+    """Return the directions of normals of opposite triangles, (n, 3, 3), on one plane within ``thin``."""
+    from scipy.spatial import cKDTree
+
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    length = np.linalg.norm(normals, axis=1)
+    wide = length > 2.0 * thin * edges  # the normal of a sliver is rounding
+    normals, origin = normals[wide] / length[wide, None], corners[0, 0]
+    if not len(normals):
+        return []
+    offsets = np.einsum("ij,ij->i", normals, corners[wide, 0] - origin)
+    planes = np.column_stack([normals * (thin / _SAME_ANGLE), offsets])
+    opposite = np.isfinite(cKDTree(planes).query(-planes, distance_upper_bound=2.0 * thin)[0])
+    found: list[Array] = []
+    for normal in normals[opposite]:
+        if len(found) < _SHEETS and all(abs(float(normal @ other)) < 1.0 - _SAME_ANGLE for other in found):
+            found.append(normal)
+    return found
 
 
 def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
@@ -98,7 +141,7 @@ def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
     volume = float(shared.volume())
 
     def arrays() -> tuple[Array, Ints]:
-        vertices, faces = arrays_of(shared) if volume > 0.0 else _touch(MeshPair.of(a, b, m))
+        vertices, faces = arrays_of(_without_sheets(shared)) if volume > 0.0 else _touch(MeshPair.of(a, b, m))
         return np.ascontiguousarray(moved(row_a, vertices)), faces
 
     return Mesh._later(arrays, volume, a.unit or b.unit)

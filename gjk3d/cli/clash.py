@@ -124,7 +124,7 @@ def clash(
     section
         Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     top
-        The largest number of rows of a table.
+        The largest number of rows of a table. With --baseline or --triage, new findings come first and have a row.
     tree
         Print the tree of the files (GLB, STEP, IFC) after the table, with the findings below each branch. --a and --b
         can select a branch, for example `*/Storey 1/*`.
@@ -208,7 +208,8 @@ def clash(
         _remarks(report, lengths if unit is None else {})
     with delayed_interrupt() as waiting:  # Ctrl-C must not truncate a file
         if form == "table":
-            _print(report, top)
+            compared_with = {"baseline": baseline, "triage": triage, "rules": ignore}
+            _print(report, top, [f"the {name}" for name, path in compared_with.items() if path is not None])
         elif form != "jsonl":
             write(report, form, output or sys.stdout, top=top, fatal=_FATAL[fail_on], only_new=only_new)
         if tree:
@@ -217,6 +218,8 @@ def clash(
             write_page(report, html, up=up or "")
         if bcf is not None:
             to_bcf(report, bcf, section=section, kinds=topics, up=up or "")
+    if output is not None and not quiet:
+        note(_summary(report), "result")
     for path in (output, html, bcf):
         if path is not None and not quiet:
             note(path, "wrote")
@@ -253,21 +256,27 @@ def _is_bare(length: str) -> bool:
         return False
 
 
-def _print(report: Report, top: int) -> None:
+def _summary(report: Report) -> str:
+    kinds = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
+    return f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {kinds}"
+
+
+def _print(report: Report, top: int, compared_with: list[str]) -> None:
     from gjk3d.clash.report.baseline import converted
 
     length_unit, factor = report.reading
     unit = f" {safe(length_unit)}" if length_unit else ""
-    kinds = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
-    print_line(f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {kinds}")
+    print_line(_summary(report))
     print_line(f"{safe(report.limits)}{'' if unit else ', unitless'}")
-    more = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n and status != "new")
-    if more:
-        print_line(f"in comparison with the baseline, the triage and the rules: {more}")
-    rows = [item for item in report.clashes if item.is_open]
+    statuses = ", ".join(f"{n} {status}" for status, n in report.statuses.items() if n)
+    if statuses and compared_with and (compared_with != ["the rules"] or report.statuses["ignored"]):
+        names = " and ".join(filter(None, [", ".join(compared_with[:-1]), compared_with[-1]]))
+        print_line(f"in comparison with {names}: {statuses}")
+    from gjk3d.clash.report import wording
+
+    rows, more = wording.listed(report, top)
     if not rows:
         return
-    from gjk3d.clash.report import wording
     from gjk3d.clash.report.wording import noise, when
 
     print_line()
@@ -281,13 +290,13 @@ def _print(report: Report, top: int) -> None:
         right=("#", inside, depth, gap, volume),
         names=("A", "B"),
         # the penetration ranks the findings, so it is left out only if all are without one
-        spare=("decided by", volume, depth, gap, *([] if any(map(wording.inside, rows[:top])) else [inside])),
+        spare=("decided by", volume, depth, gap, *([] if any(map(wording.inside, rows)) else [inside])),
     )
-    for item in rows[:top]:
+    for item in rows:
         item = converted(item, factor, report.unit)
         table.add(*_cells(item, with_status, noise(item, report)), *[when(item, report) or "-"][: int(timed)])
     print_table(table)
-    print_omitted(len(rows), top)
+    print_omitted(len(rows) + more, len(rows))
 
 
 def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from gjk3d.wording import count
 if TYPE_CHECKING:
     from gjk3d.clash.detection.clashes import Clash
     from gjk3d.clash.report import Report
+    from gjk3d.clash.triage import View
 
 
 _BCF = (".bcf", ".bcfzip")
@@ -81,7 +82,7 @@ def triage(
     merged.write(target)
     note(target, "wrote")
     states = Counter(issue.state.value for issue in merged.issues.values() if issue.state is not None)
-    comments = sum(len(issue.comments) for issue in merged.issues.values())
+    comments = sum(bool(comment.text) for issue in merged.issues.values() for comment in issue.comments)
     summary = [*(f"{many} {state}" for state, many in sorted(states.items())), count(comments, "comment")]
     print_line(", ".join(summary) if merged.issues else "no decisions")
     if bcf is not None:
@@ -96,10 +97,12 @@ def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tupl
 
     try:
         pictures = snapshots(report, most, kinds, up)
+        if (many := min(most, sum(row.is_open and row.kind in kinds for row in report.clashes))) and report.assembly:
+            note(f"drawing {count(many, 'picture')} for {path}, about a second each (--pictures sets their number)")
     except (RenderingUnavailableError, ImportError) as error:
         note(f"{path} has no pictures: {error}")
         pictures = None
-    to_bcf(report, path, snapshot=pictures, section=section, kinds=kinds, up=up)
+    to_bcf(report, path, snapshot=pictures, view_snapshot=pictures, section=section, kinds=kinds, up=up)
 
 
 def serve(
@@ -207,10 +210,11 @@ _SIZE = (800, 600)
 
 def snapshots(
     report: Report, most: int = 100, kinds: Collection[str] = (), up: str = ""
-) -> Callable[[Clash], bytes | None]:
+) -> Callable[..., bytes | None]:
     """Return a function that draws the worst findings of a report. See `gjk3d.clash.formats.to_bcf`.
 
-    The ``most`` worst open findings of the kinds have a picture. The default are all kinds but touch. A report without
+    Its arguments are a finding, and optionally one of its saved views. The ``most`` worst open findings of the kinds
+    have a picture. The default are all kinds but touch. A report without
     its assembly has no pictures.
 
     Examples
@@ -223,13 +227,16 @@ def snapshots(
     >>> snapshots(report)(report.clashes[0])[1:4]
     b'PNG'
     """
+    import numpy as np
     from PIL import Image
 
     from gjk3d.clash.detection.clashes import COUNTED
-    from gjk3d.viz.drawing import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION
+    from gjk3d.clash.formats.bcf import FIELD_OF_VIEW, looking_at
+    from gjk3d.units import conversion
+    from gjk3d.viz.drawing import COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, Camera
     from gjk3d.viz.image_files import check_rendering, palette, shot
     from gjk3d.viz.kinds import drawing_of
-    from gjk3d.viz.paint import paint
+    from gjk3d.viz.paint import cut, paint
     from gjk3d.viz.picture import new_plotter
 
     opened = (clash for clash in report.clashes if clash.is_open and clash.kind in (kinds or COUNTED) and clash.point)
@@ -238,12 +245,30 @@ def snapshots(
     if drawn:
         check_rendering()
 
-    def draw(clash: Clash) -> bytes | None:
+    def camera_of(clash: Clash, view: View | None) -> Camera | None:  # of the viewpoint in the file
+        if view is not None:
+            eye, target, upright = (np.array(values) for values in (view.eye, view.target, view.up))
+            return Camera(scale(view) * target, scale(view) * eye, upright, FIELD_OF_VIEW)
+        seen = looking_at(clash, report, FIELD_OF_VIEW, up)
+        if seen is None:
+            return None
+        eye, _, upright = map(np.array, seen)
+        return Camera(np.array(clash.point), eye, upright, FIELD_OF_VIEW)
+
+    def scale(view: View) -> float:
+        return (conversion(view.unit, report.unit) if view.unit and report.unit else None) or 1.0
+
+    def draw(clash: Clash, view: View | None = None) -> bytes | None:
         if clash.id not in drawn:
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
         with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
-            image = shot(paint(drawing_of(report, clash=clash.id, up=up), plotter))
+            drawing = drawing_of(report, clash=clash.id, up=up)
+            drawing.camera = camera_of(clash, view)
+            paint(drawing, plotter)
+            if view is not None:
+                cut(plotter, [(scale(view) * np.array(point), np.array(normal)) for point, normal in view.planes])
+            image = shot(plotter)
             # 128 colours reduce the size to a third, and those of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
             image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)

@@ -384,6 +384,18 @@ def _walk(plotter: pyvista.Plotter, drawing: Drawing, added: Added) -> None:
     plotter.add_key_event("p", lambda: go(-1))
 
 
+def cut(plotter: pyvista.Plotter, planes: Sequence[tuple[Array, Array]]) -> None:
+    """Remove what is in front of planes, each with a point and a normal to the removed side. Texts stay."""
+    from vtkmodules.vtkCommonDataModel import vtkPlane
+
+    for point, normal in planes:
+        plane = vtkPlane()
+        plane.SetOrigin(*point.tolist())
+        plane.SetNormal(*(-normal).tolist())
+        for actor in plotter.renderer.GetActors():
+            actor.GetMapper().AddClippingPlane(plane)
+
+
 def aim(plotter: pyvista.Plotter, to: Camera) -> None:
     """Set the camera of a plotter. A panel narrower than 4:3 shows everything that a 4:3 picture shows."""
     camera = plotter.camera

@@ -68,6 +68,7 @@ LOOK_FIRST = "{} is in {} of {} findings: look at it first"
 LARGEST_GROUPS = "near each other: the {} largest of {} groups (use the search for other names)"
 
 # decisions
+HIDDEN = "The filter hides rank {}"
 UNDO = "undo: {}, rank {}"
 NO_NAME = "no name given"
 NO_NAME_IN_FILE = "1 entry lacks the name of an author"

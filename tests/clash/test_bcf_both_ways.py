@@ -85,9 +85,35 @@ def test_what_nobody_changed_changes_nothing(tmp_path):
     assert view.id == was.id
     np.testing.assert_allclose(np.array(view.eye) * 1000, was.eye)
     way = np.subtract(was.target, was.eye)
-    np.testing.assert_allclose(np.subtract(view.target, view.eye), way / np.linalg.norm(way))
+    back = np.subtract(view.target, view.eye)
+    np.testing.assert_allclose(back / np.linalg.norm(back), way / np.linalg.norm(way))
+    # the target, which BCF lacks, is as far as the finding
+    assert np.linalg.norm(back) * 1000 == pytest.approx(np.subtract(one.point, was.eye) @ way / np.linalg.norm(way))
     np.testing.assert_allclose(np.array(view.planes[0][0]) * 1000, was.planes[0][0])
     assert view.planes[0][1] == (1.0, 0.0, 0.0)
+
+
+def test_a_view_comes_back_as_it_was_and_a_changed_view_keeps_its_name(tmp_path):
+    report, one, _two = decided()
+    path, view = tmp_path / "a.bcf", report.triage.issues[one.id].views[0]
+    to_bcf(report, path, NOW)
+    assert read_bcf(path, report).triage.issues[one.id].views == (view,)
+    changed(path, (f"{guid(one.id)}/viewpoint-1.bcfv", "<Z>-0.04</Z>", "<Z>-0.05</Z>"))
+    (moved,) = read_bcf(path, report).triage.issues[one.id].views
+    assert (moved.name, moved.id, moved.eye) == (view.name, view.id, (0.0, 0.0, -0.05))
+    assert np.linalg.norm(np.subtract(moved.target, moved.eye)) == pytest.approx(
+        1e-3 * np.linalg.norm(np.subtract(view.target, view.eye))
+    )
+
+
+def test_a_deleted_comment_is_not_exported(tmp_path):
+    report, one, _two = decided()
+    issue = report.triage.issues[one.id]
+    deleted = replace(issue.comments[0], text="", at=LATE)
+    report.triage = report.triage.merged(Triage({one.id: replace(issue, comments=(deleted,))}))
+    assert report.triage.issues[one.id].comments == (deleted,)
+    to_bcf(report, tmp_path / "a.bcf", NOW)
+    assert read_bcf(tmp_path / "a.bcf", report).triage.issues[one.id].comments == ()
 
 
 def test_no_topic_is_changed_before_it_was_made(tmp_path):

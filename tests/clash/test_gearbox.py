@@ -5,10 +5,11 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.clash import Assembly, check
+from gjk3d.clash import Assembly, check, page
 
 DATA = Path(__file__).parents[2] / "data"
 TRUTH = json.loads((DATA / "gearbox.truth.json").read_text(encoding="utf-8"))
@@ -50,6 +51,18 @@ def test_distances_and_volumes_are_true(report):
             assert clash.distance <= high + SLACK  # it is never less deep than it says
         assert clash.overlap_volume == pytest.approx(truth["solid"]["volume"], rel=1e-4)
         assert clash.depth == -clash.distance
+
+
+def test_faces_on_one_plane_are_no_overlap(report):
+    """The bolt overlaps the hole of its washer by a ring, and its head lies on the washer."""
+    clash = next(
+        clash for clash in report.clashes if {Path(clash.a).name, Path(clash.b).name} == {"bolt_4", "washer_4"}
+    )
+    low, high = clash.overlap_box
+    assert np.subtract(high, low) == pytest.approx([7.2e-3, 1.6e-3, 7.2e-3], abs=1e-7)
+    index = report.clashes.index(clash)
+    vertices = next(corners for k, corners, _, _ in page._volumes(report, index + 1) if k == index)
+    np.testing.assert_allclose([vertices.min(axis=0), vertices.max(axis=0)], clash.overlap_box, atol=1e-9)
 
 
 def test_moving_b_by_the_mtv_frees_it(assembly, report):

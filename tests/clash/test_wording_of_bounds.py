@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from gjk3d.clash.report.wording import bounds
+from gjk3d.clash.report.wording import bounds, gap
 from tests.clash.reports import finding
 
 
@@ -25,3 +26,11 @@ def test_the_stated_bound_of_a_depth_is_no_less_than_its_error_allows():
         low, high = bounds(finding("hard", "a", "b", distance=-float(depth), **more))
         assert low == -depth
         assert -Fraction(float(depth)) + Fraction(float(error)) <= Fraction(high) < 0
+
+
+def test_a_gap_that_is_not_0_is_not_printed_as_0():
+    """Digits below the error of the files are left out, but an exact gap keeps its first digit."""
+    near = finding("touch", "a", "b", distance=1.0058e-4, error_bound=2.8e-12, tolerance=2.38e-4, method="gjk")
+    assert gap(near, "mm", 2.38e-4) == "0.0001 mm"
+    assert gap(replace(near, distance=0.0), "mm", 2.38e-4) == "0 mm"
+    assert gap(replace(near, distance=1e-13), "mm", 2.38e-4) == "0 mm"  # below its own error

@@ -112,7 +112,7 @@ def test_touch_is_an_error_only_if_asked(run, box):
 def test_the_ending_of_the_output_says_its_form(run, boxes, tmp_path, ending):
     path = tmp_path / f"report.{ending}"
     said = run("clash", *boxes, "-o", path, "--unit", "mm")
-    assert (said.code, said.out, said.err) == (1, "", f"wrote: {path}\n")
+    assert (said.code, said.out, said.err) == (1, "", f"result: 3 parts, 3 pairs tested: 1 hard\nwrote: {path}\n")
     data = path.read_bytes()
     if ending == "json":
         assert json.loads(data)["counts"]["hard"] == 1
@@ -215,6 +215,27 @@ def grown(run, box, tmp_path):
     before = tmp_path / "before.json"
     assert run("clash", *files, "-o", before, "--ignore", rules).code == 1
     return {"same": files, "more": [*files, box("e.stl", (0, 1.5, 0))]}, before, rules
+
+
+def test_new_findings_come_first_and_are_counted(run, grown, tmp_path):
+    files, before, rules = grown
+    shown = run("clash", *files["more"], "--baseline", before, "--ignore", rules, "--top", "1")
+    assert "in comparison with the baseline and the rules: 2 new, 1 active, 1 ignored" in shown.out
+    rows = [line.split() for line in shown.out.splitlines() if " hard " in line]
+    assert [(row[2], row[3:5]) for row in rows] == [("new", ["a", "e"]), ("new", ["b", "e"])]
+    markdown = tmp_path / "report.md"
+    done = run("clash", *files["more"], "--baseline", before, "--top", "1", "-o", markdown)
+    assert markdown.read_text().count("| new |") == 2
+    assert "... and 2 more. `--top 4` lists them." in markdown.read_text()
+    assert "result: 5 parts" in done.err  # a file leaves nothing to read on stdout
+
+
+def test_limits_of_a_baseline_are_in_the_unit_of_the_report(run, assembly, tmp_path):
+    before = tmp_path / "before.json"
+    run("clash", assembly, "--clearance", "0.5mm", "-o", before)
+    assert "clearance 0.5 mm, and this report with 0.3 mm" in (
+        run("clash", assembly, "--clearance", "0.3mm", "--baseline", before).err
+    )
 
 
 def test_a_gate_passes_with_what_the_baseline_has(run, grown):

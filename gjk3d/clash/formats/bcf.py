@@ -93,7 +93,7 @@ TOPIC_STATUS = {
     "ignored": "Ignored",
 }  # fmt: skip
 _PRIORITY = {"clearance": "Normal", "unchecked": "Normal", "touch": "Low"}
-_FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
+FIELD_OF_VIEW = 60.0  #: degrees; BCF 2.1 allows 45 to 60
 _EPOCH = (1980, 1, 1, 0, 0, 0)  #: the earliest time in a zip archive, so that equal reports are equal files
 NOBODY = "no name given"  #: the author of an unnamed person, because BCF requires a name
 MAX_ENTRY = 4_000_000  #: the largest number of bytes of a topic that `read_bcf` accepts
@@ -107,6 +107,7 @@ def to_bcf(
     created: datetime | None = None,
     *,
     snapshot: Callable[[Clash], bytes | None] | None = None,
+    view_snapshot: Callable[[Clash, View], bytes | None] | None = None,
     section: bool = False,
     kinds: Collection[str] = COUNTED,
     up: str = "",
@@ -129,6 +130,8 @@ def to_bcf(
         of the earliest decision or comment.
     snapshot : callable, optional
         A function of a finding that returns its picture as PNG, or None for no picture.
+    view_snapshot : callable, optional
+        The same for a view that a person saved: a function of the finding and the `gjk3d.clash.triage.View`.
     section : bool
         Whether the viewpoint of each finding has a section plane that removes the geometry in front of it. Viewpoints
         that people saved have their own planes.
@@ -176,7 +179,10 @@ def to_bcf(
             for k, saved in enumerate(issue.views):
                 name = f"viewpoint-{k + 1}.bcfv"
                 _write_xml(archive, f"{topic}/{name}", _saved_view(saved, clash, report))
-                viewpoints.append((as_guid(saved.id), name, ""))
+                picture = None if view_snapshot is None else view_snapshot(clash, saved)
+                if picture is not None:
+                    _write(archive, f"{topic}/snapshot-{k + 1}.png", picture)
+                viewpoints.append((as_guid(saved.id), name, "" if picture is None else f"snapshot-{k + 1}.png"))
             _write_xml(archive, f"{topic}/markup.bcf", _markup(clash, issue, report, now, viewpoints))
         _check_total(archive.infolist())
     Path(path).write_bytes(content.getbuffer())
@@ -285,6 +291,8 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         _text(topic, "AssignedTo", legal(issue.assignee.value))
     _text(topic, "Description", _words(clash, report, issue))
     for comment in issue.comments:
+        if not comment.text:  # deleted
+            continue
         element = SubElement(root, "Comment", Guid=as_guid(comment.id))
         _text(element, "Date", comment.at)
         _text(element, "Author", legal(comment.by) or NOBODY)
@@ -328,7 +336,7 @@ def _words(clash: Clash, report: Report, issue: Issue) -> str:
 
 
 def _view(clash: Clash, report: Report, scale: float, section: bool, up: str) -> Element | None:
-    camera = looking_at(clash, report, _FIELD_OF_VIEW, up)
+    camera = looking_at(clash, report, FIELD_OF_VIEW, up)
     if camera is None:
         return None
     eye, direction, _ = camera
@@ -371,7 +379,7 @@ def _camera_view(ident: str, clash: Clash, report: Report, camera: Camera, scale
     _vector(place, "CameraViewPoint", eye, scale)
     _vector(place, "CameraDirection", direction)
     _vector(place, "CameraUpVector", up)
-    _text(place, "FieldOfView", repr(_FIELD_OF_VIEW))
+    _text(place, "FieldOfView", repr(FIELD_OF_VIEW))
     return root
 
 
@@ -524,6 +532,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
     version = entries.tree("bcf.version").get("VersionId", "")
     if not version.startswith("2."):
         raise ParseError(f"{entries.where} is BCF {version[:20]!r}, and gjk3d reads 2.0 and 2.1. Save it as BCF 2.1.")
+    scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     by_topic = {guid(clash.id): clash for clash in report.clashes}
     by_id = {clash.id: clash for clash in report.clashes}
     by_elements, by_other_kinds = _by_elements(report), cache(partial(_by_other_kinds, report))
@@ -545,7 +554,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
         if clash is None:
             notes.append(f"{entries.where}, topic {_title(topic, folder)!r} has no finding in this report")
             continue
-        issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes)
+        issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes, scale)
         if issue.state is not None:  # a topic has no depth, so an approval applies to the depth in this report
             measures = clash.distance, report.unit or "", clash.intervals, clash.penetration
             issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *measures))
@@ -606,7 +615,7 @@ def _title(topic: Element, folder: str) -> str:
     return _short(topic.findtext("Title") or folder)
 
 
-def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
+def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str], scale: float) -> Issue:
     where = f"{of.entries.where}, topic {of.folder[:60]!r}"
     issue = Issue(clash.id, clash.kind, clash.a, clash.b)
     stamped = (of.topic.findtext("ModifiedDate") or "").strip()
@@ -631,7 +640,7 @@ def _issue(of: _Topic, clash: Clash, earlier: Issue, notes: list[str]) -> Issue:
     return replace(
         issue,
         comments=joined(tuple(_comments(of, where)), ()),
-        views=joined(tuple(_views(of, clash, where, at)), ()),
+        views=joined(tuple(_views(of, clash, where, at, earlier.views, scale)), ()),
     )
 
 
@@ -656,7 +665,15 @@ def _comments(of: _Topic, where: str) -> Iterator[Comment]:
             yield Comment(time_of(date, where), by, text, ident.lower()[:100])
 
 
-def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
+def _views(
+    of: _Topic, clash: Clash, where: str, at: str, earlier: Sequence[View], scale: float
+) -> Iterator[View]:  # fmt: skip
+    """Yield the views of a topic. A view that another program did not change is the earlier view.
+
+    A camera in BCF has a direction and no target. The target is as far as that of the earlier view with its GUID, or as
+    the point of the finding. ``scale`` converts lengths of the report to metres.
+    """
+    ours = {as_guid(view.id): view for view in earlier}
     for item in of.root.iter("Viewpoints"):
         ident, name = (item.get("Guid") or "").lower()[:100], item.findtext("Viewpoint") or ""
         file = f"{of.folder}/{name}"
@@ -676,11 +693,44 @@ def _views(of: _Topic, clash: Clash, where: str, at: str) -> Iterator[View]:
             (_point(plane.find("Location"), where), _point(plane.find("Direction"), where))
             for plane in list(root.iter("ClippingPlane"))[:64]
         )
-        target = (eye[0] + direction[0], eye[1] + direction[1], eye[2] + direction[2])
+        was = ours.get(ident)
+        before = None if was is None else _in_metres(was, scale)
+        ahead = np.array(direction) / (np.linalg.norm(direction) or 1.0)
+        if before is not None:
+            far = math.dist(before.target, before.eye)
+        else:
+            far = 0.0 if clash.point is None else float((scale * np.array(clash.point) - eye) @ ahead)
+        target = _tuple(np.array(eye) + (far if far > 0.0 else 1.0) * ahead)
         when = at or time_of(of.topic.findtext("CreationDate") or "", where)
-        yield View(
-            when, _author(of.topic.findtext("ModifiedAuthor") or ""), "from BCF", ident, eye, target, up, planes, "m"
-        )
+        by = _author(of.topic.findtext("ModifiedAuthor") or "")
+        view = View(when, by, "from BCF", ident, eye, target, up, planes, "m")
+        if was is None or before is None:
+            yield view
+        else:
+            yield was if _same_view(view, before) else replace(view, name=was.name, id=was.id)
+
+
+def _in_metres(view: View, scale: float) -> View:
+    factor = (conversion(view.unit, "m") if view.unit else None) or scale
+    eye, target, *points = (_tuple(factor * np.array(p)) for p in (view.eye, view.target, *(p for p, _ in view.planes)))
+    planes = tuple(zip(points, (normal for _, normal in view.planes), strict=True))
+    return replace(view, eye=eye, target=target, planes=planes, unit="m")
+
+
+def _same_view(one: View, other: View) -> bool:
+    """Return whether two views in metres are equal up to rounding. An up vector counts by its direction across."""
+    (points, normals), (others, other_normals) = map(_geometry, (one, other))
+    slack = 1e-6 * math.dist(other.eye, other.target)
+    same = points.shape == others.shape and np.allclose(points, others, 1e-9, slack)
+    return same and np.allclose(normals, other_normals, 0.0, 1e-6)
+
+
+def _geometry(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points of a view, and the direction to its right with the normals of its planes."""
+    right = np.cross(np.subtract(view.target, view.eye), view.up)
+    right /= float(np.linalg.norm(right)) or 1.0
+    points = np.array([view.eye, view.target, *(point for point, _ in view.planes)])
+    return points, np.array([right, *(normal for _, normal in view.planes)])
 
 
 def _point(element: Element | None, where: str) -> Vector:

@@ -89,7 +89,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
     report : Report
         The report.
     top : int
-        The largest number of rows.
+        The largest number of rows. In comparison with a baseline, new findings are first and always listed.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
         lines += ["", "**Stopped before the end: the remaining pairs were not tested.**"]
     if any(report.statuses[name] for name in ("active", "resolved", "ignored")):
         lines += ["", ", ".join(f"{many} {name}" for name, many in report.statuses.items() if many) + "."]
-    rows = [clash for clash in report.clashes if clash.is_open]
+    rows, more = wording.listed(report, top)
     when = "" if report.motion is None else " when |"
     if rows:
         lines += [
@@ -119,7 +119,7 @@ def to_markdown(report: Report, top: int = 20) -> str:
             f" | decided by |{when}",
             f"|--:|---|---|---|---|--:|--:|--:|--:|---|{'---|' if when else ''}",
         ]
-    for clash in (converted(row, factor, report.unit) for row in rows[:top]):
+    for clash in (converted(row, factor, report.unit) for row in rows):
         error = wording.noise(clash, report)
         cells = (
             clash.severity,
@@ -135,9 +135,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
             *([_escaped(wording.when(clash, report))] if when else []),
         )
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    more = sum(report.counts.values()) - len(rows[:top])
     if more:
-        lines += ["", f"... and {more} more."]
+        lines += ["", f"... and {more} more. `--top {len(rows) + more}` lists them."]
     if report.unchecked:
         lines += ["", "Not checked:", ""]
         lines += [f"- {_escaped(part.name)}: {_escaped(part.reason)}" for part in report.unchecked]

@@ -189,13 +189,14 @@ def readable(report: Report) -> Report:
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
     """Return the limits that differ between two reports of the same unit, as pairs of texts."""
-    ending = f" {after.unit}" if after.unit else ""
+    unit, factor = after.reading
+    ending = f" {unit}" if unit else ""
     limits = [("clearance", before.clearance, after.clearance)]
     sources = {report.settings.get("tolerance_from") for report in (before, after)}
     if sources != {BY_DEFAULT}:  # default tolerances follow one rule, and the reports have only the largest
         limits.append(("tolerance", before.tolerance, after.tolerance))
     lines = [
-        (f"{what} {old:.7g}{ending}", f"{new:.7g}{ending}")
+        (f"{what} {factor * old:.7g}{ending}", f"{factor * new:.7g}{ending}")
         for what, old, new in limits
         if not math.isclose(old, new, rel_tol=1e-6)
     ]

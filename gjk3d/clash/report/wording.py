@@ -49,8 +49,11 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
         return proven(*interval, DIGITS, unit, error=error)
     if clash.kind == "touch" and clash.distance_kind == "approximate" and wording.snapped(value, error) > 0.0:
         return wording.format_bounds(value, inf, DIGITS, unit, error=error)  # a touch has a lower bound of its depth
-    precision = max(error, clash.error_bound or 0.0)
-    text = wording.with_unit(wording.number(wording.snapped(value, precision), DIGITS), unit)
+    bound = clash.error_bound or 0.0
+    shown = wording.snapped(value, max(error, bound))
+    if shown == 0.0 and interval and value > bound:  # certified not to be 0
+        shown = float(f"{value:.1g}")
+    text = wording.with_unit(wording.number(shown, DIGITS), unit)
     return text if interval else f"about {text}"
 
 
@@ -167,6 +170,22 @@ def decided(clash: Clash) -> str:
     if hulls and clash.distance < 0.0 and clash.distance_kind == "bound":
         kind = "The depth is that of the convex hulls, so it is an upper bound for the parts"
     return f"{text}. {kind}."
+
+
+_MOST_NEW = 100  #: the largest number of new findings that a table always lists
+
+
+def listed(report: Report, top: int) -> tuple[list[Clash], int]:
+    """Return the open findings for a table with ``top`` rows, and the number of open findings without a row.
+
+    In comparison with an earlier report, new findings are first, and they are listed even if there are more than
+    ``top``, up to `_MOST_NEW`.
+    """
+    rows = [clash for clash in report.clashes if clash.is_open]
+    if any(clash.status != "new" for clash in report.clashes):
+        rows.sort(key=lambda clash: clash.status != "new")
+        top = max(top, min(_MOST_NEW, sum(clash.status == "new" for clash in rows)))
+    return rows[:top], sum(report.counts.values()) - len(rows[:top])
 
 
 def headline(report: Report) -> str:

@@ -103,20 +103,31 @@
       make("h2", {}, make("span", { class: "kind " + row.kind }, row.kind), make("span", { class: "meaning" }, data.meaning[row.kind]),
         make("span", { class: "soft" }, `rank ${row.severity || index + 1} · `, make("code", {}, row.id))),
       ...sides(row).map((side) => partLine(side, row[side])), row.note ? make("p", { class: "note" }, row.note) : "", clashTriage.editor(row), clashTools ? clashTools.views(row) : "",
-      make("p", { id: "how" }, data.decided[row.decided]),
       make("dl", {}, facts(row).map(([label, text]) => make("div", {}, make("dt", {}, label), make("dd", {}, text)))),
+      make("p", { id: "how" }, data.decided[row.decided]),
       make("p", { class: "soft" }, clashView?.missing(row)));
     box.scrollTop = 0;
   }
 
+  // --- the help under the picture, which can be closed ---------------------------------------------------------------
+  function help(on) {
+    element("help").hidden = !on;
+    element("ask-help").ariaExpanded = on;
+    try { localStorage.setItem("gjk3d.help", on ? "" : "closed"); } catch (error) { /* then the help is shown on each visit */ }
+    window.dispatchEvent(new Event("resize"));
+  }
+  element("ask-help").addEventListener("click", () => help(element("help").hidden));
+  element("close-help").addEventListener("click", () => help(false));
+  try { if (localStorage.getItem("gjk3d.help")) help(false); } catch (error) { /* the help is shown */ }
+
   // --- events --------------------------------------------------------------------------------------------------------
   clashTable.on(
-    (index) => {
+    (index, look) => {
       clashView?.show(index);
       clashTools?.selected();
       describe(index);
       // on a phone the picture is above the table
-      if (index >= 0 && window.matchMedia("(max-width: 820px)").matches) element("view").scrollIntoView();
+      if (look && index >= 0 && window.matchMedia("(max-width: 820px)").matches) element("view").scrollIntoView();
     },
     (shown) => {
       const all = data.rows.length, of = shown.length === all ? "" : `${shown.length} of `;
@@ -155,7 +166,7 @@
   gjk3d.keys({
     ArrowDown: step(() => 1), ArrowUp: step(() => -1), PageDown: step(clashTable.page), PageUp: step(() => -clashTable.page()), Home: step(() => -Infinity), End: step(() => Infinity),
     Escape: () => (clashTable.marked.size ? clashTable.mark([...clashTable.marked], false) : clashTable.select(-1)), n: clashTable.nextOpen,
-    " ": () => (clashTable.selected >= 0 ? clashTable.mark([clashTable.selected], !clashTable.marked.has(clashTable.selected)) : false),
+    " ": () => (clashTable.shown.includes(clashTable.selected) ? clashTable.mark([clashTable.selected], !clashTable.marked.has(clashTable.selected)) : false),
     "Shift+ArrowDown": () => clashTable.extend(1), "Shift+ArrowUp": () => clashTable.extend(-1), "/": () => element("search").focus(), ...clashTriage.keys,
   });
   filter();

@@ -146,7 +146,7 @@ const clashTable = (function () {
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top > scroll.scrollTop + room) scroll.scrollTop = top - room;
   }
-  function select(index) {
+  function select(index, look = true) { // `look`: a phone shows the picture
     selected = anchor = index;
     if (index >= 0) {
       reveal();
@@ -155,8 +155,8 @@ const clashTable = (function () {
     document.documentElement.dataset.selected = index >= 0 ? data.rows[index].id : "";
     draw();
     const missing = index >= 0 && clashRows.fetchRows([index]);
-    if (missing) missing.then(() => { if (selected === index) onSelect(index); });
-    else onSelect(index);
+    if (missing) missing.then(() => { if (selected === index) onSelect(index, look); });
+    else onSelect(index, look);
   }
   function nextOpen() { // choose the next row that is open
     const place = shown.indexOf(selected), next = [...shown.slice(place + 1), ...shown.slice(0, place + 1)].find((index) => data.rows[index].open);

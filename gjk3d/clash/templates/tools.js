@@ -2,7 +2,7 @@
 let clashTools = null;
 gjk3d.later(function () {
   if (!clashView) return;
-  const { data, element, make, button, number } = gjk3d;
+  const { data, element, make, button, number, css, dark, tint } = gjk3d;
   const { picture, scene, camera, vec, local, pair, ghosts, dirty } = clashStage;
   const world = (p) => p.toArray().map((x, k) => x * data.size + data.center[k]);
 
@@ -22,11 +22,12 @@ gjk3d.later(function () {
   element("section-size").addEventListener("input", cut);
 
   // --- the distance between two clicks, which snap to corners -------------------------------------------------------------
-  const ends = [];
-  const ink = new THREE.LineBasicMaterial({ color: 0xd55e00, depthTest: false, transparent: true });
-  const dot = new THREE.PointsMaterial({ color: 0xd55e00, size: 9, sizeAttenuation: false, depthTest: false, transparent: true });
-  const tape = new THREE.Group();
-  tape.renderOrder = 30;
+  // The line has the colour of the text, with an edge in the colour of the page, so that it is visible on all parts.
+  const ends = [], colours = ["--paper", "--ink"], inks = colours.map(() => new THREE.MeshBasicMaterial({ depthTest: false, transparent: true }));
+  const tape = new THREE.Group(), ball = new THREE.SphereGeometry(1, 16, 12), rod = new THREE.CylinderGeometry(1, 1, 1, 12);
+  const paint = () => inks.forEach((ink, k) => ink.color.copy(tint(css(colours[k]))));
+  paint();
+  dark.addEventListener("change", paint);
   scene.add(tape);
   function hit(event) {
     const seen = (item) => item.visible && (!item.parent || seen(item.parent));
@@ -41,16 +42,28 @@ gjk3d.later(function () {
   }
   function draw() {
     tape.clear();
-    if (ends.length) {
-      const geometry = new THREE.BufferGeometry().setFromPoints(ends);
-      tape.add(new THREE.Line(geometry, ink), new THREE.Points(geometry, dot));
-      for (const item of tape.children) item.renderOrder = 30;
-    }
+    inks.forEach((ink, k) => {
+      const along = ends.length === 2 && ends[1].clone().sub(ends[0]);
+      for (const end of ends) tape.add(Object.assign(new THREE.Mesh(ball, ink), { wide: 6 - 1.5 * k }));
+      ends.forEach((end, i) => tape.children.at(i - ends.length).position.copy(end));
+      if (!along || !along.length()) return;
+      const line = Object.assign(new THREE.Mesh(rod, ink), { wide: 2.5 - 1.25 * k, long: along.length() });
+      line.position.copy(ends[0]).addScaledVector(along, 0.5);
+      line.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.normalize());
+      tape.add(line);
+    });
+    tape.children.forEach((item) => { item.renderOrder = item.material === inks[0] ? 30 : 31; });
     const long = ends.length === 2 ? ends[0].distanceTo(ends[1]) * data.size : 0; // four digits, because the picture is in single precision
     element("measured").textContent = ends.length === 2 ? `measured: about ${number(long, 4)}${clashTable.unit}`
       : element("measure").checked ? (ends.length ? "click the other end" : "click one end, then the other (clicks snap to corners)") : "";
     dirty();
   }
+  const before = picture.before;
+  picture.before = (far) => { // sizes in pixels
+    before(far);
+    const pixel = (2 * far * Math.tan((camera.fov * Math.PI) / 360)) / picture.box.clientHeight;
+    for (const item of tape.children) item.scale.set(item.wide * pixel, item.long || item.wide * pixel, item.wide * pixel);
+  };
   picture.onClick((event) => {
     const point = element("measure").checked && hit(event);
     if (!point) return;

@@ -26,7 +26,8 @@ gjk3d.later(function () {
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
   scene.add(marks);
-  let arrow = null, note = null; // the number at the arrow
+  let arrow = null, note = null; // the number at the tip of the arrow
+  const tail = document.createElement("span"); // without text: the number is placed away from the arrow
 
   // A normal has no length, so its arrow has a fixed size on the screen.
   function arrowOf(row, a, b, at) {
@@ -44,7 +45,8 @@ gjk3d.later(function () {
     arrow = arrowOf(row, a, b, at);
     note?.remove();
     picture.labels.length = 0;
-    note = arrow?.number ? picture.label(arrow.number, arrow.from.clone().addScaledVector(arrow.way, 0.5).toArray()) : null;
+    note = arrow?.number ? picture.label(arrow.number, arrow.from.toArray()) : null;
+    if (note) picture.labels.push([tail, arrow.from]);
     if (arrow) shaft.material = head.material = inks[arrow.ink];
   }
   function sizeMarks(pixel) {
@@ -60,6 +62,7 @@ gjk3d.later(function () {
     shaft.scale.set(2 * pixel, long - tip, 2 * pixel);
     head.position.copy(arrow.from).addScaledVector(way, long);
     head.scale.set(5.5 * pixel, tip, 5.5 * pixel);
+    if (note) picture.labels[0][1].copy(head.position);
   }
 
   let pick = () => {};
@@ -113,7 +116,10 @@ gjk3d.later(function () {
     const row = data.rows[current];
     if (!row) return { center: new THREE.Vector3(), radius: 1 };
     const box = data.parts[bySize(row)[0]]?.box, least = box ? half(box) : 0.3; // the size of the smaller part
-    const radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
+    const long = (row.mtv ? vec(row.mtv).length() : Math.abs(row.distance || 0)) / data.size;
+    let radius = row.reach ? Math.min(1.3 * least, Math.max(0.4 * least, (6 * row.reach) / data.size)) : 1.2 * least;
+    if (row.kind === "clearance" && long > 0) radius = Math.min(radius, Math.max(0.06 * least, 30 * long)); // the gap is visible
+    if (row.kind === "contained") radius = Math.max(radius, Math.min(20 * least, 1.1 * long + 0.2 * least)); // the arrow is visible
     return { center: placeOf(current), radius: Math.max(1e-6, radius) };
   }
   function show(index) {

@@ -163,6 +163,30 @@ def test_the_words_at_zero_and_its_line_are_seen(page, scheme):
         assert np.ptp(picture) > 100
 
 
+def test_the_times_of_a_finding_fit_into_their_column(page):
+    page.resize(1280, 800)
+    page.key("Escape")
+    texts = ["nearest at 2.00956 s, 0.1998 to 0.2 mm", "deepest at 10 s, in clash within 7.99999 to 10 s"]
+    heights = page.evaluate(
+        f"{texts}.map((text) => {{ const e = document.querySelector('td.when small'); e.textContent = text;"
+        " return [e.scrollHeight, e.clientHeight]; })"
+    )
+    page.resize(1200, 800)
+    assert all(text <= shown for text, shown in heights)
+
+
+@pytest.mark.parametrize("course", ["shallow", "deep"])
+def test_the_curve_does_not_cross_the_words_at_zero(page, course):
+    page.evaluate(
+        f"(() => {{ const c = gjk3d.data.motion.courses[gjk3d.data.rows[0].course]; window.kept = c.series;"
+        f" c.series = {COURSES[course]}; clashTable.select(-1); clashTable.select(0); c.series = window.kept; }})()"
+    )
+    page.settle()
+    for name in ("above", "below"):
+        page.evaluate(f"document.querySelector('.plot .{name}').style.color = 'transparent'")
+        assert np.ptp(page.picture(f".plot .{name}")[1:-2, 1:-1].mean(axis=2)) < 60
+
+
 def test_on_a_phone_the_slider_has_a_line_of_its_own(page):
     page.resize(390, 844)
     page.key("Escape")

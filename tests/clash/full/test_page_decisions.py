@@ -183,6 +183,11 @@ def test_several_rows_are_decided_at_once_and_taken_back_at_once(opened):
     assert browser.evaluate("document.querySelector('#undo').textContent") == "undo: approved, 2 findings"
     press(browser, "u")
     assert browser.evaluate(states) == ["new"] * 4
+    assert browser.evaluate(marked) == [0, 1]  # the next key is for both again
+    press(browser, "2")
+    browser.wait(f"{states}.join() === 'active,active,new,new'")
+    press(browser, "u")
+    browser.key("Escape")
     for place in (1, 3):
         browser.click(f"#row-{place} .mark")
     browser.click("#bulk [data-state=reviewed]")
@@ -263,7 +268,112 @@ def test_what_was_decided_by_mistake_is_taken_back(opened):
     browser.click("#undo")
     assert browser.evaluate(shown)[0]
     assert browser.evaluate("document.activeElement.id") == "scroll"  # and not nowhere
-    assert {issue["state"]["value"] for issue in json.loads(saved(browser))["issues"]} == {"new"}
+    assert saved(browser) == ""  # nothing is decided
+
+
+def test_the_button_counts_what_differs_from_the_last_file(opened):
+    browser = opened(many(6, side=2))
+    save = "document.querySelector('#save').textContent"
+    browser.key("ArrowDown")
+    for key in "2435":
+        press(browser, key)
+    assert browser.evaluate(save) == "save 1 change"
+    browser.key("ArrowDown")
+    press(browser, "4")
+    assert browser.evaluate(save) == "save 2 changes"
+    press(browser, "u")
+    assert browser.evaluate(save) == "save 1 change"
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert issue["state"]["value"] == "resolved"
+    press(browser, "u")  # a copy of this decision exists, so a later one replaces it
+    assert browser.evaluate(save) == "save 1 change"
+    (issue,) = json.loads(saved(browser))["issues"]
+    assert issue["state"]["value"] == "reviewed"
+
+
+def test_keys_leave_a_finding_alone_that_the_filter_hides(opened):
+    browser = opened(many(6, side=2))
+    browser.key("ArrowDown")
+    show_states(browser, "approved")
+    assert chosen(browser) == [0, []]
+    press(browser, "4")
+    press(browser, " ")
+    assert browser.evaluate("[gjk3d.data.rows[0].state, clashTable.marked.size]") == ["new", 0]
+    assert sentences.HIDDEN.format(1) in browser.evaluate("document.querySelector('#toast').textContent")
+    browser.click("#detail [data-state=approved]")
+    assert browser.evaluate("gjk3d.data.rows[0].state") == "approved"
+
+
+def test_a_comment_is_taken_back_or_deleted(opened):
+    report = three_cubes()
+    browser = opened(report)
+    comments = "document.querySelectorAll('.said').length"
+    browser.click("#row-0")
+    for text in ("wrong row", "too deep"):
+        press(browser, "c")
+        assert browser.evaluate("document.activeElement.id") == "comment"
+        browser.type(text)
+        browser.evaluate(
+            "document.querySelector('#comment').dispatchEvent("
+            "new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true }))"
+        )
+        assert browser.evaluate("document.activeElement.id") == "scroll"
+    assert browser.evaluate(comments) == 2
+    browser.click(".said .erase")
+    assert browser.evaluate("document.querySelector('.said bdi').textContent") == "too deep"
+    text = saved(browser)
+    assert [said["text"] for issue in json.loads(text)["issues"] for said in issue["comments"]] == ["too deep"]
+    press(browser, "u")  # the file has the comment, so it is replaced by one without text
+    assert browser.evaluate(comments) == 0
+    assert browser.evaluate("document.querySelector('#row-0 .sort small').textContent") == "new"
+    deleted = parse_triage(saved(browser).encode(), "the page")
+    merged = parse_triage(text.encode(), "the page").merged(deleted)
+    assert [said.text for said in merged.issues[report.clashes[0].id].comments] == [""]
+
+
+def test_no_row_moves_when_a_row_is_marked(opened, chromium):
+    browser = opened(many(60, side=4))
+    top = "document.querySelector('#row-2').getBoundingClientRect().top"
+    table = "document.querySelector('#scroll').clientHeight"
+    try:
+        for width in (1280, 390):
+            chromium.resize(width, 844)
+            browser.evaluate("document.querySelector('#filters').scrollIntoView()")
+            before = browser.evaluate(f"[{top}, {table}]")
+            browser.click("#row-1 .mark")
+            assert browser.evaluate(f"[{top}, {table}]") == before
+            browser.click("#bulk [data-state=reviewed]")
+            browser.wait("clashTable.marked.size === 0")
+            assert browser.evaluate(f"[{top}, {table}]") == before
+            place = browser.evaluate("scrollY")
+            browser.click("#undo")
+            assert browser.evaluate(f"[{top}, {table}, scrollY]") == [*before, place]
+            browser.key("Escape")
+    finally:
+        chromium.resize(1400, 900)
+
+
+def test_buttons_are_large_enough_for_fingers(opened, chromium):
+    browser = opened(three_cubes())
+    try:
+        chromium.resize(390, 844)
+        browser.click("#row-0")
+        small = "[...document.querySelectorAll('#detail button, #filters :is(button, select, summary)')]"
+        heights = browser.evaluate(f"{small}.filter((e) => e.clientWidth).map((e) => e.getBoundingClientRect().height)")
+        assert min(heights) >= 32
+    finally:
+        chromium.resize(1400, 900)
+
+
+def test_the_help_stays_closed(opened):
+    browser = opened(three_cubes())
+    closed = "document.querySelector('#help').hidden"
+    browser.click("#close-help")
+    assert browser.evaluate(closed)
+    again = opened(three_cubes(), "again.html")
+    assert again.evaluate(closed)
+    again.click("#ask-help")
+    assert not again.evaluate(closed)
 
 
 def test_what_others_decided_since_is_not_taken_back(opened):

@@ -119,6 +119,66 @@ def test_two_clicks_measure_and_catch_corners(opened):
     assert browser.evaluate("document.querySelector('#measured').textContent").startswith(sentences.CLICK_AN_END)
 
 
+def test_the_measured_line_is_seen_on_part_a(opened):
+    browser = opened(three_cubes())
+    browser.click("#row-0")
+    browser.settle()
+    before = browser.picture()
+    browser.evaluate("document.querySelector('#measure').click()")
+    left, top, height = browser.evaluate(
+        "(({ left, top, height }) => [left, top, height])(document.querySelector('#view').getBoundingClientRect())"
+    )
+    orange = np.argwhere((before[..., 0] > 140) & (before[..., 1] > 90) & (before[..., 2] < 60))  # part A
+    for k in (len(orange) // 4, 3 * len(orange) // 4):
+        y, x = orange[k]
+        browser.click_at(left + x, top + y)
+    browser.settle()
+    changed = np.abs(browser.picture() - before).max(axis=-1) > 40
+    line = browser.picture()[changed & (np.arange(before.shape[0]) < 0.7 * height)[:, None]]
+    assert (line.max(axis=-1) < 70).sum() > 60  # dark, and not orange
+
+
+def projected(browser):
+    """Return the ends of the arrow and the box of its number, in pixels of the picture."""
+    return browser.evaluate("""(() => { const { picture } = clashStage, [[number, tip], [, from]] = picture.labels;
+        const box = picture.box.getBoundingClientRect(), { left, top, right, bottom } = number.getBoundingClientRect();
+        const frame = [left - box.left, top - box.top, right - box.left, bottom - box.top];
+        return [picture.pixel(from), picture.pixel(tip), frame, [box.width, box.height]]; })()""")
+
+
+def test_a_number_does_not_cover_its_arrow(opened):
+    browser = opened(three_cubes())
+    for row in (0, 1):
+        browser.click(f"#row-{row}")
+        browser.settle()
+        start, tip, (left, top, right, bottom), _ = projected(browser)
+        for s in np.linspace(0, 1, 20):
+            x, y, _ = (1 - s) * np.array(start) + s * np.array(tip)
+            assert not (left < x < right and top < y < bottom)
+
+
+def test_a_small_gap_is_seen(opened):
+    meshes = {"slab": cube(), "lid": cube((0, 0, 2.01))}
+    browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm"), 0.1))
+    browser.click("#row-0")
+    browser.settle()
+    a, b = browser.evaluate(
+        "['point_a', 'point_b'].map((name) => clashStage.picture.pixel(clashStage.local(gjk3d.data.rows[0][name])))"
+    )
+    assert np.hypot(*np.subtract(a, b)[:2]) > 3
+
+
+def test_the_arrow_of_a_contained_part_is_in_the_picture(opened):
+    meshes = {"block": cube(size=20.0), "pin": cube(size=1.0)}
+    browser = opened(gk.clash.check(gk.clash.Assembly.of(meshes, "mm")))
+    browser.click("#row-0")
+    browser.settle()
+    *ends, _, (width, height) = projected(browser)
+    for x, y, _ in ends:
+        assert 0 < x < width
+        assert 0 < y < height
+
+
 def test_a_view_is_saved_and_taken_up_again(opened):
     report = three_cubes()
     browser = opened(report)

@@ -361,7 +361,7 @@ def timed_query(around: Surroundings, path: Any, moving: Moving | None) -> Timed
         return TimedQuery(robot, trajectory, [Parts(trajectory, robot)], lambda _: (around.cell, 0.0))
     if not isinstance(moving, Mapping):
         raise RobotError(
-            f"moving is {kind_of(moving)}, expected a dict from names of obstacles to gjk3d.Motion or (poses, times)"
+            f"moving is {kind_of(moving)}, expected a gjk3d.Motion or (poses, times) for each name of an obstacle"
         )
     routes = {name: route for name, entry in moving.items() if (route := _route(name, entry)) is not None}
     start, end = trajectory.start, trajectory.end

@@ -295,9 +295,9 @@ def test_surfaces_nearer_than_the_error_are_not_proven_to_be_apart(body: Any) ->
 def test_a_box_is_beyond_a_shape_by_more_than_the_error() -> None:
     """The plane x = 1 touches the box, and the plane x = 2 the shape, so the axis itself is exact."""
     x, w = two(SOLID, gk.ConvexHull(CUBE), (3.0, 0.0, 0.0), NOISE), tree_collision.tree_scratch()
-    axis = tree_collision.first_axis(x, w)
+    assert tree_collision.start_axes(x, w) == 0
     for gap, beyond in ((0.5, False), (2.0, True)):
-        assert tree_collision.is_beyond(x, 0, 1.0 - gap * NOISE, axis, w)[0] == beyond
+        assert tree_collision.is_beyond(x, 0, 1.0 - gap * NOISE, w) == beyond
 
 
 @pytest.mark.parametrize("body", [SOLID, CLOUD, gk.PointCloud(CUBE * 0.75, 0.25)])

@@ -116,7 +116,7 @@ def test_some_joints_move_and_others_rest():
     [
         ({"samples": 1}, "samples is 1, expected an integer of at least 2"),
         ({"samples": 10.0}, "samples is 10.0"),
-        ({"joints": "z"}, "no group and no joint 'z'"),
+        ({"joints": "z"}, "neither a group nor a movable joint 'z'"),
         ({"lower": [2.0, 2.0]}, "expected lower <= upper"),
         ({"resolution": 0.0}, "resolution is 0.0"),
         ({"rest": [0.0]}, "rest"),

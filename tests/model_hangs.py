@@ -208,7 +208,7 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "dots.toml": (lambda: ("a" + ".a" * 20_000 + " = 1").encode(), ("a.a.a", "20 names")),
     "links.urdf": (lambda: urdf(5000), ()),
     "mimics.urdf": (lambda: mimics(4000), ("'j101'", "100")),
-    "replicate.xml": (lambda: mjcf(1_000_000), ("5 s", "1024 MB")),
-    "field.xml": (lambda: field_mjcf(60_000), ("5 s", "1024 MB")),
-    "grid.vtk": (lambda: grid_vtk(3000), ("5 s", "1024 MB")),
+    "replicate.xml": (lambda: mjcf(1_000_000), ("5 s", "1024 MiB")),
+    "field.xml": (lambda: field_mjcf(60_000), ("5 s", "1024 MiB")),
+    "grid.vtk": (lambda: grid_vtk(3000), ("5 s", "1024 MiB")),
 }

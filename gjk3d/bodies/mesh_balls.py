@@ -54,7 +54,7 @@ class Deep(NamedTuple):
 
     least: float  #: lower bound of the depth, below 0 if the ball may not touch the surface
     most: float  #: length of a known separating translation, or infinite
-    depth: float  #: ``least``, or ``most`` if rounding does not explain their difference
+    known: float  #: the depth: ``least``, or ``most`` if rounding does not explain their difference
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
     center: Vec3
@@ -308,9 +308,9 @@ def _deep(
         most = inf
     if not most <= least * (1.0 + CLOSE) + 2.0 * _LEAVES * b.error:
         return BallDistance(code, (-least, -inf, -least), deep.normal, deep.point, OVERLAPPING)
-    touching = code == MEET and deep.depth <= SURELY * b.error
+    touching = code == MEET and deep.known <= SURELY * b.error
     upper = max(0.0, -deep.least) if touching else 0.0 - least
-    distance, n = (-most, divide(deep.by, most)) if fast else (0.0 - deep.depth, deep.normal)
+    distance, n = (-most, divide(deep.by, most)) if fast else (0.0 - deep.known, deep.normal)
     return BallDistance(ANSWERED, (distance, -most, upper), n, deep.point, TOUCHING if touching else OVERLAPPING)
 
 

@@ -407,15 +407,15 @@ def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
     t, stack = tree_in(skin), stack_in(w.stack, w.floats32)
     nearest = nearest_face(b.center, NearestFace(inf, plain(-1), b.center), t, stack)
     deep = ball_depth(b, nearest, turns_within(b, nearest, t, stack), True, t, w.out[2:], stack)
-    if not deep.depth > SURELY * x.error:
+    if not deep.known > SURELY * x.error:
         return nothing
     # other parts of A may be in the way, and their distances may have larger errors
     by = deep.by
     for _ in range(2):
         if not deep.most < inf or _is_free(shifted(x, by), False, w):
-            return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, by)
+            return deep_by(b, deep.least, deep.known, deep.normal, deep.point, by)
         by = along(by, deep.normal, SURELY * x.error)
-    return deep_by(b, deep.least, deep.depth, deep.normal, deep.point, (0.0, 0.0, 0.0))
+    return deep_by(b, deep.least, deep.known, deep.normal, deep.point, (0.0, 0.0, 0.0))
 
 
 @kernel
@@ -448,7 +448,7 @@ def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Arr
         ball = ball_in(x, a.skin, w)
         w.last[0], w.last[1] = p, q
     if ball.most <= ball.least * (1.0 + CLOSE):
-        bounds = (-ball.depth, -ball.most, -ball.least)
+        bounds = (-ball.known, -ball.most, -ball.least)
         put_bounds(x.error, bounds, ball.normal, ball.point, OVERLAPPING, out, flags, k)
         return ANSWERED
     flags[k, 0], flags[k, 3] = OVERLAPPING, 0

@@ -536,7 +536,7 @@ def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScra
         out[k, LEAST], out[k, MOST] = ball.least, ball.most
         set_vec(out[k], NORMAL, ball.normal)
         # half-way between the exit and the deepest point of the ball
-        set_vec(out[k], PLACE, sub(ball.point, scale(0.5 * ball.depth, ball.normal)))
+        set_vec(out[k], PLACE, sub(ball.point, scale(0.5 * ball.known, ball.normal)))
 
 
 # bodies -------------------------------------------------------------------------------------------------------------

@@ -232,6 +232,7 @@ def test_a_phone_shows_the_picture_of_a_chosen_row(opened, chromium):
     try:
         chromium.resize(390, 844)
         browser.evaluate("document.querySelector('#list').scrollIntoView()")
+        browser.settle()  # the rows are drawn at their new places
         assert browser.evaluate("document.querySelector('#view').getBoundingClientRect().bottom") < 100
         browser.click("#row-3")
         top, bottom = browser.evaluate(

@@ -348,7 +348,7 @@ def test_the_depth_of_a_ball_in_a_surface_is_at_least_the_error_uncertain() -> N
         found = touching_bodies.ball_in(x, complete(parts_of(SOLID)).skin, w)
         assert 0.9 < found.least <= 1.0 - noise
         assert 1.0 + noise <= found.most < 1.1
-        assert found.depth == 1.0
+        assert found.known == 1.0
 
 
 def test_the_bounds_of_triangles_and_balls_allow_for_the_error() -> None:

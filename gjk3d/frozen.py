@@ -1,8 +1,7 @@
 """Immutable objects, and the picture of an object in a notebook.
 
-`shown` is the ``_repr_mimebundle_`` of all classes that have a picture in a notebook.
-
-`Frozen`, the base class of immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
+`shown` is the ``_repr_mimebundle_`` of all classes that have a picture in a notebook. `Frozen` is the base class of
+immutable objects: shapes, meshes and other bodies, bounding volumes, motions.
 
 A class lists its fields in ``__slots__``. `_set` fills them once and makes arrays read-only; every later assignment
 raises. Two objects are equal if their classes and all fields are equal. Arrays are compared bit for bit, except that

@@ -1,10 +1,9 @@
 """Long computations: batches in this process or on a cluster, which Ctrl-C stops without harm.
 
-Ctrl-C, delayed while an exception would do harm.
+Ctrl-C is delayed while an exception would do harm: numba crashes, and trimesh ignores the exception, if an interrupt
+comes during their import or while they load a kernel.
 
-numba crashes, and trimesh ignores the exception, if an interrupt comes during their import or while they load a kernel.
-
-Queries on millions of rows, batch by batch, in this process or on the workers of a cluster.
+Queries on millions of rows run batch by batch, in this process or on the workers of a cluster.
 """
 
 from __future__ import annotations

@@ -1,23 +1,19 @@
 """What compiled code reads by its address: arrays, functions of the user, and objects of CPython and numpy.
 
-Arrays at addresses: how a kernel takes more arrays than it has parameters, without copies.
+Arrays at addresses are how a kernel takes more arrays than it has parameters, without copies. The caller keeps the
+memory alive. Compiled kernels build the array from its address and sizes. Interpreted ones use ctypes.
 
-The caller keeps the memory alive. Compiled kernels build the array from its address and sizes. Interpreted ones use
-ctypes.
-
-Functions of the user that kernels call by address, so that every kernel is compiled once for all functions.
+Kernels call functions of the user by address, so that every kernel is compiled once for all functions.
 
 A function that numba can compile costs about 50 ns a call, any other Python function some microseconds. If a function
 raises, the kernels get NaN, and the exception is raised again after them.
 
 numba compiles such a function in this process and never stores it on disk. Without numba, Python runs it.
 
-The functions for builtins: reads and writes of memory, and CPython's and numpy's objects by their addresses.
-
-A builtin is a kernel that takes the addresses of objects and returns the address of one. It computes the result of the
-usual call, and passes every other call to the Python function that it replaces. It holds the interpreter's lock all the
-time. Between the creation of two objects no Python code runs. The functions here are written in `assembly`. They exist
-for the compiler alone, so builtins are never interpreted.
+The last section has the functions for builtins. A builtin is a kernel that takes the addresses of objects and returns
+the address of one. It computes the result of the usual call, and passes every other call to the Python function that it
+replaces. It holds the interpreter's lock all the time. Between the creation of two objects no Python code runs. The
+functions here are written in `assembly`. They exist for the compiler alone, so builtins are never interpreted.
 """
 
 from __future__ import annotations

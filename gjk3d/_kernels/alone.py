@@ -1,8 +1,6 @@
 """Kernels compiled one at a time, and numba's types of their annotations.
 
-numba's types of the annotations of kernels, for the builder.
-
-Compile one kernel alone, by numba to bitcode. Annotations give the types of the kernels that it calls.
+numba compiles one kernel alone to bitcode. Annotations give the types of the kernels that it calls.
 
 numba compiles a kernel with everything that it calls, and links and optimises all of it again for each caller. Here a
 call is a declaration. So each kernel is compiled once, in any process, and again only after an edit of it. For this

@@ -1,12 +1,10 @@
 """Contact points of bodies, and outward normals of faces.
 
-Outward normals of the faces of closed meshes, some of which intersect themselves or are wound inside out.
-
 Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
 a body of the mesh intersects itself, or if one of several bodies is inside out: a point is inside if the surface winds
 about it in either direction (`gjk3d.bodies.mesh_rays`). Points next to a face on both sides then decide.
 
-Contact points of two bodies with normals, from the parts that intersect or from the faces of meshes.
+Contact points come from the parts that intersect, or from the faces of meshes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Pairs of parts in contact, and lists of shapes that a body is tested against.
 
-Convex shapes that a body is tested against, so that one call of the kernels solves the pairs with all of them.
+A body is tested against a list of convex shapes in one call of the kernels. There each shape is a body of one part, a
+slice of arrays for all shapes (`part_tree.nth_shape`). The list of a single object is that object itself, which may be
+a body.
 
-In the kernels each shape is a body of one part, a slice of arrays for all shapes (`part_tree.nth_shape`). The list of a
-single object is that object itself, which may be a body.
-
-Pairs of parts of two bodies that intersect, or are within a distance, at many poses, with their depths.
+A pair of parts intersects or is within a distance, at one of many poses, and has a depth.
 
 The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
 """

@@ -1,8 +1,6 @@
 """Solids on a grid: voxels and height fields.
 
-`VoxelGrid`: cubes on a grid, some of them solid.
-
-`HeightField`: heights over a grid, which is solid below them.
+`VoxelGrid` has cubes on a grid, some of them solid. `HeightField` has heights over a grid, which is solid below them.
 """
 
 from __future__ import annotations

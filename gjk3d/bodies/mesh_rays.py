@@ -1,14 +1,12 @@
 """A ray against the triangles of a mesh, and points inside its closed surface.
 
-A ray against the triangles of a mesh, by its `WideTree`: the first triangle.
+The first triangle on a ray is searched in the `WideTree` of the mesh.
 
 A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
 depend on the distance of its origin. Triangles are tested against the float64 ray.
 
 The products of a ray and a triangle lose their digits if the ray passes an edge closely, if it is nearly parallel to
 the triangle, or if the triangle is thin. They are then computed with twice the digits.
-
-Whether points are inside the closed surface of a mesh, by its `WideTree`.
 
 A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge closely is
 replaced by one in another direction. If all are unclear, the solid angle of all triangles decides, for which general

@@ -1,10 +1,6 @@
 """Rays on bodies: stacks of rays on a mesh, and the first hits on all kinds of bodies.
 
-The hits of stacks of rays on the triangles of a mesh.
-
 Triangles are tested against the float64 ray. A ray that begins inside a closed surface hits at its origin.
-
-First hits of rays on bodies: meshes, height fields, and bodies of several parts.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Topology and accuracy of meshes.
 
-Topology of a mesh: checked arrays, shared edges, and the closed surface of a mesh with a few flaws.
+The topology of a mesh consists of checked arrays, shared edges, and the closed surface of a mesh with a few flaws.
 
 A surface bounds a solid if each edge is used equally often in both directions. One additional triangle, or one with the
 opposite winding, would make the whole mesh hollow. Five flaws are therefore repaired, but only if that closes a
 surface: copies of a corner that differ by rounding, duplicate triangles, triangles attached by one edge, triangles
 wound against their neighbours, and pieces with open edges next to closed pieces.
 
-Accuracy of the triangles of a mesh: their error on curved faces, and the rounding of their coordinates.
+The accuracy of triangles is their error on curved faces, and the rounding of their coordinates.
 """
 
 from __future__ import annotations

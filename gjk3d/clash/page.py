@@ -1,8 +1,7 @@
 """The page of a clash report, and the interferences on it.
 
-The common volumes and intersection curves of findings, for the page of a report.
-
-The clash report as one HTML page with a table and a 3D view of the assembly. The page works offline.
+The clash report is one HTML page with a table, a 3D view of the assembly, and the common volumes and intersection
+curves of findings. It works offline.
 
 A column of the table is defined in four places: the values in `_index` and `_texts`, the header in
 ``templates/page.html``, the cell in ``makeRow`` of ``templates/table.js``, and the width in ``templates/page.css``.

@@ -1,8 +1,8 @@
 """trimesh's collision manager, and its answers.
 
-Collisions, contacts and distances of the objects of managers, and the closest of many pairs.
+The answers are collisions, contacts and distances of the objects of managers, and the closest of many pairs.
 
-`CollisionManager`, the counterpart of `trimesh.collision.CollisionManager` without python-fcl.
+`CollisionManager` is the counterpart of `trimesh.collision.CollisionManager` without python-fcl.
 """
 
 from __future__ import annotations

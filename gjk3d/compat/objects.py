@@ -1,8 +1,8 @@
 """Objects of trimesh's collision manager, and its data of a pair.
 
-trimesh's data of a pair of objects: contacts, and nearest points.
+trimesh's data of a pair are contacts and nearest points.
 
-The objects of a manager: meshes at poses, the tree of their boxes, and each distinct mesh once.
+The objects of a manager are meshes at poses, the tree of their boxes, and each distinct mesh once.
 """
 
 from __future__ import annotations

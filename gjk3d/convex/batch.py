@@ -1,8 +1,7 @@
 """Batches of convex shapes: their rows, and many pairs in one call.
 
-Input and output of the kernels: shapes packed into two arrays, poses as rows, and the canonical order of A and B.
-
-Many pairs of convex shapes in one call: chunks, threads, growth of full scratch memory, and the GPU.
+The input of the kernels are shapes packed into two arrays, poses as rows, and the canonical order of A and B. Many
+pairs are solved in chunks, on threads or the GPU, and again with more scratch memory where it was full.
 
 `solve_batch` and `collide_batch` accept pairs as rows for the kernels. `PackedShapes` also solves pairs that the
 kernels do not support, and rows that need the exact stage, by the handlers of two shapes.

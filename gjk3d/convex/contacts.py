@@ -1,8 +1,6 @@
 """Contacts of convex shapes: patches, and times of impact.
 
-Contact patches of convex shapes, for many pairs or many poses in one call.
-
-Time of impact of two convex shapes, for motions as rows.
+Patches are computed for many pairs or many poses in one call. Times of impact are for motions as rows.
 """
 
 from __future__ import annotations

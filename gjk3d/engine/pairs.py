@@ -1,8 +1,6 @@
 """Many different pairs of shapes and bodies, and the store of shapes that they share.
 
-A store of shapes and bodies: convex shapes packed one after another, and boxes in place of bodies.
-
-Queries on many different pairs of shapes and bodies in one call.
+The store has convex shapes packed one after another, and boxes in place of bodies.
 """
 
 from __future__ import annotations

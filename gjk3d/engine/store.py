@@ -1,11 +1,8 @@
 """A store of trees, and the test of a body and another item of a store.
 
-A store of trees: the head of each tree has the addresses and sizes of its arrays, which are not copied.
-
 An entry has a fixed number of arguments, so the trees of all bodies of a cell cannot be arguments. The argument is a
-store. Heads of bodies with the same parts are equal. The owner of a store must keep references to the parts.
-
-Test of a body and another item of a store for collision, and the distance of a point from a body.
+store, whose heads have the addresses and sizes of the trees' arrays, without copies. Heads of bodies with the same
+parts are equal. The owner of a store must keep references to the parts.
 
 Most pairs of a robot's cell are far apart. For them, the distance from the body to the centre of a ball around the
 second shape, `free_distance`, proves the separation without GJK. The same distance proves further samples of a motion

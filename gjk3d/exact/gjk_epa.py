@@ -1,13 +1,13 @@
 """GJK, EPA and signed distances without rounding.
 
-GJK and EPA in integers: the point of A - B nearest to the origin, and the face nearest to an origin inside A - B.
+GJK finds the point of A - B nearest to the origin, and EPA the face nearest to an origin inside A - B, in integers.
 
 GJK solves all sub-simplices that contain the newest vertex and takes the nearest of their points, so every step is
 strictly shorter. EPA keeps a convex polytope at every step, since the test of a point against a plane is exact. Faces
 strictly below the new point are removed, and coplanar faces stay. A polytope has finitely many vertices, so both
 searches end at the exact answer.
 
-The exact signed distance of two polytopes, and proven bounds for any two bodies, half-spaces included.
+The signed distance of two polytopes is exact. Bounds are proven for any two bodies, half-spaces included.
 """
 
 from __future__ import annotations

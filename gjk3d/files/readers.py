@@ -1,8 +1,6 @@
 """The two ends of a reader: what a file declares before it runs, and the nodes that it returns.
 
-What a model file declares, read before a reader uses the file.
-
-Comparison of the size that a model file declares with its bytes, before a reader uses the file.
+The size that a model file declares is compared with its bytes before a reader uses the file.
 
 A reader that splits damaged data into lines and words needs many times its size in memory. These checks come first.
 
@@ -10,9 +8,9 @@ A header that declares more than the file can contain would exhaust the memory o
 than the reader returns, a part of the file was lost without an error. Each check takes the bytes of a file. It returns
 the bytes for the reader and the number of triangles that the reader must return (0 if the format does not declare it).
 
-The unit and the number of copies in a Collada file, which are read before trimesh reads the file.
+The unit and the number of copies in a Collada file are read before trimesh reads the file.
 
-The triangles and nodes that a reader process returns, as a file of numpy arrays.
+A reader process returns triangles and nodes as a file of numpy arrays.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """STEP files and building models (IFC), which have the same syntax.
 
-Data that the STEP reader omits: names of products, units, and the errors of facets. Curves are removed.
+The STEP reader omits names of products, units, and the errors of facets. They are read here, and curves are removed.
 
-Reader of building models (IFC) by ifcopenshell, with a node for each element below its storey, building and site.
+Building models are read by ifcopenshell, with a node for each element below its storey, building and site.
 
 ifcopenshell cuts openings out of their elements. Spaces, openings and grids are not elements, so they are not parts.
 """

@@ -1,18 +1,15 @@
 """The intersection of two convex polytopes: its corners, volume and centroid.
 
-Corners of the intersection of two convex polytopes: the ends of the parts of edges inside the other polytope.
-
-A corner of the intersection is on three planes. Two or three of these belong to one of the polytopes, so the corner is
-on an edge of that polytope. The method needs no inner point, and flat polytopes are not a special case.
+Corners are the ends of the parts of edges inside the other polytope. A corner of the intersection is on three planes.
+Two or three of these belong to one of the polytopes, so the corner is on an edge of that polytope. The method needs no
+inner point, and flat polytopes are not a special case.
 
 Arrays of planes and of results are stored by coordinate, (4, f) and (3, n).
 
-Volume and centroid of the intersection of two convex polytopes, without its corners.
-
-The surface of the intersection consists of the parts of the faces of each polytope inside the other. A face is clipped
-by the plane of the other polytope that its worst corner violates, until no corner violates a plane. Other planes do not
-matter, so a face is clipped by only a few planes near it. Volume and centroid follow from the divergence theorem (Cha
-and Lee, 2015, sum the same pieces for the overlap of voids).
+Volume and centroid do not need the corners. The surface of the intersection consists of the parts of the faces of each
+polytope inside the other. A face is clipped by the plane of the other polytope that its worst corner violates, until no
+corner violates a plane. Other planes do not matter, so a face is clipped by only a few planes near it. Volume and
+centroid follow from the divergence theorem (Cha and Lee, 2015, sum the same pieces for the overlap of voids).
 
 The plane that a point violates belongs to the face that is hit by the ray from an inner point to the point. The search
 starts at the face of a near point and crosses the edge between the face and the ray, as in a triangulation (Lawson,

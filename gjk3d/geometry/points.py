@@ -1,16 +1,14 @@
 """Points and directions: orders of points, and the farthest points along directions.
 
-Many points at once: their order, the farthest ones along directions, and their boxes at many poses.
-
 `farthest` avoids the product of all points and all directions. Let w be the farthest point along some axis, and let v
 be at least as far as w along a direction d. Then d.(v - w) >= 0, so axis.(w - v) <= (d - axis).(v - w), which is at
 most the sum of |d - axis| |v - w| over the coordinates. If the axis is the mean of a few similar directions, only
 points near w remain on a rounded hull, and only points of one or two faces on any hull. Directions are therefore split
 in halves, each half keeps its candidate points, and the split stops when directions and candidates are few.
 
-The order of points along a Morton curve, so that points near each other follow each other (Morton 1966).
+Along a Morton curve, points near each other follow each other (Morton 1966).
 
-The table of directions of many points: for each cell of directions, the points that may be farthest along one.
+The table of directions has, for each cell of directions, the points that may be farthest along one.
 
 Directions are points of the surface of a cube, and each of its six sides is a tree of squares. A direction through a
 square, scaled to reach the cube, is a weighted mean of the square's corners. A point that is lower than another along

@@ -1,11 +1,9 @@
 """Convex polygons, and connected components such as the triangles of a face.
 
-The connected components of a graph.
+Polygons are the faces of a hull, or lie in the plane, where they are cut, cleaned and thinned.
 
-Convex polygons: the faces of a hull, and polygons in the plane that are cut, cleaned and thinned.
-
-Polygons are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function accepts
-and returns segments and points too.
+Their points are rows of (x, y), counter-clockwise. Two rows are a segment, and one row is a point. Every function
+accepts and returns segments and points too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Vectors and axis-aligned boxes.
 
-Vectors in kernels: tuples of three floats, which numba keeps in registers.
+Vectors in kernels are tuples of three floats, which numba keeps in registers.
 
-Oriented boxes, and tests of whether two boxes are separated.
-
-The row of a box has its centre, half widths and axes. A root is the box around a whole body, with further columns.
+Oriented boxes are tested for separation. The row of a box has its centre, half widths and axes. A root is the box
+around a whole body, with further columns.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
 """The Minkowski difference of two cores, and the features that support a direction.
 
-The Minkowski difference A - B in A's frame: the relative pose, support points, and the rounding error of both.
+The Minkowski difference A - B is in A's frame, with the relative pose and the rounding error. It is never built: for
+two prisms of 6 and 8 vertices it would have 48 vertices. Its support point along d is A's support point along d minus
+B's along -d. GJK and EPA need only these support points.
 
-The difference is never built: for two prisms of 6 and 8 vertices it would have 48 vertices. Its support point along d
-is A's support point along d minus B's along -d. GJK and EPA need only these support points.
-
-The face, edge or corner of a core that supports a direction.
-
-The feature is the face with the farthest point if the face is rotated from the direction by at most `LEAN`. Otherwise
-it is the edge through that point that is perpendicular to the direction within `LEAN`. Otherwise it is the point alone.
-The straight lines on the side of a cylinder or cone count as edges. Their caps count as faces: regular polygons of
-`CORNERS` corners on the rim. Sums and unions of shapes have only support points, so their features are sampled.
+The feature of a core that supports a direction is the face with the farthest point if the face is rotated from the
+direction by at most `LEAN`. Otherwise it is the edge through that point that is perpendicular to the direction within
+`LEAN`. Otherwise it is the point alone. The straight lines on the side of a cylinder or cone count as edges. Their caps
+count as faces: regular polygons of `CORNERS` corners on the rim. Sums and unions of shapes have only support points, so
+their features are sampled.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Contact manifolds, and the reduction of their points.
 
-Contact manifolds: the overlap of two supporting features, projected along the normal.
+A manifold is the overlap of two supporting features, projected along the normal.
 
 Both features are projected along the normal to convex polygons in a plane. The polygons are intersected, and cut where
 the gap of their planes is too wide. Every corner is then lifted back onto both features. Neither feature is the
 reference, so exchanging the shapes changes nothing. Gregorius: Robust contact creation for physics simulations, GDC
 2015 clips one feature against the side planes of the other instead.
 
-Reduction of contact points: without duplicates, and if there are too many, to points that span the patches.
+Contact points are reduced: without duplicates, and if there are too many, to points that span the patches.
 
-`gjk3d.narrow.manifold.thinned` reduces the patch of two convex shapes. The default and the limit of the number of
-points apply to all shapes.
+`thinned` reduces the patch of two convex shapes. The default and the limit of the number of points apply to all shapes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """The full solution of one pair and of many pairs.
 
-The full solution of one pair.
-
 GJK runs on the cores, then EPA if the result is not decided. The radii are added at the end, with the interval of the
 result.
 
-Distances and booleans of many pairs: one entry per query, for any number of shapes and poses.
-
-Rows are independent, so a result does not depend on how the rows are split into calls. Each kind of query has its own
-entry, because each entry is compiled with all its callees.
+There is one entry per query, for any number of shapes and poses. Rows are independent, so a result does not depend on
+how the rows are split into calls. Each kind of query has its own entry, because each entry is compiled with all its
+callees.
 """
 
 from __future__ import annotations

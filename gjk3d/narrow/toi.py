@@ -1,11 +1,9 @@
 """Motions as rows, and the time of impact of two moving cores.
 
-Rows of numbers that describe motions of bodies: built from a caller's arguments, and evaluated at a time.
+The row of a motion has the rotation at time 0 by rows, the reference point's position at time 0, its translation until
+time 1, the rotation vector until time 1, and the reference point in the body's frame.
 
-A row has the rotation at time 0 by rows, the reference point's position at time 0, its translation until time 1, the
-rotation vector until time 1, and the reference point in the body's frame.
-
-Time of impact of two moving cores: conservative advancement with proven steps.
+The time of impact is found by conservative advancement with proven steps.
 
 Each body rotates at a constant rate about a reference point that moves straight. Let the direction n from A to B be
 fixed in the world. A point at r from its reference point moves along n by s n.v + s (n x w).r to first order. Its

@@ -1,12 +1,12 @@
 """Scratch memory of kernels, and the log of their steps.
 
-Scratch memory: the workspace that a caller provides to the kernels, and a store that keeps it for each thread.
+A caller provides the workspace to the kernels, and each thread retains one.
 
 Kernels do not allocate memory. A log's first float is the offset of the next record. A record that does not fit is
 counted, but not written, so that the caller can repeat the query with a log of the needed length. A log of length 0
 means that no trace is written.
 
-The reader of the log that kernels write of their steps, one flat array of floats; see `gjk3d.narrow.workspace`.
+The log is one flat array of floats, and `read_log` reads it.
 """
 
 from __future__ import annotations

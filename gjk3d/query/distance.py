@@ -1,8 +1,6 @@
 """Distances of two shapes: `collide`, `distance`, `signed_distance`, `separating_axis` and `penetration`.
 
-The queries `collide`, `distance`, `signed_distance` and `separating_axis` of two shapes.
-
-The greatest depth of one surface inside another body: `penetration` and its result.
+`penetration` is the greatest depth of one surface inside another body.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
 """Intersections of two shapes: as a polytope or mesh, the faces that intersect, and the Minkowski difference.
 
-Queries on the faces of meshes: intersecting faces, the intersection curve, and the nearest faces.
-
-The intersection and the Minkowski difference of two shapes.
-
-The Minkowski difference of two shapes, on which GJK and EPA run: all points of A minus all points of B.
-
-The intersection of two polytopes as a polytope, and of two meshes as a mesh.
+The Minkowski difference, on which GJK and EPA run, has all points of A minus all points of B.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Prepared queries, and the general path of queries on two shapes.
 
-General path of queries on two shapes: check the arguments, pack the poses, call the handlers, wrap the results.
+The general path checks the arguments, packs the poses, calls the handlers and wraps the results.
 
 It solves stacks of poses, all kinds of shapes, and everything that the fast path for single poses in `Pair` and
 `single` does not support.
 
-Prepared queries: `Pair` for two shapes at many poses, `Pairs` for many pairs of shapes in one call.
+`Pair` is prepared for two shapes at many poses. `gjk3d.engine.pairs` has `Pairs`, for many pairs of shapes in one call.
 """
 
 from __future__ import annotations

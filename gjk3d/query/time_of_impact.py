@@ -1,8 +1,6 @@
 """Motions, and the time of impact of two moving shapes.
 
-Motions of rigid bodies: a start, a velocity and a rotation about a point, and the volume that a motion sweeps.
-
-Time of impact of two moving shapes: `time_of_impact`, `shapecast` and their result.
+A motion has a start, a velocity and a rotation about a point. `Swept` is the volume that a motion sweeps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Shapes and bodies as JSON, and the reader of untrusted JSON.
 
-The reader of untrusted JSON. Each value has its path in the document, which errors name.
+The reader keeps the path of each value in the document, which errors name.
 
-Shapes and bodies as plain numbers, and back with the same bits.
+Shapes and bodies become plain numbers, and come back with the same bits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The shapes of a robot and their bounding volumes.
 
-The collision geometry of a robot as shapes. Primitives stay as they are. Meshes become hulls or triangles.
+Primitives of the collision geometry stay as they are. Meshes become hulls or triangles.
 
-Bounding volumes of the shapes of a robot: capsules and boxes, and lower bounds of distance between two volumes.
+Bounding volumes are capsules and boxes, with lower bounds of the distance between two of them.
 
 A slot is a shape that is fixed to a link or to the world. ``rows[k]`` is the pose of slot k. Its numbers in f begin at
 starts[k, 1] for the shape, at starts[k, 2] for its capsule, and at starts[k, 3] for its box.

@@ -1,8 +1,8 @@
 """Obstacles and margins.
 
-Obstacles and attached objects: named shapes around a robot or on one of its links, and their outlines.
+Obstacles are named shapes around a robot. Attached objects are on one of its links. Both have outlines.
 
-Margins: the distance below which two links or objects count as colliding.
+A margin is the distance below which two links or objects count as colliding.
 """
 
 from __future__ import annotations

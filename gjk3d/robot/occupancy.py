@@ -1,8 +1,8 @@
 """The space that a robot takes: swept volumes of a motion, and points outside at one configuration.
 
-Points that are outside the robot and its attached objects, for the self-filter of a depth sensor.
+Points outside the robot and its attached objects are for the self-filter of a depth sensor.
 
-Swept volumes of the links of a robot along a motion: convex pieces that are proven to contain the volumes.
+Swept volumes of links are convex pieces that are proven to contain the volumes.
 
 In an interval of time a body stays in the hull of its two end poses, grown by the deviation of its points from straight
 lines. For an interval of length h the deviation is at most K h^2 / 8, with a bound K of the acceleration of its points

@@ -1,13 +1,13 @@
 """Roadmaps and free regions: edges and boxes of configurations that are known to be free.
 
-Certified free regions: boxes of configurations that are proven free, from one distance for each pair.
+A free region is a box of configurations that is proven free, from one distance for each pair.
 
 On the straight line from q to another configuration of the box, joint j moves by at most its half width. So a pair
 comes nearer by at most the sum of the half widths, each times the motion bound of the joint (`motion_bounds`). The box
 grows in proportion to the weights until a pair reaches its margin. Then each joint alone grows as far as all pairs
 allow (the bubble of Quinlan 1994, as a box).
 
-Roadmaps: graphs of configurations and edges that several queries of one cell use (PRM).
+A roadmap is a graph of configurations and edges that several queries of one cell use (PRM).
 
 The nodes are drawn once, and each is joined with its nearest neighbours. Nodes that collide stay in the graph, since a
 change of the cell may make them free. A query joins the start and the goals with near free nodes, and the shortest way

@@ -1,6 +1,6 @@
 """What a scene caches from step to step, and warm starts of EPA.
 
-EPA's last faces, cached for the next query of the same two cores: one support point proves them again.
+EPA's last faces are cached for the next query of the same two cores: one support point proves them again.
 
 EPA's last surface is closed, encloses the origin, and consists of points of A and of B. When the cores move, these
 points remain points of A and of B, so only the shape of the surface changes. If no point of it moved by more than m,
@@ -13,7 +13,7 @@ is far from it at both ends, more than m in total.
 The nearest face proves a lower bound of the depth, and its support point an upper bound. A cached face is never trusted
 without this proof. If the proof fails, the query runs again without the cache.
 
-The state that a scene caches from its last step: near boxes, and separating axes or faces of pairs.
+A scene caches near boxes, and separating axes or faces of pairs, from its last step.
 
 No cached value is used without a proof. A cached axis, or the last faces of EPA, are the first candidates of a query.
 Boxes are enlarged by the greatest possible motion until they are searched again.

@@ -1,8 +1,6 @@
 """The pairs of a scene, and the results of its queries.
 
-Results of scene queries: pairs and ray hits, with names.
-
-The pairs of a scene and their results: one search, and one narrow phase for all queries.
+All queries have one search and one narrow phase.
 
 `SceneQuery` searches pairs by `gjk3d.scene.pairs`, which solves the pairs of convex shapes at once. The other pairs are
 solved by `gjk3d.engine.pairs.ShapeStore`: pairs with bodies, with functions of users, or too close to decide.

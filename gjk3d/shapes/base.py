@@ -1,10 +1,8 @@
 """The base of convex shapes, and the checks of their arguments.
 
-Checks of the numbers that define shapes. Every error names the argument, its value and the cure.
+A convex shape is a core and a radius. Shapes are in their own frame, immutable and hashable, without pose and colour.
 
-The common base of convex shapes. A convex shape is a core and a radius.
-
-Shapes are in their own frame, immutable and hashable, without pose and colour.
+Every error of an argument names the argument, its value and the cure.
 """
 
 from __future__ import annotations

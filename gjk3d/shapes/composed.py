@@ -1,10 +1,9 @@
 """Convex shapes made of others, or of a support mapping.
 
-A convex shape given by its support mapping alone: a function of the user.
+`Support` is given by its support mapping alone, a function of the user.
 
-Convex shapes made of others: scaled and placed shapes, rounded shapes, Minkowski sums and hulls of unions.
-
-A composed shape is a hull of sums of affinely placed primitives. Nested compositions are flattened when they are built.
+A composed shape is scaled or placed, rounded, a Minkowski sum or the hull of a union: a hull of sums of affinely placed
+primitives. Nested compositions are flattened when they are built.
 """
 
 from __future__ import annotations

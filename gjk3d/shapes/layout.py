@@ -1,6 +1,6 @@
 """The layout of a shape for the kernels, and the terms of composed shapes.
 
-The layout of a shape for the kernels, two flat arrays, and the range of lengths that they support.
+A shape is two flat arrays. The module has the range of lengths that they support, too.
 
 ints:   kind, vertex count, part count, is-polytope, symmetry, then
         for a composed shape 5 ints per part: term, kind, vertex count, offset of its numbers, offset of its placement
@@ -17,7 +17,7 @@ floats: radius, core centre (3), rho, slack, axis (3), inner, then the numbers o
 The numbers of a core are relative to its centre. Offsets count from the first float of the shape, so several shapes can
 be joined in one array.
 
-Terms: the core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
+The core of a composed shape is the hull of terms, each a sum of affinely placed primitives.
 
 Numbers, matrices and offsets may be stacks with one row for each shape, for shapes that are equal in everything else.
 """

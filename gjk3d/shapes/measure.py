@@ -1,8 +1,8 @@
 """Surfaces and measures of convex shapes.
 
-Closed triangle meshes of the shapes, wound outward, with every vertex on the true surface.
+Surfaces are closed triangle meshes, wound outward, with every vertex on the true surface.
 
-Measures of convex shapes: the smallest enclosing ball, a small oriented box, volume, area and mean curvature.
+Measures are the smallest enclosing ball, a small oriented box, volume, area and mean curvature.
 
 Points of any size and place are first recentred and scaled by a power of two. Kernels expect directions as (3, n): all
 x, then all y, then all z.

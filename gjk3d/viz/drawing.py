@@ -1,14 +1,14 @@
 """The content of a picture: triangles, bodies and markers with their colours, and the camera.
 
-Triangles: surfaces of solids, balls, rods and arrows, and the normals and edges for shading.
+Triangles are surfaces of solids, balls, rods and arrows, with the normals and edges for shading.
 
 pyvista's solids are inexact at the scales 1e-9 and 1e6, since they are float32 and skip small translations.
 
-The colours of pictures and pages: A, B and other bodies, and markers.
+A, B, other bodies and markers have colours, the same in pictures and pages.
 
-The content of a picture as plain arrays and colours. Pages are made from this content without OpenGL.
+The content consists of plain arrays and colours. Pages are made from it without OpenGL.
 
-The bodies in the picture of a result, and the position of the camera, computed without drawing.
+The position of the camera is computed without drawing.
 """
 
 from __future__ import annotations

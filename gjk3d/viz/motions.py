@@ -1,10 +1,10 @@
 """Motions in pictures and on pages, and the page of a safety report.
 
-Motions of a robot along a path, or of any body: a picture with ghosts, an animation, or a page that plays it.
+The motion of a robot along a path, or of any body, is a picture with ghosts, an animation, or a page that plays it.
 
 A `Play` has the moving bodies, and the captions and markers of each moment, for a path, a motion or an impact.
 
-The page of a safety report: the tables, and the robot's cell in 3D at the least distance of each row.
+The page of a safety report has the tables, and the robot's cell in 3D at the least distance of each row.
 """
 
 from __future__ import annotations

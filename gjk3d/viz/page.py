@@ -1,8 +1,8 @@
 """Pages that open offline: of results and drawings, and of robots.
 
-Results and drawings as one HTML page, which opens offline in any browser and is written without OpenGL.
+A page is one HTML file, which opens in any browser and is written without OpenGL.
 
-The page of a robot: a slider for each joint, and the distance that the page computes from convex pieces.
+The page of a robot has a slider for each joint, and the distance that the page computes from convex pieces.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Painting of drawings and their text in a plotter.
 
-Text in pictures: captions at the top of a panel, the legend at the bottom, and labels at points.
+Text consists of captions at the top of a panel, the legend at the bottom, and labels at points.
 
-Painting of drawings in a plotter: bodies from far to near, markers over them, captions at the edges.
+Bodies are painted from far to near, and markers over them.
 
 `Posed` has rigid bodies that move. Each body is added once, for animations, dragging with the mouse, and sliders.
 """

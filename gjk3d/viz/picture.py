@@ -1,12 +1,10 @@
 """Pictures on screen, in files and in notebooks.
 
-Figures in notebooks: a still picture, which is saved with the notebook, and over it the interactive offline page.
+A figure in a notebook is a still picture, which is saved with the notebook, and over it the interactive offline page.
 
 The page is in a sandboxed frame and starts by a click. A notebook may have more figures than a browser has WebGL
 contexts, and the mouse wheel must scroll past a figure that is not in use. Notebooks that are not trusted remove the
 frame and show the still. An output has less than a million bytes. A larger page is left out, and a note reports this.
-
-Pictures of all kinds of objects on screen, in a plotter, or in a file.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
 """The functions that CPython calls: their text in LLVM's language, and their loading.
 
-The functions that CPython calls, in LLVM's language: how entries read their arguments and make their result.
-
-An entry is a method of CPython's fast calling convention. Arrays are read from their fields. Floats, integers and flags
-must have Python's own types. A call with any other argument goes to the Python function that `install` binds, which
-converts the argument or reports the fault.
+An entry is a method of CPython's fast calling convention, written in LLVM's language. Arrays are read from their
+fields. Floats, integers and flags must have Python's own types. A call with any other argument goes to the Python
+function that `install` binds, which converts the argument or reports the fault.
 
 `head` is the part of an object file that is the same for all kernels: the functions of CPython that it uses, and those
 that `addresses` declares.
-
-Load the functions of an object file into CPython.
 
 Entries are CPython's own kind of function, so a call costs as much as a call of ``len``. An entry keeps the
 interpreter's lock while it reads its arguments, and releases it while the kernel runs. LLVM's linker alone loads the

@@ -1,14 +1,12 @@
 """Normals of contacts of meshes: cones of normals, and pushes of faces.
 
-Test whether the normal of a contact is in the normal cone of the body at its point.
+The normal of a contact has to be in the normal cone of the body at its point. A body is the union of its parts. An edge
+of a part need not be an edge of the body, for example an edge between two coplanar triangles, or the edges of a common
+face of two boxes. A vector n is a proximal normal of the body at a point p if p is the nearest point of the body to p +
+step n, for some step above 0 (Clarke, Optimization and Nonsmooth Analysis, 1983). At a flat or concave edge only the
+normals of the faces are proximal. At a convex edge all vectors between these are.
 
-A body is the union of its parts. An edge of a part need not be an edge of the body, for example an edge between two
-coplanar triangles, or the edges of a common face of two boxes. A vector n is a proximal normal of the body at a point p
-if p is the nearest point of the body to p + step n, for some step above 0 (Clarke, Optimization and Nonsmooth Analysis,
-1983). At a flat or concave edge only the normals of the faces are proximal. At a convex edge all vectors between these
-are.
-
-Pushes of faces: the directions and depths of contacts of intersecting meshes.
+The pushes of faces are the directions and depths of contacts of intersecting meshes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decisions of pairs of parts, and the intersections of those that clash.
 
-The intersection of two parts: its place and a lower bound of its depth.
+An intersection has a place and a lower bound of its depth.
 
-Decisions of pairs of shapes at relative poses, by convex hulls and then by triangles, locally or on a cluster.
+Pairs of shapes at relative poses are decided by convex hulls and then by triangles, locally or on a cluster.
 """
 
 from __future__ import annotations

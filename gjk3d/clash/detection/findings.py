@@ -1,8 +1,8 @@
 """The findings of a run, and the rules for findings to ignore.
 
-Patterns of part names, and rules for findings to ignore, from TOML files.
+Rules are patterns of part names, from TOML files.
 
-The findings of a run: collection, ranks, groups, and parts that explain several findings.
+Findings are collected, ranked and grouped, and parts that explain several findings are named.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Motions of the parts of an assembly: the tracks of bodies, and `Movement`.
 
-The track of a body over time, which is a sequence of steady motions.
-
-`Movement`, the motion of the parts of an assembly over time.
+The track of a body over time is a sequence of steady motions. `Movement` has the tracks of the parts of an assembly.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Clashes of moving parts: their times, and the record of each pair.
 
-The times at which two moving parts clash, and their smallest clearance.
+The times at which two moving parts clash, and their smallest clearance, are found as follows.
 
 For disjoint parts, the time of impact certifies an interval without a clash, forward and backward in time. A point at a
 depth inside of the other part remains inside until the parts have moved by that depth, so they clash until then. Two
 surfaces without a volume clash until they have moved by the length that one reaches through the other. All remaining
 intervals are halved.
 
-Pairs of parts that move relative to each other, and their record in a report.
+A report has a record of each pair of parts that move relative to each other.
 """
 
 from __future__ import annotations

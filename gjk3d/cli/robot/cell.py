@@ -1,8 +1,6 @@
 """Options of the commands of ``gjk3d robot``: configurations, and the cell.
 
-Configurations of the commands of ``gjk3d robot``, from CSV files, named poses or random numbers.
-
-Options of the commands of ``gjk3d robot``, and the cell that they describe, a robot with objects around it.
+Configurations come from CSV files, named poses or random numbers. The cell is a robot with objects around it.
 """
 
 from __future__ import annotations

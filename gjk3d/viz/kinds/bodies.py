@@ -1,11 +1,11 @@
 """Drawings of solids, and of values in space.
 
-Drawings of many values in space: slices of signed distances, distances of points, and depth images.
+Values in space are slices of signed distances, distances of points, and depth images.
 
 Each value is drawn as the colour of a vertex. Signed distances are vermilion inside, white on the surface and blue
 outside. Depths are yellow near the camera and dark purple far from it.
 
-Drawings of shapes, meshes and other solids, of poses, of bounding volumes, and of the boxes of a mesh's tree.
+Shapes, meshes, poses, bounding volumes, and the boxes of a mesh's tree are drawn too.
 """
 
 from __future__ import annotations

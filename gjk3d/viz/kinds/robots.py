@@ -1,8 +1,8 @@
 """Drawings of robots, and the playback of their paths.
 
-Playback of a path: evenly spaced configurations, and the collisions of a checker at each.
+The playback of a path has evenly spaced configurations, and the collisions of a checker at each.
 
-Drawings of robots at a configuration or along a path, with colliding links or the closest pair marked.
+A robot is drawn at a configuration or along a path, with colliding links or the closest pair marked.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ import numpy as np
 from gjk3d.bodies.base import Parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import STACK, crossings, cuts, most_through, nearest_triangles
+from gjk3d.bodies.mesh_distance import nearest_triangles
 from gjk3d.bodies.mesh_rays import holds
-from gjk3d.bodies.part_tree import ORDERED, packed_parts
+from gjk3d.bodies.part_tree import ORDERED, STACK, packed_parts
 from gjk3d.bodies.parts import Triangles, complete
 from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
@@ -29,9 +29,12 @@ from gjk3d.bodies.tree_collision import (
     MEET,
     PoseRows,
     TreePair,
+    crossings,
+    cuts,
     held_at,
     meet_rows,
     meeting_parts,
+    most_through,
     solve_parts,
     tree_scratch,
 )

@@ -17,7 +17,7 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import DEEPEST, STACK, TriangleTree
+from gjk3d.bodies.part_tree import DEEPEST, STACK, TriangleTree
 from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 
 LEAF = 2  #: greatest number of triangles in a leaf

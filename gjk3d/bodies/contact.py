@@ -42,9 +42,8 @@ from gjk3d.bodies.depth.pushes import CORNERS, NOTED, Outer, PairContacts, freei
 from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import TriangleTree, crossings
 from gjk3d.bodies.mesh_rays import holds
-from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, nth_shape, order_of
+from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, TriangleTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.touching_bodies import distance_rows
@@ -56,10 +55,20 @@ from gjk3d.bodies.tree_collision import (
     PoseRows,
     TreePair,
     TreeScratch,
+    crossings,
     tree_scratch,
 )
 from gjk3d.bodies.tree_distance import BOUNDS, Reports, distance_query
-from gjk3d.bodies.triangles import Triangle, common_of, crossing_segment, meet, normal_of, placed_triangle, read, vec_at
+from gjk3d.bodies.triangles import (
+    Triangle,
+    common_of,
+    crossing_segment,
+    normal_of,
+    placed_triangle,
+    read,
+    triangles_meet,
+    vec_at,
+)
 from gjk3d.convex.batch import Rows, Wanted, empty_answers, in_chunks, mirror
 from gjk3d.convex.contacts import faces_of_two, patch_points
 from gjk3d.convex.solve import core_row
@@ -100,7 +109,7 @@ def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: in
     if common > 1:
         return False
     a, b = read(t.corners, p), read(t.corners, q)
-    return bool(meet(a, b, error) and crossing_segment(a, b)[0] > _LEAST * error)
+    return bool(triangles_meet(a, b, error) and crossing_segment(a, b)[0] > _LEAST * error)
 
 
 @entry

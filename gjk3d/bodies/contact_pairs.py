@@ -47,7 +47,6 @@ from gjk3d.bodies.facets import (
     with_scratch,
 )
 from gjk3d.bodies.manifolds import Faces, faces_in, part_faces
-from gjk3d.bodies.mesh_distance import crossings
 from gjk3d.bodies.part_tree import (
     PLACED,
     GivenShapes,
@@ -64,6 +63,7 @@ from gjk3d.bodies.tree_collision import APART as PARTS_APART
 from gjk3d.bodies.tree_collision import (
     PosedPair,
     TreeScratch,
+    crossings,
     list_parts,
     part_meets,
     parts_at,

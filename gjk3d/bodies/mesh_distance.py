@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.part_tree import TriangleTree
+from gjk3d.bodies.tree_collision import widest
 from gjk3d.bodies.triangles import (
-    crossing_segment,
     gap_along,
-    meet,
-    nearest,
     nearest_on,
+    nearest_points,
     placed_triangle,
     proven_square,
-    reach_through,
     read,
 )
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,
     box_pose,
-    boxes_apart,
     dot,
     from_box,
     gap_squared,
@@ -31,19 +28,9 @@ from gjk3d.geometry.vec3 import (
     sub,
     turn_back,
 )
-from gjk3d.typing import Array, Array1, Array2, Ints, Ints1, Ints2
+from gjk3d.typing import Array, Array1, Ints, Ints1, Ints2
 
-DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
-STACK = 4 * DEEPEST
 _STEPS = 4  #: alternating projections for a first pair
-
-
-class TriangleTree(NamedTuple):
-    """Boxes over triangles in the format of `gjk3d.bodies.bvh`."""
-
-    boxes: Array2  #: (nodes, 15)
-    links: Ints2  #: (nodes, 3)
-    corners: Array2  #: (m, 9) in the order of the leaves
 
 
 @kernel
@@ -67,47 +54,6 @@ def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int
     """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
     t = sub(place(m, row_at(b.boxes, j, 0)), row_at(a.boxes, i, 0))
     return bool(dot(w, t) - _along(w, a.boxes, i) - _along(v, b.boxes, j) > best)
-
-
-@inlined
-def _widest(b: Array, i: int) -> float:
-    return float(max(b[i, 3], b[i, 4], b[i, 5]))
-
-
-@entry
-def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
-    """Write the pairs of intersecting triangles, and return their number, or one more than ``pairs`` has rows."""
-    room = pairs.shape[0]
-    count = 0
-    stack[0, 0] = stack[0, 1] = 0
-    top = 1
-    while top > 0:
-        top -= 1
-        i, j = stack[top, 0], stack[top, 1]
-        x, y, z = a.boxes[i, 3] + noise, a.boxes[i, 4] + noise, a.boxes[i, 5] + noise
-        if boxes_apart(box_pose(m, a.boxes, i, b.boxes, j), x, y, z, b.boxes[j, 3], b.boxes[j, 4], b.boxes[j, 5]):
-            continue
-        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
-        if not inner_a and not inner_b:
-            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
-                t = placed_triangle(m, b.corners, q)
-                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
-                    if meet(read(a.corners, p), t, noise):
-                        if count >= room:
-                            return count + 1
-                        pairs[count, 0], pairs[count, 1] = p, q
-                        count += 1
-            continue
-        # the larger box is split first, so that the sizes of both stay similar, which prunes more pairs
-        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
-            for k in range(2):
-                stack[top, 0], stack[top, 1] = a.links[i, 0] + 1 - k, j
-                top += 1
-        else:
-            for k in range(2):
-                stack[top, 0], stack[top, 1] = i, b.links[j, 0] + 1 - k
-                top += 1
-    return count
 
 
 @kernel
@@ -142,7 +88,7 @@ def nearest_triangles(
     w, v = point_a, point_b  # from A's point to B's, in A's and in B's frame
     some = False
     s, t = read(a.corners, seed[0]), placed_triangle(m, b.corners, seed[1])
-    d, x, y = nearest(s, t)
+    d, x, y = nearest_points(s, t)
     if d <= best:
         w = sub(y, x)
         v = turn_back(m, w)
@@ -166,7 +112,7 @@ def nearest_triangles(
                         gap = gap_along(w, s, t)
                         if gap > best and gap > 0.0:
                             continue
-                    d, x, y = nearest(s, t)
+                    d, x, y = nearest_points(s, t)
                     if d < best or (d == best and not some):
                         w = sub(y, x)
                         v = turn_back(m, w)
@@ -174,7 +120,7 @@ def nearest_triangles(
                         best, point_a, point_b, some = d, x, y, True
                         seed[0], seed[1] = p, q
             continue
-        if not inner_b or (inner_a and _widest(a.boxes, i) >= _widest(b.boxes, j)):
+        if not inner_b or (inner_a and widest(a.boxes, i) >= widest(b.boxes, j)):
             i0, j0, i1, j1 = a.links[i, 0], j, a.links[i, 0] + 1, j
         else:
             i0, j0, i1, j1 = i, b.links[j, 0], i, b.links[j, 0] + 1
@@ -194,28 +140,6 @@ def nearest_triangles(
         out[2], out[3], out[4] = point_a
         out[5], out[6], out[7] = point_b
     return some
-
-
-@entry
-def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
-    """Write the intersection segments of pairs of triangles in A's frame, and return their number."""
-    count = 0
-    for k in range(pairs.shape[0]):
-        length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
-        if length > 0.0:
-            out[count, 0], out[count, 1], out[count, 2] = x[0], x[1], x[2]
-            out[count, 3], out[count, 4], out[count, 5] = y[0], y[1], y[2]
-            count += 1
-    return count
-
-
-@entry
-def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
-    """Return the greatest `reach_through` of some pairs of triangles."""
-    most = 0.0
-    for k in range(pairs.shape[0]):
-        most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))
-    return most
 
 
 @kernel

@@ -14,7 +14,6 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.mesh_distance import TriangleTree
 from gjk3d.geometry.vec3 import Rigid, Vec3, box_pose, boxes_apart, from_box, gap_squared, place
 from gjk3d.poses import WIDTH
 from gjk3d.shapes import layout
@@ -34,9 +33,19 @@ CELL = 0
 LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
 PITCH, CELLS_Y, CELLS_Z = 3, 4, 5  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
+DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
+STACK = 4 * DEEPEST
 
 _GROWN = 16.0 * 2.0**-52
 _CENTER, _RADIUS, _RHO, _HEAD = layout.CENTER, layout.RADIUS, layout.RHO, layout.FLOAT_HEAD
+
+
+class TriangleTree(NamedTuple):
+    """Boxes over triangles, see `gjk3d.bodies.bvh`."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    corners: Array2  #: (m, 9) in the order of the leaves
 
 
 class PartTree(NamedTuple):

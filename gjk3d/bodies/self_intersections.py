@@ -16,8 +16,8 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d.bodies.body_pair import grown
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import TriangleTree
-from gjk3d.bodies.triangles import Triangle, meet, read
+from gjk3d.bodies.part_tree import TriangleTree
+from gjk3d.bodies.triangles import Triangle, read, triangles_meet
 from gjk3d.exact.arithmetic import cross, dot, fractions, sub
 from gjk3d.geometry.vec3 import Vec3, box_pose, boxes_apart
 from gjk3d.geometry.vec3 import add as added
@@ -73,7 +73,7 @@ def _pierces(p: Vec3, q: Vec3, t: Triangle) -> bool:
 @kernel
 def _strangers(f: Triangle, g: Triangle, noise: float) -> int:
     """Return YES, NO or DOUBT: whether triangles without a common corner intersect."""
-    if not meet(f, g, noise):
+    if not triangles_meet(f, g, noise):
         return NO
     for k in range(3):
         if _pierces(f[k], f[(k + 1) % 3], g) or _pierces(g[k], g[(k + 1) % 3], f):

@@ -16,18 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.mesh_distance import STACK, crossings
 from gjk3d.bodies.mesh_rays import box_of, is_within
 from gjk3d.bodies.part_tree import (
     ENDLESS,
     FIRST_INT,
     OPEN,
     PRISMS,
+    STACK,
     TIED,
     TRIANGLES,
     TURNED,
     WIDEST,
     PartTree,
+    TriangleTree,
     column_gap,
     is_single,
     nodes_apart,
@@ -35,11 +36,14 @@ from gjk3d.bodies.part_tree import (
     put_behind,
     triangles_of,
 )
+from gjk3d.bodies.triangles import crossing_segment, placed_triangle, reach_through, read, triangles_meet
 from gjk3d.bodies.wide_tree import FLOATS32, stack_in, tree_in
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,
     along,
+    box_pose,
+    boxes_apart,
     corner_along,
     divide,
     dot,
@@ -153,7 +157,8 @@ def part_meets(c: Cores, margin: float, w: TreeScratch) -> int:
 
 
 @inlined
-def _widest(b: Array, i: int) -> float:
+def widest(b: Array, i: int) -> float:
+    """Return the greatest half width of a box."""
     return float(max(b[i, 3], max(b[i, 4], b[i, 5])))
 
 
@@ -162,7 +167,7 @@ def splits_first(x: PosedPair, i: int, j: int) -> bool:
     """Return whether A's node is the one to split, of two nodes that are not both leaves."""
     if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
         return bool(x.b.links[j, 0] < 0)
-    return _widest(x.a.boxes, i) >= _widest(x.b.boxes, j)
+    return widest(x.a.boxes, i) >= widest(x.b.boxes, j)
 
 
 @inlined
@@ -363,6 +368,64 @@ def meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
         return MEET
     inner = held(x, w)
     return inner if inner == HELD else max(code, inner)
+
+
+@entry
+def crossings(m: Rigid, noise: float, a: TriangleTree, b: TriangleTree, stack: Ints2, pairs: Ints2) -> int:
+    """Write the pairs of intersecting triangles, and return their number, or one more than ``pairs`` has rows."""
+    room = pairs.shape[0]
+    count = 0
+    stack[0, 0] = stack[0, 1] = 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        x, y, z = a.boxes[i, 3] + noise, a.boxes[i, 4] + noise, a.boxes[i, 5] + noise
+        if boxes_apart(box_pose(m, a.boxes, i, b.boxes, j), x, y, z, b.boxes[j, 3], b.boxes[j, 4], b.boxes[j, 5]):
+            continue
+        inner_a, inner_b = a.links[i, 0] >= 0, b.links[j, 0] >= 0
+        if not inner_a and not inner_b:
+            for q in range(b.links[j, 1], b.links[j, 1] + b.links[j, 2]):
+                t = placed_triangle(m, b.corners, q)
+                for p in range(a.links[i, 1], a.links[i, 1] + a.links[i, 2]):
+                    if triangles_meet(read(a.corners, p), t, noise):
+                        if count >= room:
+                            return count + 1
+                        pairs[count, 0], pairs[count, 1] = p, q
+                        count += 1
+            continue
+        # the larger box is split first, so that the sizes of both stay similar, which prunes more pairs
+        if not inner_b or (inner_a and widest(a.boxes, i) >= widest(b.boxes, j)):
+            for k in range(2):
+                stack[top, 0], stack[top, 1] = a.links[i, 0] + 1 - k, j
+                top += 1
+        else:
+            for k in range(2):
+                stack[top, 0], stack[top, 1] = i, b.links[j, 0] + 1 - k
+                top += 1
+    return count
+
+
+@entry
+def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
+    """Write the intersection segments of pairs of triangles in A's frame, and return their number."""
+    count = 0
+    for k in range(pairs.shape[0]):
+        length, x, y = crossing_segment(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1]))
+        if length > 0.0:
+            out[count, 0], out[count, 1], out[count, 2] = x[0], x[1], x[2]
+            out[count, 3], out[count, 4], out[count, 5] = y[0], y[1], y[2]
+            count += 1
+    return count
+
+
+@entry
+def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
+    """Return the greatest `reach_through` of some pairs of triangles."""
+    most = 0.0
+    for k in range(pairs.shape[0]):
+        most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))
+    return most
 
 
 @inlined

@@ -134,7 +134,7 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> tuple[bool, Vec3]:
 
 
 @kernel
-def nearest(p: Triangle, q: Triangle) -> Nearest:
+def nearest_points(p: Triangle, q: Triangle) -> Nearest:
     """Return the squared distance of two triangles that do not cross, and their nearest points."""
     u0, u1, u2 = sub(p[1], p[0]), sub(p[2], p[1]), sub(p[0], p[2])
     v0, v1, v2 = sub(q[1], q[0]), sub(q[2], q[1]), sub(q[0], q[2])
@@ -170,7 +170,7 @@ def nearest(p: Triangle, q: Triangle) -> Nearest:
 @kernel
 def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
     """Return whether two triangles touch or cross, by nearest points and by axes with all digits."""
-    square, x, y = nearest(p, q)
+    square, x, y = nearest_points(p, q)
     if square <= noise * noise:
         return True
     w = sub(y, x)
@@ -205,7 +205,7 @@ def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
 
 
 @kernel
-def meet(p: Triangle, q: Triangle, noise: float) -> bool:
+def triangles_meet(p: Triangle, q: Triangle, noise: float) -> bool:
     """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates.
 
     A gap along an axis e x f is a determinant of e, f and a difference of corners. Its error is less than 16 unit
@@ -439,7 +439,7 @@ def common_of(p: Triangle, q: Triangle) -> Vec3:
     if off <= _EXACT * max(dot(u, u), dot(v, v)):
         return best
     # rounding moves the line of nearly parallel planes, and the segment of a sliver may be a point
-    _, x, y = nearest(p, q)
+    _, x, y = nearest_points(p, q)
     c = middle(x, y)
     if _off(c, p, q) < off:
         best, off = c, _off(c, p, q)

@@ -20,7 +20,7 @@ from gjk3d._kernels.decorators import entry, inlined, kernel
 from gjk3d._kernels.vectors import LANES
 from gjk3d.bodies.bvh import gathered, parted
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import DEEPEST
+from gjk3d.bodies.part_tree import DEEPEST
 from gjk3d.narrow.workspace import per_thread
 from gjk3d.typing import Array, Array2, Floats32_1, Floats32_3, Ints, Ints1, Ints2, Ints32_2
 

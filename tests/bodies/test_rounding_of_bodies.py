@@ -45,8 +45,8 @@ def test_a_gap_that_is_less_than_the_noise_counts_as_contact(gap: float) -> None
     crest = corners((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, -side))
     for p, q in ((FLAT, tip), (tip, FLAT), (crest, ridge), (ridge, crest)):
         assert not exact.triangles_meet(p, q)
-        assert not triangles.meet(p, q, 2.0**-49)
-        assert triangles.meet(p, q, 2.0**-43)
+        assert not triangles.triangles_meet(p, q, 2.0**-49)
+        assert triangles.triangles_meet(p, q, 2.0**-43)
 
 
 def test_any_two_points_of_two_triangles_prove_no_more_than_their_distance() -> None:
@@ -73,7 +73,7 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         p, q, r = (exact.vec(corner) for corner in face)
         normal = exact.cross(exact.sub(q, p), exact.sub(r, p))
         true = exact.dot(normal, exact.sub(exact.vec(tip), p)) ** 2 / exact.dot(normal, normal)
-        rounded = triangles.nearest(corners(*face.tolist()), corners(*needle.tolist()))[0]
+        rounded = triangles.nearest_points(corners(*face.tolist()), corners(*needle.tolist()))[0]
         gap = float(np.sqrt(0.5 * (rounded + float(true))))
         assert true < Fraction(gap) ** 2 < Fraction(rounded)
         floor = np.array([(16.0, 0.0, 0.0), (17.0, 0.0, 0.0), (16.0, 1.0, 0.0)])
@@ -84,7 +84,7 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         pair, out = np.array([-1, -1]), np.empty(8)
         pose = (*IDENTITY[0, :12].tolist(),)
         assert mesh_distance.nearest_triangles(
-            pose, 1e150, *trees, traversal_stack(), np.empty(mesh_distance.STACK), pair, out
+            pose, 1e150, *trees, traversal_stack(), np.empty(part_tree.STACK), pair, out
         )
         assert out[1] == pytest.approx(gap, rel=1e-12)
         assert Fraction(out[0]) ** 2 <= true

@@ -117,8 +117,8 @@ def test_bounds_of_slivers_enclose_the_distance(count: int) -> None:
         noise = 2.0**-45 * float(np.abs([a, b]).max())
         square = exact_distance2(exact(a), exact(b))
         touching += square == 0
-        assert triangles.meet(rows(a), rows(b), noise) or square > 0
-        assert not triangles.meet(rows(a), rows(b), noise) or square <= Fraction(4.0 * noise) ** 2
+        assert triangles.triangles_meet(rows(a), rows(b), noise) or square > 0
+        assert not triangles.triangles_meet(rows(a), rows(b), noise) or square <= Fraction(4.0 * noise) ** 2
         assert gk.collide(mesh(a), mesh(b)) or square > 0
         distance = gk.distance(mesh(a), mesh(b))
         assert Fraction(distance.lower) ** 2 <= square <= Fraction(distance.upper + 8.0 * noise) ** 2
@@ -175,8 +175,8 @@ def test_tiny_triangles_inside_large_ones() -> None:
         tiny = size * np.array([(1.0, 2.0, 3.0), (-1.5, 0.5, -1.0), (0.5, -2.5, -2.0)])
         assert exact_distance2(exact(tiny), exact(large)) == 0
         for a in itertools.permutations(tiny):
-            assert triangles.meet(rows(np.array(a)), rows(large), 2.0**-45)
-            assert triangles.meet(rows(large), rows(np.array(a)), 2.0**-45)
+            assert triangles.triangles_meet(rows(np.array(a)), rows(large), 2.0**-45)
+            assert triangles.triangles_meet(rows(large), rows(np.array(a)), 2.0**-45)
 
 
 def test_the_normal_of_a_sliver_is_orthogonal_to_its_edges() -> None:

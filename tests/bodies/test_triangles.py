@@ -30,7 +30,7 @@ def test_meeting_on_a_grid_is_exact(a: tuple, b: tuple) -> None:
     """Whole numbers are computed without rounding, so touching corners, edges and planes are decided exactly."""
     if area(a) == 0.0 or area(b) == 0.0:
         return
-    assert triangles.meet(rows(np.array(a)), rows(np.array(b)), 1e-13) == triangles_meet(a, b)
+    assert triangles.triangles_meet(rows(np.array(a)), rows(np.array(b)), 1e-13) == triangles_meet(a, b)
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-9])
@@ -42,10 +42,10 @@ def test_meeting_at_random(spread: float) -> None:
         a, b = rng.normal(size=(2, 3, 3)) * rng.permutation([1.0, 1.0, spread])
         b += rng.normal(size=3) * 0.5 * rng.permutation([1.0, 1.0, spread])
         truth = triangles_meet(a, b)
-        found = triangles.meet(rows(a), rows(b), 1e-14)
+        found = triangles.triangles_meet(rows(a), rows(b), 1e-14)
         if found != truth:  # only where the gap is within the noise
             assert found
-            assert triangles.nearest(rows(a), rows(b))[0] <= (4e-14) ** 2
+            assert triangles.nearest_points(rows(a), rows(b))[0] <= (4e-14) ** 2
         met += truth
     assert 50 < met < 1950
 
@@ -59,7 +59,7 @@ def test_distance_at_random() -> None:
             b[:2] = a[:2] + rng.normal(size=3)  # parallel edges
         if triangles_meet(a, b):
             continue
-        squared, p, q = triangles.nearest(rows(a), rows(b))
+        squared, p, q = triangles.nearest_points(rows(a), rows(b))
         assert np.sqrt(squared) == pytest.approx(distance_by_planes(a, b), rel=1e-9)
         assert np.linalg.norm(np.subtract(q, p)) == pytest.approx(np.sqrt(squared), rel=1e-12)
         for t, x in ((a, p), (b, q)):
@@ -71,7 +71,7 @@ def test_nearly_parallel_edges() -> None:
     for angle in (1e-5, 1e-7, 1e-9, 1e-12):
         a = np.array([(-1, 0, 0), (1, 0, 0), (0, 0, -5)], dtype=float)
         b = np.array([(-1, -angle, 1e-3), (1, angle, 1e-3), (0, 0, 5)])
-        squared, _, _ = triangles.nearest(rows(a), rows(b))
+        squared, _, _ = triangles.nearest_points(rows(a), rows(b))
         assert np.sqrt(squared) == pytest.approx(1e-3, rel=1e-12)
 
 
@@ -87,8 +87,8 @@ def test_nearly_parallel_edges() -> None:
 )
 def test_flat_ones(a: list, b: list, squared: float) -> None:
     a, b = rows(np.array(a, dtype=float)), rows(np.array(b, dtype=float))
-    assert triangles.nearest(a, b)[0] == pytest.approx(squared, rel=1e-14)
-    assert not triangles.meet(a, b, 1e-14)
+    assert triangles.nearest_points(a, b)[0] == pytest.approx(squared, rel=1e-14)
+    assert not triangles.triangles_meet(a, b, 1e-14)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_flat_ones(a: list, b: list, squared: float) -> None:
     ids=["point on a face", "segment through a face", "segments that cross"],
 )
 def test_flat_ones_that_meet(a: list, b: list) -> None:
-    assert triangles.meet(rows(np.array(a, dtype=float)), rows(np.array(b, dtype=float)), 1e-14)
+    assert triangles.triangles_meet(rows(np.array(a, dtype=float)), rows(np.array(b, dtype=float)), 1e-14)
 
 
 def test_the_segment_of_a_cut() -> None:

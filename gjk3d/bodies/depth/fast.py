@@ -84,8 +84,7 @@ from gjk3d.bodies.tree_distance import (
     into_world,
     put_bounds,
 )
-from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, vec_at
-from gjk3d.bodies.triangles import meet as triangles_meet
+from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, triangles_meet, vec_at
 from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, top_of_box, turn, turn_back, unit

@@ -21,9 +21,19 @@ import numpy as np
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import STACK, TriangleTree, to_point
+from gjk3d.bodies.mesh_distance import to_point
 from gjk3d.bodies.mesh_rays import NO_COUNT, box_of, is_within, turns_about, turns_by_rays
-from gjk3d.bodies.triangles import Triangle, meet, middle_of, nearest_on, placed_triangle, plane_normal, read, vec_at
+from gjk3d.bodies.part_tree import STACK, TriangleTree
+from gjk3d.bodies.triangles import (
+    Triangle,
+    middle_of,
+    nearest_on,
+    placed_triangle,
+    plane_normal,
+    read,
+    triangles_meet,
+    vec_at,
+)
 from gjk3d.bodies.wide_tree import FLOATS32, head_of, stack_in, tree_in, wide_tree_of
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, divide, dot, row3, sub, turn_back
 from gjk3d.geometry.vec3 import place as to_place
@@ -247,7 +257,7 @@ def _touched(t: Triangle, h: Host) -> int:
             top += 2
             continue
         for k in range(links[i, 1], links[i, 1] + links[i, 2]):
-            if meet(read(h.skin.tree.corners, k), t, noise):
+            if triangles_meet(read(h.skin.tree.corners, k), t, noise):
                 return k
     return -1
 

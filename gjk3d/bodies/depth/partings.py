@@ -18,8 +18,8 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import inlined, kernel, plain
 from gjk3d.bodies.depth.points import EXIT, PointScratch, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.mesh_distance import TriangleTree, to_point
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, part_at, put_behind, triangles_of
+from gjk3d.bodies.mesh_distance import to_point
+from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, TriangleTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,

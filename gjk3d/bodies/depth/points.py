@@ -40,7 +40,7 @@ from gjk3d.bodies.depth.inside import (
     traversal_scratch,
     waiting_for,
 )
-from gjk3d.bodies.mesh_distance import TriangleTree
+from gjk3d.bodies.part_tree import TriangleTree
 from gjk3d.bodies.parts import Triangles, joined_skins, only_skin, wide_skin
 from gjk3d.bodies.triangles import set_vec, vec_at
 from gjk3d.bodies.wide_tree import HEAD, head_of

@@ -6,16 +6,16 @@ from . import errors as errors
 from . import replay as replay
 from . import robot as robot
 from . import viz as viz
-from .bodies.cloud import PointCloud as PointCloud
+from ._kernels import warmup as warmup
 from .bodies.compound import Compound as Compound
+from .bodies.compound import PointCloud as PointCloud
+from .bodies.compound import Shell as Shell
 from .bodies.conversions import from_implicit as from_implicit
 from .bodies.grids import HeightField as HeightField
 from .bodies.grids import VoxelGrid as VoxelGrid
 from .bodies.mesh import Mesh as Mesh
-from .bodies.shell import Shell as Shell
 from .compat import CollisionManager as CollisionManager
 from .compat import scene_to_collision as scene_to_collision
-from .compiling import warmup as warmup
 from .engine.pairs import Pairs as Pairs
 from .exact import Verdict as Verdict
 from .files.load import load as load
@@ -25,6 +25,7 @@ from .query.bounding import obb as obb
 from .query.contact import Contact as Contact
 from .query.contact import contact as contact
 from .query.distance import Penetration as Penetration
+from .query.distance import PointDistances as PointDistances
 from .query.distance import collide as collide
 from .query.distance import distance as distance
 from .query.distance import penetration as penetration
@@ -37,7 +38,6 @@ from .query.overlap import meeting_faces as meeting_faces
 from .query.overlap import nearest_faces as nearest_faces
 from .query.overlap import overlap as overlap
 from .query.pair import Pair as Pair
-from .query.points import PointDistances as PointDistances
 from .query.raycast import RayHit as RayHit
 from .query.raycast import RayHits as RayHits
 from .query.raycast import raycast as raycast

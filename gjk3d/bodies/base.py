@@ -1,26 +1,37 @@
-"""The protocol of non-convex bodies: a body is a union of convex parts, numbered from 0.
+"""The protocol of non-convex bodies, and their format for the kernels.
 
-A new body derives from `Body` and defines its `Parts` in `_build_parts`: their boxes, a tree over these, and their
-kernel format. All queries follow from these: `pair` and `distance`, `depth`, `contact`, `raycast`.
+A body is a union of convex parts, numbered from 0. A new body derives from `Body` and defines its `Parts` in
+`_build_parts`: their boxes, a tree over these, and their kernel format. All queries follow from these: `pair` and
+`distance`, `depth`, `contact`, `raycast`.
+
+The kernels read a body as a `PartTree`: a tree of boxes, and the parts, which are unpacked one by one. Boxes are as in
+`bvh`, and ``rim`` is the radius by which all of them are rounded: a ball is a box of width 0 with a rim. A part is a
+shape of `gjk3d.shapes.layout` at a pose row. Triangles, columns of a height field and copies are created on access, so
+that a large body is stored only once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from math import inf
-from typing import TYPE_CHECKING, Any
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from gjk3d.shapes.base import Collidable, Kind
-from gjk3d.typing import Array, Bools, Ints
+from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.geometry.vec3 import Rigid, Vec3, box_pose, boxes_apart, from_box, gap_squared, place
+from gjk3d.poses import WIDTH
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Collidable, Kind, Shape
+from gjk3d.shapes.layout import Core
+from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints1, Ints2
 
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
-    from gjk3d.bodies.part_tree import PartTree
-    from gjk3d.shapes.base import Shape
+
+# --- the protocol ----------------------------------------------------------------------------------------------------
 
 
 class Parts(ABC):
@@ -75,7 +86,7 @@ class Parts(ABC):
 
     @property
     def given(self) -> PartTree:
-        """All parts in the format of the traversals (`gjk3d.bodies.part_tree`), cached.
+        """All parts in the format of the traversals (`gjk3d.bodies.base`), cached.
 
         The tree of the surface may not be built, see `gjk3d.bodies.parts.complete`.
         """
@@ -169,3 +180,278 @@ class Body(Collidable):
     def bounds(self) -> Array:
         """Least and greatest corner of a box around the body, (2, 3) float, in its frame."""
         return self._as_parts().box.reshape(2, 3).copy()
+
+
+# --- the format of the kernels ---------------------------------------------------------------------------------------
+
+
+#: formats of parts: corners (m, 9) with a radius in the floats, positions of shapes (m, 3), pose rows, heights of a
+#: grid
+TRIANGLES, COPIES, PLACED, PRISMS = range(4)
+#: interior: none, or the inside of the skin
+OPEN, SKIN = range(2)
+#: columns of a part: its first int, its first float and its pose row. A column of a height field has its number only
+FIRST_INT, FIRST_FLOAT, ROW = range(3)
+CELL = 0
+#: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
+LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
+PITCH, CELLS_Y, CELLS_Z = 3, 4, 5  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
+WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
+DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
+STACK = 4 * DEEPEST
+
+_GROWN = 16.0 * 2.0**-52
+_CENTER, _RADIUS, _RHO, _HEAD = layout.CENTER, layout.RADIUS, layout.RHO, layout.FLOAT_HEAD
+
+
+class TriangleTree(NamedTuple):
+    """Boxes over triangles, see `gjk3d.bodies.bvh`."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    corners: Array2  #: (m, 9) in the order of the leaves
+
+
+class PartTree(NamedTuple):
+    """A body in the format of the kernels; see the module."""
+
+    boxes: Array2  #: (nodes, 15)
+    links: Ints2  #: (nodes, 3)
+    places: Array2  #: in the format of the kind
+    table: Ints2  #: the columns above for each part in the order of the leaves; or one row for all
+    ints: Ints1
+    floats: Array1
+    #: head of the `WideTree` of the closed surface whose inside counts, or of an open mesh; zeros before it is needed
+    skin: Ints1
+    span: Array1  #: the box around the closed surface, (6,)
+    points: Array2  #: a point of every connected piece, (k, 3)
+    kind: int
+    inside: int
+    rim: float
+    reach: float  #: greatest coordinate
+
+
+#: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
+GivenShapes = tuple[PartTree, Array2]
+
+
+@inlined
+def triangles_of(t: PartTree) -> TriangleTree:
+    """Return the tree of a body of `TRIANGLES`."""
+    return TriangleTree(t.boxes, t.links, t.places)
+
+
+@inlined
+def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
+    """Return shape k of a list; ``rims_reaches`` has the fields ``rim`` and ``reach`` of each shape."""
+    if rims_reaches.shape[0] == 1:
+        return t
+    return PartTree(
+        t.boxes[k:], t.links[k:], t.places, t.table[k:], t.ints, t.floats, t.skin, t.span, t.points[k : k + 1], t.kind,
+        t.inside, rims_reaches[k, 0], rims_reaches[k, 1],
+    )  # fmt: skip
+
+
+@inlined
+def _put_pose(row: Array, x: float, y: float, z: float) -> None:
+    """Write a pose that only translates."""
+    row[0] = row[4] = row[8] = 1.0
+    row[1] = row[2] = row[3] = row[5] = row[6] = row[7] = row[12] = 0.0
+    row[9], row[10], row[11] = x, y, z
+
+
+@kernel
+def _triangle_into(c: Array, k: int, f: Array) -> None:
+    """Write a triangle's floats about the frame's origin, or about the triangle's middle if the origin is far."""
+    for i in range(3):
+        x, y, z = c[k, i], c[k, 3 + i], c[k, 6 + i]
+        low, high = min(x, y, z), max(x, y, z)
+        f[_CENTER + i] = low + (high - low) / 2
+        f[_HEAD + i] = high - low
+    far = f[_CENTER] * f[_CENTER] + f[_CENTER + 1] * f[_CENTER + 1] + f[_CENTER + 2] * f[_CENTER + 2]
+    wide = f[_HEAD] * f[_HEAD] + f[_HEAD + 1] * f[_HEAD + 1] + f[_HEAD + 2] * f[_HEAD + 2]
+    if sqrt(far) <= 2.0 * sqrt(wide):
+        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = 0.0
+    most = 0.0
+    for j in range(3):
+        square = 0.0
+        for i in range(3):
+            x = c[k, 3 * j + i] - f[_CENTER + i]
+            f[_HEAD + 3 * i + j] = x
+            square += x * x
+        most = max(most, square)
+    f[_RHO] = sqrt(most) * (1.0 + 1e-15)
+
+
+@kernel
+def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return half a cell of a height field as a triangle, anticlockwise from above."""
+    h, left, front, dx, dy = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH_X], t.floats[PITCH_Y]
+    cell, half = number // 2, number % 2
+    ny = h.shape[1] - 1
+    i, j = cell // ny, cell % ny
+    i1, j1 = (i + 1, j) if half == 0 else (i + 1, j + 1)
+    i2, j2 = (i + 1, j + 1) if half == 0 else (i, j + 1)
+    return (
+        (left + dx * i, front + dy * j, h[i, j]), (left + dx * i1, front + dy * j1, h[i1, j1]),
+        (left + dx * i2, front + dy * j2, h[i2, j2]),
+    )  # fmt: skip
+
+
+@kernel
+def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
+    """Write the floats of the column below half a cell of a height field, and the pose row of its middle."""
+    bottom = t.floats[BOTTOM]
+    (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
+    x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
+    z = 0.5 * (bottom + max(z0, z1, z2))
+    _put_pose(row, x, y, z)
+    f[_HEAD], f[_HEAD + 1], f[_HEAD + 2] = x0 - x, x1 - x, x2 - x
+    f[_HEAD + 6], f[_HEAD + 7], f[_HEAD + 8] = y0 - y, y1 - y, y2 - y
+    f[_HEAD + 12], f[_HEAD + 13], f[_HEAD + 14] = z0 - z, z1 - z, z2 - z
+    most = 0.0
+    for k in range(3):
+        f[_HEAD + 3 + k], f[_HEAD + 9 + k], f[_HEAD + 15 + k] = f[_HEAD + k], f[_HEAD + 6 + k], bottom - z
+        u, v, w = f[_HEAD + k], f[_HEAD + 6 + k], max(abs(f[_HEAD + 12 + k]), abs(bottom - z))
+        most = max(most, u * u + v * v + w * w)
+    f[_RHO] = sqrt(most) * (1.0 + 1e-15)
+
+
+@kernel
+def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
+    """Return part k, and write its pose row; ``f`` is scratch for its floats, cleared once."""
+    if t.kind == TRIANGLES:
+        _triangle_into(t.places, k, f)
+        f[_RADIUS] = t.floats[0]
+        _put_pose(row, 0.0, 0.0, 0.0)
+        return Core(t.ints[0:], f[0:])
+    if t.kind == PRISMS:
+        f[_CENTER] = f[_CENTER + 1] = f[_CENTER + 2] = f[_RADIUS] = 0.0
+        _prism_into(t, t.table[k, CELL], f, row)
+        return Core(t.ints[0:], f[0:])
+    if t.kind == COPIES:
+        _put_pose(row, t.places[k, 0], t.places[k, 1], t.places[k, 2])
+    else:
+        for c in range(13):
+            row[c] = t.places[t.table[k, ROW], c]
+    r = k if t.table.shape[0] > 1 else 0
+    return Core(t.ints[t.table[r, FIRST_INT] :], t.floats[t.table[r, FIRST_FLOAT] :])
+
+
+class Packed(NamedTuple):
+    """Some parts in the format of `gjk3d.shapes.layout`, and their pose rows."""
+
+    ints: Ints
+    floats: Array
+    starts: Ints  #: (k, 2) first index of each part in both arrays
+    rows: Array
+
+
+@entry
+def _unpack(t: PartTree, which: Ints1, floats: Array2, rows: Array2) -> None:
+    for k in range(which.shape[0]):
+        part_at(t, which[k], floats[k if floats.shape[0] > 1 else 0], rows[k])
+
+
+def packed_parts(t: PartTree, which: Ints) -> Packed:
+    """Return some parts for the queries on convex shapes."""
+    rows, created = np.empty((len(which), WIDTH)), t.kind in (TRIANGLES, PRISMS)
+    floats = np.zeros((len(which) if created else 1, WIDEST))
+    _unpack(t, np.ascontiguousarray(which), floats, rows)
+    if created:
+        starts = np.column_stack([np.zeros_like(which), WIDEST * np.arange(len(which))])
+        return Packed(t.ints, floats.ravel(), starts, rows)
+    table = t.table[which] if len(t.table) > 1 else t.table.repeat(len(which), axis=0)
+    return Packed(t.ints, t.floats, table[:, : FIRST_FLOAT + 1], rows)
+
+
+@inlined
+def is_single(t: PartTree) -> bool:
+    """Return whether a body is a single part."""
+    return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
+
+
+@kernel
+def put_behind(m: Rigid, row: Array) -> None:
+    """Compose a pose row with an outer pose, as `gjk3d.poses.composed` does."""
+    for c in range(3):
+        x, y, z = row[c], row[3 + c], row[6 + c]
+        row[c], row[3 + c], row[6 + c] = (
+            m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z
+        )  # fmt: skip
+    x, y, z = row[9], row[10], row[11]
+    row[9] = m[0] * x + m[1] * y + m[2] * z + m[9]
+    row[10] = m[3] * x + m[4] * y + m[5] * z + m[10]
+    row[11] = m[6] * x + m[7] * y + m[8] * z + m[11]
+    worst = 0.0
+    for i in range(3):
+        for j in range(i + 1):
+            off = row[i] * row[j] + row[3 + i] * row[3 + j] + row[6 + i] * row[6 + j] - (1.0 if i == j else 0.0)
+            worst = max(worst, abs(off))
+    row[12] = worst
+
+
+@inlined
+def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
+    """Return a lower bound of the squared distance of two boxes without their rims, exact for a box and a point."""
+    p, q = a.boxes, b.boxes
+    if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
+        return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)
+    return gap_squared(box_pose(m, p, i, q, j), p[i, 3], p[i, 4], p[i, 5], q[j, 3], q[j, 4], q[j, 5])
+
+
+@kernel
+def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
+    """Return whether two boxes are farther apart than a limit, where m is the pose of B's frame in A's."""
+    p, q = a.boxes, b.boxes
+    rim = a.rim + b.rim
+    if rim > 0.0:
+        far = rim + within
+        return _square(m, a, i, b, j) > far * far
+    to = box_pose(m, p, i, q, j)
+    x, y, z = p[i, 3] + within, p[i, 4] + within, p[i, 5] + within
+    return bool(boxes_apart(to, x, y, z, q[j, 3], q[j, 4], q[j, 5]))
+
+
+@kernel
+def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
+    """Return a lower bound of the distance of two boxes, where m is the pose of B's frame in A's."""
+    return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
+
+
+@kernel
+def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
+    """Return a lower bound of the distance of column k of a height field from a box; ``box`` is scratch."""
+    h, ny = a.places, a.places.shape[1] - 1
+    cell, half, dx, dy = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH_X], a.floats[PITCH_Y]
+    u, v = cell // ny, cell % ny
+    top = max(h[u, v], max(h[u + 1, v + 1], h[u + 1, v] if half == 0 else h[u, v + 1]))
+    more = _GROWN * a.reach
+    box[0, 0], box[0, 1] = a.floats[LEFT] + dx * (u + 0.5), a.floats[FRONT] + dy * (v + 0.5)
+    box[0, 2] = 0.5 * (top + a.floats[BOTTOM])
+    box[0, 3], box[0, 4] = 0.5 * dx + more, 0.5 * dy + more
+    box[0, 5] = 0.5 * (top - a.floats[BOTTOM]) + more
+    q = b.boxes
+    square = gap_squared(box_pose(m, box, 0, q, j), box[0, 3], box[0, 4], box[0, 5], q[j, 3], q[j, 4], q[j, 5])
+    return sqrt(square) - b.rim
+
+
+Thing = Body | Shape
+
+ORDERED, TURNED, TIED = range(3)  #: order of a pair: as given, swapped, or decided by the poses
+
+
+def order_of(a: Thing, b: Thing) -> int:
+    """Return the code of the order of two objects in the kernels, TIED for equal keys."""
+    a_is_body, b_is_body = bool(a._kind & Kind.BODIES), bool(b._kind & Kind.BODIES)
+    if a_is_body != b_is_body:
+        return ORDERED if a_is_body else TURNED
+    first: Any = a._order
+    second: Any = b._order
+    return TIED if first == second else ORDERED if first < second else TURNED
+
+
+def in_order(a: Thing, b: Thing, row_a: Array, row_b: Array) -> bool:
+    """Return whether a comes first at these pose rows or motions."""
+    order = order_of(a, b)
+    return order == ORDERED or (order == TIED and not row_a.tolist() > row_b.tolist())

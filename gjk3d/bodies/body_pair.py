@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.bodies.base import Parts
+from gjk3d.bodies.base import ORDERED, STACK, Parts, packed_parts
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import nearest_triangles
 from gjk3d.bodies.mesh_rays import holds
-from gjk3d.bodies.part_tree import ORDERED, STACK, packed_parts
 from gjk3d.bodies.parts import Triangles, complete
 from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
@@ -38,8 +36,8 @@ from gjk3d.bodies.tree_collision import (
     solve_parts,
     tree_scratch,
 )
-from gjk3d.bodies.tree_distance import BOUNDS, SHORT, TIGHT_POLYTOPE, Reports, distance_query
-from gjk3d.broad.tree import box_gaps
+from gjk3d.bodies.tree_distance import BOUNDS, SHORT, TIGHT_POLYTOPE, Reports, distance_query, nearest_triangles
+from gjk3d.broad import box_gaps
 from gjk3d.convex.batch import NO_POSE, PackedShapes, Wanted, empty_answers
 from gjk3d.convex.solve import convex_handlers
 from gjk3d.errors import UnsupportedPair

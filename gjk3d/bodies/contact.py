@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.base import TIED, TURNED, Body, GivenShapes, Parts, PartTree, TriangleTree, nth_shape, order_of
 from gjk3d.bodies.body_pair import MOST_PAIRS, too_many
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.contact_pairs import (
@@ -43,7 +43,6 @@ from gjk3d.bodies.distance import groups, parts_near, solve
 from gjk3d.bodies.manifolds import MOST, Faces, ManifoldScratch, Writing, faces_in, manifold_scratch, write_points
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_rays import holds
-from gjk3d.bodies.part_tree import TIED, TURNED, GivenShapes, PartTree, TriangleTree, nth_shape, order_of
 from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.planes import standing_in
 from gjk3d.bodies.touching_bodies import distance_rows

@@ -1,8 +1,7 @@
 """Pairs of parts in contact, and lists of shapes that a body is tested against.
 
 A body is tested against a list of convex shapes in one call of the kernels. There each shape is a body of one part, a
-slice of arrays for all shapes (`part_tree.nth_shape`). The list of a single object is that object itself, which may be
-a body.
+slice of arrays for all shapes (`nth_shape`). The list of a single object is that object itself, which may be a body.
 
 A pair of parts intersects or is within a distance, at one of many poses, and has a depth.
 
@@ -19,9 +18,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.base import (
+    PLACED,
+    Body,
+    GivenShapes,
+    Parts,
+    PartTree,
+    Thing,
+    nodes_apart,
+    nth_shape,
+    part_at,
+    put_behind,
+    triangles_of,
+)
 from gjk3d.bodies.body_pair import MOST_PAIRS, BodyPair, too_many
-from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import PointCloud
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import (
     LEVEL,
@@ -47,17 +58,6 @@ from gjk3d.bodies.facets import (
     with_scratch,
 )
 from gjk3d.bodies.manifolds import Faces, faces_in, part_faces
-from gjk3d.bodies.part_tree import (
-    PLACED,
-    GivenShapes,
-    PartTree,
-    Thing,
-    nodes_apart,
-    nth_shape,
-    part_at,
-    put_behind,
-    triangles_of,
-)
 from gjk3d.bodies.parts import Copies, PlacedParts, Triangles, complete, given, parts_of
 from gjk3d.bodies.tree_collision import APART as PARTS_APART
 from gjk3d.bodies.tree_collision import (

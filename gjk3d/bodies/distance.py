@@ -11,14 +11,14 @@ from weakref import ref
 
 import numpy as np
 
-from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.base import TIED, TRIANGLES, TURNED, Body, Parts, Thing, in_order, order_of, packed_parts
 from gjk3d.bodies.body_pair import BodyPair, MeshPair, Nearest
 from gjk3d.bodies.depth.depth import LEAST as LEAST_DEPTH
 from gjk3d.bodies.depth.depth import MOST, NORMAL, PLACE, depths_at
 from gjk3d.bodies.depth.fast import FastBody, fast_body, fast_depths, fast_rows
 from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_balls import (
+from gjk3d.bodies.mesh_points import (
     MeshSurface,
     ball_distances,
     ball_query,
@@ -28,7 +28,6 @@ from gjk3d.bodies.mesh_balls import (
     mesh_surface,
     roots_of,
 )
-from gjk3d.bodies.part_tree import TIED, TRIANGLES, TURNED, Thing, in_order, order_of, packed_parts
 from gjk3d.bodies.parts import complete, parts_of, root_of
 from gjk3d.bodies.touching_bodies import distance_rows
 from gjk3d.bodies.tree_collision import (
@@ -112,7 +111,7 @@ class Queries(ABC):
     An instance does not have a reference to the objects.
     """
 
-    order: int  #: of the objects in the kernels, see `part_tree.order_of`
+    order: int  #: of the objects in the kernels, see `gjk3d.bodies.base.order_of`
 
     @abstractmethod
     def roots(self) -> Array:

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry
-from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.bvh import parted, straight
+from gjk3d.bodies.base import PRISMS, Body, Parts, PartTree, packed_parts
+from gjk3d.bodies.bvh import WideTree, parted, straight, wide_tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import PRISMS, PartTree, packed_parts
 from gjk3d.bodies.parts import Copies, Grid, ends_of, given, turned
-from gjk3d.bodies.wide_tree import WideTree, wide_tree_of
 from gjk3d.convex.checks import check_workers
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.frozen import cached

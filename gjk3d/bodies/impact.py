@@ -15,9 +15,8 @@ import numpy as np
 
 from gjk3d._kernels.addresses import raise_pending
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.base import Body, Parts
+from gjk3d.bodies.base import PRISMS, TRIANGLES, Body, Parts, PartTree, column_gap, in_order, part_at
 from gjk3d.bodies.distance import pair_of
-from gjk3d.bodies.part_tree import PRISMS, TRIANGLES, PartTree, column_gap, in_order, part_at
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, children, meet, tree_scratch, two_at
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, vec_at

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
-from gjk3d.bodies.base import Parts
+from gjk3d.bodies.base import OPEN, PRISMS, TRIANGLES, WIDEST, Parts, PartTree, part_at, put_behind
 from gjk3d.bodies.depth.partings import outward_at
 from gjk3d.bodies.depth.pushes import PairContacts, is_normal, is_parallel, probe_at, probe_of
-from gjk3d.bodies.part_tree import OPEN, PRISMS, TRIANGLES, WIDEST, PartTree, part_at, put_behind
 from gjk3d.bodies.tree_collision import PosedPair, TreeScratch, holds
 from gjk3d.bodies.triangles import read, vec_at
 from gjk3d.convex.contacts import faces_of

@@ -1,31 +1,57 @@
-"""Signed distances of points from the triangles of a mesh, by its `WideTree`.
+"""Points and balls against the triangles of a mesh, by its `WideTree`: signed distance, collision and depth.
 
 The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the previous
 point needs no ray. Points are sorted, so that consecutive points are near each other.
+
+A ball that overlaps has to leave the nearest point of a surface. If its centre is inside a closed surface, its depth is
+at least the distance of the centre from the surface plus its radius. If the centre is outside, the depth is at least
+the radius minus that distance. The translation past the nearest point reaches this bound unless it ends in a wall, such
+as next to a groove that is narrower than the ball.
 """
 
 from __future__ import annotations
 
-from math import inf, nan, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from math import inf, nan, nextafter, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
+from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import LANES, boxes_near, lowest_bit, triangles_near
+from gjk3d.bodies.bvh import WideStack, WideTree, row_of, stack_in, stack_of_thread, wide_tree_of
+from gjk3d.bodies.depth.partings import past_all
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_rays import box_of, descend, is_within, triangle_at, winding_about
+from gjk3d.bodies.mesh_rays import (
+    NO_COUNT,
+    box_of,
+    descend,
+    is_in_box,
+    is_within,
+    triangle_at,
+    turns_about,
+    turns_by_rays,
+    winding_about,
+)
 from gjk3d.bodies.topology import NONE
-from gjk3d.bodies.triangles import nearest_on
-from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
+from gjk3d.bodies.tree_collision import APART, HELD, MEET, NO_POSE, PoseRows, TreeScratch, poses_taken
+from gjk3d.bodies.tree_distance import ANSWERED, DEPTHS, LEAST, Reports, into_world, put_bounds
+from gjk3d.bodies.triangles import nearest_on, normal_of, set_vec
 from gjk3d.convex.batch import in_chunks
 from gjk3d.geometry.points import morton_order
-from gjk3d.geometry.vec3 import Vec3, dot, scale, sub, turn, turn_back
+from gjk3d.geometry.vec3 import Vec3, add, along, cross, divide, dot, neg, place, scale, sub, turn, turn_back, unit
+from gjk3d.narrow.cores import AT_ORIGIN, relative_pose
+from gjk3d.narrow.solve import BEYOND, OVERLAPPING, SEPARATED, TOUCHING, mirror
 from gjk3d.poses import IDENTITY, ROUNDING
+from gjk3d.shapes import layout
+from gjk3d.shapes.base import Kind
 from gjk3d.typing import Array, Array2, Bools1, Ints, Ints1
 
 if TYPE_CHECKING:
-    from gjk3d.bodies.cloud import PointCloud
+    from gjk3d.bodies.compound import PointCloud
+
+# --- points ----------------------------------------------------------------------------------------------------------
+
 
 #: Rounding of a distance in float32, relative to the sum of the coordinates. With u = 2^-24, a coordinate of a box or
 #: corner and of the point are rounded by 1 u each, their difference by 2 u, and the root of three squares by 4 u of a
@@ -302,3 +328,393 @@ def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers:
     numbers[beyond] = inf, rows.most, inf, nan, nan, nan, nan, nan, nan
     faces[:] = -1
     return PointAnswers(numbers, faces, inside)
+
+
+# --- balls -----------------------------------------------------------------------------------------------------------
+
+
+SURELY = 64.0  #: greatest overlap of touching parts, in units of the error of positions
+STEP = 4.0  #: excess of a separating translation, in units of the error
+CLOSE = 1e-2  #: relative width of the bounds of a depth below which a search is not useful
+_MORE = 1.0 + 1e-12
+_LEAVES = 64.0  #: distance by which a point leaves its walls, in units of the error
+_MOST_STEPS = 8  #: greatest number of steps away from a surface
+_MOST_WALLS = 12  #: greatest number of walls that a ball has to pass
+_ROOM = 1e-8  #: relative excess of a translation past walls
+
+
+class Ball(NamedTuple):
+    """A ball or a point in the frame of a mesh."""
+
+    center: Vec3
+    radius: float
+    error: float  #: of a position
+
+
+class Deep(NamedTuple):
+    """The depth of a ball in a surface, in the frame of the surface."""
+
+    least: float  #: lower bound of the depth, below 0 if the ball may not touch the surface
+    most: float  #: length of a known separating translation, or infinite
+    known: float  #: the depth: ``least``, or ``most`` if rounding does not explain their difference
+    normal: Vec3
+    point: Vec3  #: the nearest point of the surface
+    center: Vec3
+    by: Vec3  #: that translation, which is along the normal except for rounding; zero if ``most`` is infinite
+
+
+@inlined
+def no_depth(center: Vec3) -> Deep:
+    """Return the result for a ball that is not in a surface."""
+    return Deep(0.0, inf, 0.0, (1.0, 0.0, 0.0), center, center, (0.0, 0.0, 0.0))
+
+
+@inlined
+def deep_by(b: Ball, least: float, depth: float, n: Vec3, point: Vec3, by: Vec3) -> Deep:
+    """Return the depth with a separating translation, which is zero if none is known."""
+    most = sqrt(dot(by, by))
+    if not most > 0.0:
+        return Deep(least, inf, depth, n, point, b.center, by)
+    if most > depth + 2.0 * _LEAVES * b.error:
+        return Deep(least, most, most, divide(by, most), point, b.center, by)
+    return Deep(least, most, depth, n, point, b.center, by)
+
+
+@inlined
+def _moved(b: Ball, by: Vec3) -> Ball:
+    return Ball(add(b.center, by), b.radius, b.error)
+
+
+@inlined
+def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFace:
+    """Return the nearest triangle to the centre; its face is -1 if that is farther than ``far``."""
+    return nearest_face(b.center, NearestFace(far * far, plain(-1), b.center), t, w)
+
+
+@kernel
+def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
+    """Return how often a closed surface winds about the centre of a ball, which is not on the surface.
+
+    Rays from a point near the surface pass edges too closely. The ball about the point that is free of triangles is on
+    one side, so the point moves away from the nearest triangle within that ball.
+    """
+    p, box = b.center, box_of(t)
+    for _ in range(_MOST_STEPS):
+        turns = turns_by_rays(p, box, t, w)
+        if turns != NO_COUNT:
+            return turns
+        _, _, foot = nearest_face(p, NearestFace(inf, plain(-1), p), t, w)
+        p = along(p, sub(p, foot), 0.5)
+    return turns_about(p, box, t, w)
+
+
+@kernel
+def _obstacle(b: Ball, closed: bool, t: WideTree, w: WideStack) -> NearestFace:
+    """Return the nearest triangle to a ball, whose face is -1 if the ball is proven apart from the surface.
+
+    A ball is not apart if its centre is inside a closed surface.
+    """
+    nearest = _nearest_within(b, (b.radius + b.error) * _MORE, t, w)
+    if nearest.face >= 0 and not sqrt(nearest.square) - b.radius > b.error:
+        return nearest
+    if closed and turns_beside(b, t, w) != 0:
+        return _nearest_within(b, inf, t, w)
+    return NearestFace(0.0, plain(-1), b.center)
+
+
+@inlined
+def _is_free(b: Ball, closed: bool, t: WideTree, w: WideStack) -> bool:
+    """Return whether a ball is proven apart from a surface, and outside it if it is closed."""
+    return _obstacle(b, closed, t, w).face < 0
+
+
+@kernel
+def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Vec3:
+    """Return a translation of a ball out of a surface about as long as the first, or zero without success.
+
+    If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
+    is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
+    leave them. It moves along the sum of their normals, to which the normal of each wall behind it is added, as in
+    perceptron learning.
+    """
+    far, aside = sqrt(dot(first, first)), (0.0, 0.0, 0.0)
+    set_vec(walls[0], 0, divide(first, far))
+    walls[0, 3] = far
+    by = along(first, divide(first, far), STEP * b.error)
+    for count in range(1, _MOST_WALLS):
+        moved = _moved(b, by)
+        _, face, foot = _obstacle(moved, closed, t, w)
+        if face < 0:
+            return by
+        n, outward = scale(turns, normal_of(triangle_at(t, face))), sub(moved.center, foot)
+        if b.radius > 0.0:
+            off = cross(n, outward)
+            if dot(n, outward) > 0.0 and sqrt(dot(off, off)) > b.error:  # outside, nearest to an edge
+                n = unit(outward)
+            set_vec(walls[count], 0, n)
+            walls[count, 3] = dot(n, sub(foot, b.center)) + b.radius + _ROOM * far
+            # least-norm translation beyond all walls, as in cutting-plane methods
+            by = past_all(walls, count + 1)
+        else:
+            aside = add(aside, n)
+            by = along(first, unit(aside), _LEAVES * b.error) if dot(aside, aside) > 0.0 else first
+    return (0.0, 0.0, 0.0)
+
+
+@kernel
+def _off_surface(b: Ball, nearest: NearestFace, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Deep:
+    """Return the depth of a ball whose centre is on a surface: it leaves along the normal of the face, or against it.
+
+    Rays from the centre would pass the surface too closely to find the side.
+    """
+    far, normal = sqrt(nearest.square), normal_of(triangle_at(t, nearest.face))
+    least, straight = b.radius - far - b.error, b.radius + 2.0 * _LEAVES * b.error
+    for side in (1.0, -1.0):
+        n = scale(side, normal)
+        if dot(n, n) > 0.0:
+            by = _past_walls(b, scale(b.radius + far + b.error, n), side, closed, t, walls, w)
+            if 0.0 < dot(by, by) <= straight * straight:
+                return deep_by(b, least, b.radius, n, nearest.foot, by)
+    return deep_by(b, least, b.radius, normal, nearest.foot, (0.0, 0.0, 0.0))
+
+
+@kernel
+def ball_depth(
+    b: Ball, nearest: NearestFace, turns: float, closed: bool, t: WideTree, walls: Array, w: WideStack
+) -> Deep:  # fmt: skip
+    """Return the depth of a ball that a surface crosses or contains; ``walls`` is scratch of 12 rows.
+
+    ``nearest`` is the nearest triangle to the centre, and ``turns`` is that of `turns_within`.
+    """
+    far, to_foot = sqrt(nearest.square), sub(nearest.foot, b.center)
+    if turns == 0.0 and far <= STEP * b.error:
+        return _off_surface(b, nearest, closed, t, walls, w)
+    depth, normal = b.radius + far, normal_of(triangle_at(t, nearest.face))
+    if turns == 0.0:  # the centre is outside
+        depth, to_foot = b.radius - far, neg(to_foot)
+        turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
+    n, out = divide(to_foot, far), scale(turns, normal)
+    off = cross(out, to_foot)
+    if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+        n = out
+    least, by = depth - b.error, scale(max(depth, 0.0) + STEP * b.error, n)
+    if depth <= SURELY * b.error:
+        by = by if _is_free(_moved(b, by), closed, t, w) else (0.0, 0.0, 0.0)
+    else:
+        by = _past_walls(b, scale(depth, n), turns, closed, t, walls, w)
+    return deep_by(b, least, depth, n, nearest.foot, by)
+
+
+@inlined
+def _sign(turns: int) -> float:
+    return float(min(max(turns, -1), 1))
+
+
+@kernel
+def turns_within(b: Ball, nearest: NearestFace, t: WideTree, w: WideStack) -> float:
+    """Return how a closed surface winds about the centre of a ball: 0 outside or on it, 1, or -1 for inward winding."""
+    if sqrt(nearest.square) <= STEP * b.error:
+        return 0.0
+    return _sign(turns_beside(b, t, w))
+
+
+# one mesh and one ball ----------------------------------------------------------------------------------------------
+
+
+class MeshSurface(NamedTuple):
+    """The surface of a mesh."""
+
+    every: WideTree  #: all triangles
+    skin: WideTree  #: those that bound the inside, or all of an open mesh
+    closed: bool  #: whether the inside is solid
+    repaired: bool  #: whether the two trees differ
+
+
+class BallShape(NamedTuple):
+    """A ball or point in its own frame."""
+
+    center: Vec3
+    radius: float
+    reach: float  #: greatest coordinate
+
+
+class BallQuery(NamedTuple):
+    """A distance query of a mesh and a ball."""
+
+    level: int  #: BOUNDS, NORMALS or DEPTHS
+    most: float  #: distance beyond which only a lower bound is needed
+    above: float  #: the next float, which is that bound
+    fast: bool  #: whether the distance of an overlap is its lower bound
+    swapped: bool  #: whether the ball is the first of the two
+
+
+class BallDistance(NamedTuple):
+    """The distance of a ball from a mesh, in its frame."""
+
+    code: int  #: APART, ANSWERED, or for a depth that needs a search MEET or HELD
+    bounds: tuple[float, float, float]  #: after the distance
+    normal: Vec3
+    point: Vec3  #: of the mesh
+    status: int
+
+
+@inlined
+def _ball_at(s: MeshSurface, ball: BallShape, p: Array, q: Array) -> Ball:
+    """Return a ball at pose row q in the frame of a mesh at pose row p."""
+    m = relative_pose(p, AT_ORIGIN, q, AT_ORIGIN)
+    far = max(abs(m[9]), abs(m[10]), abs(m[11]))
+    return Ball(place(m, ball.center), ball.radius, ROUNDING * (s.every.reach + ball.reach + far))
+
+
+@kernel
+def _meet(s: MeshSurface, b: Ball, margin: float, w: WideStack) -> int:
+    """Return MEET if a ball is within a margin of the surface, HELD if it is inside, or APART."""
+    far, enough = (margin + b.radius + b.error) * _MORE, (margin + b.radius + b.error) / _MORE
+    nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * enough, s.every, w)
+    if nearest.face >= 0 and not sqrt(nearest.square) - b.radius - b.error > margin:
+        return MEET
+    return HELD if s.closed and turns_beside(b, s.skin, w) != 0 else APART
+
+
+@kernel
+def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> BallDistance:
+    """Return the distance of a ball that is outside. Any triangle is taken if none is near enough."""
+    face, (square, foot) = nearest.face, (nearest.square, nearest.foot)
+    if face < 0:
+        face = 0
+        square, foot = nearest_on(b.center, triangle_at(t, face))
+    far, to_ball = sqrt(square), sub(b.center, foot)
+    normal, n = normal_of(triangle_at(t, face)), divide(to_ball, far)
+    normal = normal if dot(normal, to_ball) > 0.0 else neg(normal)
+    off = cross(normal, to_ball)
+    if dot(normal, normal) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+        n = normal
+    gap = far - b.radius
+    beyond = nearest.face < 0 or gap > query.most + b.error
+    lower = query.above if beyond else max(LEAST, gap - b.error)
+    bounds = (max(gap, lower), lower, max(gap, lower) + b.error)
+    return BallDistance(APART, bounds, n, foot, BEYOND if beyond else SEPARATED)
+
+
+@kernel
+def _deep(
+    s: MeshSurface, b: Ball, nearest: NearestFace, code: int, turns: float, fast: bool, walls: Array, w: WideStack
+) -> BallDistance:  # fmt: skip
+    """Return the depth of a ball that touches, crosses or is inside a mesh."""
+    if s.repaired:
+        nearest = _nearest_within(b, inf, s.skin, w)
+    deep = ball_depth(b, nearest, turns, s.closed, s.skin, walls, w)
+    most, least = deep.most, max(deep.least, 0.0)
+    # other triangles are obstacles as well, and a ball that touches only these needs a search
+    if s.repaired and (deep.least < -2.0 * b.error or not _is_free(_moved(b, deep.by), False, s.every, w)):
+        most = inf
+    if not most <= least * (1.0 + CLOSE) + 2.0 * _LEAVES * b.error:
+        return BallDistance(code, (-least, -inf, -least), deep.normal, deep.point, OVERLAPPING)
+    touching = code == MEET and deep.known <= SURELY * b.error
+    upper = max(0.0, -deep.least) if touching else 0.0 - least
+    distance, n = (-most, divide(deep.by, most)) if fast else (0.0 - deep.known, deep.normal)
+    return BallDistance(ANSWERED, (distance, -most, upper), n, deep.point, TOUCHING if touching else OVERLAPPING)
+
+
+@kernel
+def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideStack) -> BallDistance:
+    """Return the distance of a ball from a mesh."""
+    most = (query.most + b.radius + b.error) * _MORE
+    # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
+    late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))
+    far, enough = ((b.radius + b.error) * _MORE, b.radius / _MORE) if late else (most, -1.0)
+    nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * abs(enough), s.every, w)
+    far, code, turns = sqrt(nearest.square), MEET, 0.0
+    if nearest.face < 0 or far - b.radius > b.error:
+        turns = _sign(turns_beside(b, s.skin, w)) if s.closed else 0.0
+        if turns == 0.0:
+            nearest = _nearest_within(b, most, s.every, w) if late else nearest
+            return _apart(b, nearest, query, s.every)
+        code = HELD
+    if query.level == DEPTHS:
+        if nearest.face < 0:
+            nearest = _nearest_within(b, inf, s.every, w)
+        if code == MEET and s.closed:
+            turns = turns_within(b, nearest, s.skin, w)
+        return _deep(s, b, nearest, code, turns, query.fast, walls, w)
+    n, point = (1.0, 0.0, 0.0), b.center
+    if code == MEET:
+        to_ball, point = sub(b.center, nearest.foot), nearest.foot
+        normal = normal_of(triangle_at(s.every, nearest.face))
+        n = divide(to_ball, far) if far > STEP * b.error else normal if dot(normal, normal) > 0.0 else n
+    return BallDistance(code, (0.0, 0.0, 0.0), n, point, OVERLAPPING)
+
+
+@entry
+def meet_ball(
+    s: MeshSurface, ball: BallShape, ma: Array2, mb: Array2, rows: PoseRows, margin: float, w: TreeScratch,
+    codes: Ints1,
+) -> int:  # fmt: skip
+    """Write whether a mesh and a ball are within a margin of at least 0, as `tree_collision.meet_rows` does."""
+    if not poses_taken(ma, mb, rows):
+        return NO_POSE
+    code = APART
+    for k in range(rows.start, rows.stop):
+        p, q = rows.a[k if rows.a.shape[0] > 1 else 0], rows.b[k if rows.b.shape[0] > 1 else 0]
+        codes[k] = code = _meet(s, _ball_at(s, ball, p, q), margin, stack_in(w.stack, w.floats32))
+    return code
+
+
+@entry
+def ball_distances(
+    s: MeshSurface, ball: BallShape, query: BallQuery, ma: Array2, mb: Array2, rows: PoseRows, w: TreeScratch,
+    out: Array2, reports: Reports,
+) -> int:  # fmt: skip
+    """Write the distances of a mesh and a ball, as `touching_bodies.distance_rows` does."""
+    if not poses_taken(ma, mb, rows):
+        return NO_POSE
+    code, flags, stack = APART, reports.flags, stack_in(w.stack, w.floats32)
+    for k in range(rows.start, rows.stop):
+        p, q = rows.a[k if rows.a.shape[0] > 1 else 0], rows.b[k if rows.b.shape[0] > 1 else 0]
+        b = _ball_at(s, ball, p, q)
+        d = _distance(s, b, query, w.out[2:], stack)
+        put_bounds(b.error, d.bounds, d.normal, d.point, d.status, out, flags, k)
+        reports.codes[k] = code = d.code
+        into_world(p, out, k)
+        if query.swapped:
+            mirror(out, k)
+    return code
+
+
+def is_ball(x: Any) -> bool:
+    """Return whether an object is a convex shape whose core is one point, such as a point or a sphere."""
+    return bool(x._kind == Kind.CONVEX and x._packed[0][layout.KIND] == layout.POINT)
+
+
+def ball_shape(x: Any) -> BallShape:
+    """Return a ball or point in the format of the kernels."""
+    floats: Array = x._packed[1]
+    center, radius = floats[layout.CENTER : layout.CENTER + 3], floats.item(layout.RADIUS)
+    return BallShape(tuple(center.tolist()), radius, float(np.abs(center).max()) + radius)
+
+
+def mesh_surface(mesh: Mesh) -> MeshSurface:
+    """Return the surface of a mesh, which is cached."""
+
+    def surface() -> MeshSurface:
+        every = wide_tree_of(mesh._once)
+        repaired = mesh.is_solid and bool(mesh.repairs)
+        return MeshSurface(every, wide_tree_of(mesh.skin) if repaired else every, mesh.is_solid, repaired)
+
+    return mesh._cached("surface", surface)
+
+
+def roots_of(mesh: Mesh, ball: BallShape) -> Array:
+    """Return the boxes around a mesh and a ball, in the format of `gjk3d.geometry.vec3`, (2, 19)."""
+    low, high = mesh.bounds
+    half, axes, reach = 0.5 * (high - low), np.eye(3).ravel(), np.abs(mesh.bounds).max()
+    return np.array([
+        [*(0.5 * (low + high)), *half, *axes, reach, 0.0, np.linalg.norm(half)],
+        [*ball.center, 0.0, 0.0, 0.0, *axes, ball.reach, ball.radius, 0.0],
+    ])  # fmt: skip
+
+
+@lru_cache(64)
+def ball_query(level: int, most: float, fast: bool, swapped: bool) -> BallQuery:
+    """Return the query with a greatest distance."""
+    return BallQuery(level, most, nextafter(most, inf), fast, swapped)

@@ -22,9 +22,9 @@ import numpy as np
 
 from gjk3d._kernels.decorators import inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import CLEAR, Line, Slabs, boxes_on_ray, lowest_bit, triangles_on_line
+from gjk3d.bodies.bvh import PADDING, WideStack, WideTree, stack_of_thread, wide_tree_of
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.triangles import Triangle, nearest_on, solid_angle, vec_at
-from gjk3d.bodies.wide_tree import PADDING, WideStack, WideTree, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
 from gjk3d.geometry.vec3 import Vec3, careful_cross, cross, dot, exact_cross, exact_triple, row3, sub, unit
 from gjk3d.poses import ROUNDING

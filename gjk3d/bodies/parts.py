@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
-from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.bvh import fitted_to, parted, straight, tree_of
+from gjk3d.bodies.base import COPIES, ENDLESS, OPEN, PLACED, PRISMS, SKIN, TRIANGLES, Body, Parts, PartTree
+from gjk3d.bodies.bvh import HEAD, WideTree, fitted_to, head_of, parted, straight, tree_of, wide_tree, wide_tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import COPIES, ENDLESS, OPEN, PLACED, PRISMS, SKIN, TRIANGLES, PartTree
 from gjk3d.bodies.topology import edges_of
-from gjk3d.bodies.wide_tree import HEAD, WideTree, head_of, wide_tree, wide_tree_of
-from gjk3d.broad.tree import Tree
+from gjk3d.broad import Tree
 from gjk3d.convex.batch import pack_shapes
 from gjk3d.convex.solve import is_mapped, placed_boxes
 from gjk3d.geometry.vec3 import REACH, RIM, ROOT, Rigid, box_pose, gap_squared
@@ -485,7 +483,7 @@ def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
     reach: float, rim: float = 0.0, inside: int = OPEN, span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return the parts of a body in the format of `gjk3d.bodies.part_tree`. ``span`` is the box around the surface."""
+    """Return the parts of a body in the format of `gjk3d.bodies.base`. ``span`` is the box around the surface."""
     skin = np.zeros(HEAD if inside == SKIN or (kind == TRIANGLES and floats[0] == 0.0) else 0, dtype=np.int64)
     arrays = boxes, links, places, table, ints, floats, skin, np.zeros(6) if span is None else span, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)

@@ -14,11 +14,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.compound import Compound, PointCloud, Shell
 from gjk3d.bodies.grids import HeightField, VoxelGrid, rim_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.shell import Shell
 from gjk3d.bodies.topology import body_numbers
 from gjk3d.errors import UnsupportedPair
 from gjk3d.exact.arithmetic import FractionVec, cross, dot, float_below, fractions, negative, stretched, sub

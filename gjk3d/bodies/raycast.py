@@ -14,7 +14,8 @@ import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain, single_entry
 from gjk3d._kernels.vectors import boxes_on_ray, lowest_bit
-from gjk3d.bodies.base import Body
+from gjk3d.bodies.base import Body, packed_parts
+from gjk3d.bodies.bvh import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.bodies.grids import HeightField
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_rays import (
@@ -35,10 +36,8 @@ from gjk3d.bodies.mesh_rays import (
     to_triangle,
     triangle_at,
 )
-from gjk3d.bodies.part_tree import packed_parts
 from gjk3d.bodies.parts import PlacedParts, TreeParts
 from gjk3d.bodies.triangles import Triangle, vec_at
-from gjk3d.bodies.wide_tree import WideStack, WideTree, row_of, stack_of_thread, wide_tree_of
 from gjk3d.convex.batch import in_chunks
 from gjk3d.geometry.vec3 import Vec3, along, dot, row3, scale, sub, turn, turn_back
 from gjk3d.narrow.ray import HIT, INSIDE, MISS, is_ray, unit_of, write_ray

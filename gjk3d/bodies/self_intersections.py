@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel
+from gjk3d.bodies.base import TriangleTree
 from gjk3d.bodies.body_pair import grown
 from gjk3d.bodies.bvh import traversal_stack, tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import TriangleTree
 from gjk3d.bodies.triangles import Triangle, read, triangles_meet
 from gjk3d.exact.arithmetic import cross, dot, fractions, sub
 from gjk3d.geometry.vec3 import Vec3, box_pose, boxes_apart

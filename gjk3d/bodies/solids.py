@@ -13,7 +13,7 @@ import numpy as np
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.topology import Edges, edges_of
-from gjk3d.broad.tree import Tree
+from gjk3d.broad import Tree
 from gjk3d.errors import ShapeError
 from gjk3d.geometry.polygon import connected
 from gjk3d.poses import IDENTITY, matrices, moved, relative

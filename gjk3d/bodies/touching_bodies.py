@@ -14,10 +14,22 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.base import OPEN, PRISMS, SKIN, TIED, nodes_apart, part_at
+from gjk3d.bodies.bvh import stack_in, tree_in
 from gjk3d.bodies.depth.partings import shifted, solve_pair
-from gjk3d.bodies.mesh_balls import CLOSE, STEP, SURELY, Ball, Deep, ball_depth, deep_by, no_depth, turns_within
-from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.part_tree import OPEN, PRISMS, SKIN, TIED, nodes_apart, part_at
+from gjk3d.bodies.mesh_points import (
+    CLOSE,
+    STEP,
+    SURELY,
+    Ball,
+    Deep,
+    NearestFace,
+    ball_depth,
+    deep_by,
+    nearest_face,
+    no_depth,
+    turns_within,
+)
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -53,7 +65,6 @@ from gjk3d.bodies.tree_distance import (
     report_gap,
 )
 from gjk3d.bodies.triangles import common_of, normal_of, pierced, placed_triangle, read, vec_at
-from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.geometry.vec3 import Vec3, along, cross, dot, neg, offset, row3, scale, sub, turn_back, unit
 from gjk3d.narrow.closed import WIDTH as BOX_WIDTH
 from gjk3d.narrow.closed import best_axis, half_extents
@@ -398,7 +409,7 @@ def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
 def ball_in(x: PosedPair, skin: Ints, w: TreeScratch) -> Deep:
     """Return the depth of B in a closed surface of A, if B is a ball that the surface crosses or contains.
 
-    ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.wide_tree`.
+    ``skin`` is the head of the tree of the surface, see `gjk3d.bodies.bvh`.
     """
     single, r = lone_round(x, w)
     b, nothing = Ball(r.start, r.radius, x.error), no_depth(r.start)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.mesh_rays import box_of, is_within
-from gjk3d.bodies.part_tree import (
+from gjk3d.bodies.base import (
     ENDLESS,
     FIRST_INT,
     OPEN,
@@ -36,8 +35,9 @@ from gjk3d.bodies.part_tree import (
     put_behind,
     triangles_of,
 )
+from gjk3d.bodies.bvh import FLOATS32, stack_in, tree_in
+from gjk3d.bodies.mesh_rays import box_of, is_within
 from gjk3d.bodies.triangles import crossing_segment, placed_triangle, reach_through, read, triangles_meet
-from gjk3d.bodies.wide_tree import FLOATS32, stack_in, tree_in
 from gjk3d.geometry.vec3 import (
     Rigid,
     Vec3,

@@ -97,13 +97,21 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def kernels_in_use() -> dict[str, Any]:
+    """Return how kernels run in this process: the mode, and the state of the machine code."""
+    from gjk3d._kernels import late
+    from gjk3d._kernels.calls.install import is_usable
+    from gjk3d._kernels.decorators import MODE
+
+    return {"mode": MODE, **late.status(), "builtins": is_usable()} if MODE == "object" else {"mode": MODE}
+
+
 def _kernels() -> dict[str, Any]:
     try:
         import gjk3d as gk
-        from gjk3d.compiling import kernels
 
         box, pose = gk.Box((1, 1, 1)), [[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-        facts = kernels()
+        facts = kernels_in_use()
         if facts.get("loaded") is False:  # a query would start the compilation
             return {**facts, "error": None}
         if (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
@@ -185,10 +193,10 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
 
 def warmup() -> int:
     """Compile all kernels in advance, once for each machine and version, so that the first query is fast."""
-    from gjk3d import compiling
+    import gjk3d._kernels as kernels
 
     start = time.perf_counter()
-    if not compiling.warmup():
+    if not kernels.warmup():
         note("nothing was compiled (gjk3d doctor shows the reason)")
         return ExitCode.FAILED
     print(f"ready in {time.perf_counter() - start:.2f} s")

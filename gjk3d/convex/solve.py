@@ -13,7 +13,7 @@ import numpy as np
 
 from gjk3d._kernels.addresses import raise_pending
 from gjk3d._kernels.decorators import kernel, plain, single_entry
-from gjk3d.broad.tree import Box
+from gjk3d.broad import Box
 from gjk3d.convex.batch import (
     MOST_CURVED_POINTS,
     MOST_POINTS,

@@ -20,8 +20,7 @@ import numpy as np
 
 from gjk3d._kernels import addresses
 from gjk3d._kernels.decorators import entry, kernel, plain
-from gjk3d.bodies.base import Body, Parts
-from gjk3d.bodies.part_tree import OPEN, PRISMS, PartTree
+from gjk3d.bodies.base import OPEN, PRISMS, Body, Parts, PartTree
 from gjk3d.bodies.parts import parts_of
 from gjk3d.bodies.tree_collision import (
     APART,

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from gjk3d.bodies.base import in_order
 from gjk3d.bodies.body_pair import BodyPair, MeshPair
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import Triangles
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.checks import check_workers

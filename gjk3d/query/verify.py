@@ -20,8 +20,7 @@ from gjk3d.exact import verify as verify_convex
 from gjk3d.exact.arithmetic import fractions
 from gjk3d.exact.judge import one_row
 from gjk3d.poses import matrices, pose_rows
-from gjk3d.query.distance import distance, signed_distance
-from gjk3d.query.points import PointDistances
+from gjk3d.query.distance import PointDistances, distance, signed_distance
 from gjk3d.query.raycast import RayHit, check_rays
 from gjk3d.results import Distance, Status
 from gjk3d.shapes.base import Kind, points_of

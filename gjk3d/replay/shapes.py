@@ -20,11 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.compound import Compound, PointCloud, Shell
 from gjk3d.bodies.grids import HeightField, VoxelGrid
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.shell import Shell
 from gjk3d.engine.dispatch import Collider
 from gjk3d.errors import FileError, Gjk3dError, ParseError, ShapeError, UnsupportedPair
 from gjk3d.geometry.hulls import build_hull, hull_of_faces

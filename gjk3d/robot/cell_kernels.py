@@ -20,7 +20,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.part_tree import OPEN, PRISMS
+from gjk3d.bodies.base import OPEN, PRISMS
 from gjk3d.bodies.tree_collision import APART, DOUBT, MEET, PosedPair, TreeScratch, held, meet, surfaces_meet, two_at
 from gjk3d.bodies.tree_distance import NearestParts, into_world, report_gap, share_of
 from gjk3d.bodies.tree_distance import nearest as nearest_parts

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, kernel
-from gjk3d.broad.tree import HEIGHT, near
+from gjk3d.broad import HEIGHT, near
 from gjk3d.convex.batch import either, empty_answers, in_chunks
 from gjk3d.engine.pairs import ShapeStore
 from gjk3d.geometry.vec3 import (

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from gjk3d.broad.tree import Tree
+from gjk3d.broad import Tree
 from gjk3d.convex.checks import no_shape
 from gjk3d.convex.solve import placed_boxes
 from gjk3d.engine.dispatch import Collider, is_collider

@@ -10,7 +10,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.broad.tree import HEIGHT, LEFT, RIGHT, ROOT, move_leaf, near, split, split_between
+from gjk3d.broad import HEIGHT, LEFT, RIGHT, ROOT, move_leaf, near, split, split_between
 from gjk3d.convex.solve import placed_box
 from gjk3d.geometry.vec3 import dot, offset, row3, turn
 from gjk3d.narrow.cores import Cores, cores_at, is_curved

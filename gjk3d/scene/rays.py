@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
+from gjk3d.bodies.bvh import HEAD, WideStack, WideTree, head_of, stack_of_thread, tree_in
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.raycast import hit_at, ray_trees_of
-from gjk3d.bodies.wide_tree import HEAD, WideStack, WideTree, head_of, stack_of_thread, tree_in
-from gjk3d.broad.tree import HEIGHT, LEFT, RIGHT, ROOT, along_ray
+from gjk3d.broad import HEIGHT, LEFT, RIGHT, ROOT, along_ray
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import planes_of
 from gjk3d.geometry.vec3 import Vec3, row3

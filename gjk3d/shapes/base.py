@@ -35,7 +35,7 @@ from gjk3d.typing import Array, FactorsLike, Ints, Pose, PoseLike, Row, Rows, Su
 from gjk3d.wording import kind_of
 
 if TYPE_CHECKING:
-    from gjk3d.query.points import PointDistances
+    from gjk3d.query.distance import PointDistances
 
 # --- arguments -------------------------------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class Collidable(Frozen):
         >>> near.distance.round(12).tolist(), near.inside.tolist(), near.point.round(12).tolist()
         ([2.0, -0.1], [False, True], [[1.0, 0.0, 0.5], [1.0, 0.0, 0.5]])
         """
-        from gjk3d.query.points import signed_distances
+        from gjk3d.query.distance import signed_distances
 
         return signed_distances(self, points, pose, max_distance, sign, workers)
 

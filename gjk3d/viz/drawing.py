@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.compound import Compound, PointCloud
 from gjk3d.bodies.topology import edges_of, merged_places
 from gjk3d.errors import Gjk3dError, ShapeError
 from gjk3d.geometry.polygon import connected

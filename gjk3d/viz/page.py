@@ -19,8 +19,7 @@ import numpy as np
 
 from gjk3d import webpage
 from gjk3d.bodies.bvh import boxes_at
-from gjk3d.bodies.cloud import PointCloud
-from gjk3d.bodies.compound import Compound
+from gjk3d.bodies.compound import Compound, PointCloud
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.geometry.points import morton_order
 from gjk3d.query.distance import distance

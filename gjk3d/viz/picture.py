@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import PointCloud
 from gjk3d.clash import Report
 from gjk3d.errors import Gjk3dError, RenderingUnavailableError
 from gjk3d.results import Distance

@@ -18,14 +18,14 @@ OBJECTS = pytest.mark.skipif(MODE != "object", reason="of kernels from an object
 
 RESULTS = """
 import numpy as np, gjk3d as gk, gjk3d.robot
-from gjk3d import compiling
+from gjk3d.cli.doctor import kernels_in_use
 pose = np.eye(4); pose[0, 3] = 2.0
 a, b = gk.Box((1, 1, 1)), gk.Capsule(0.5, 1)
 pair, checker = gk.Pair(a, b), gk.robot.Checker(gk.robot.Robot.example())
 distance = pair.signed_distance(None, pose, tol=1e-3)
 print(distance.distance.hex(), distance.lower.hex(), distance.normal.tobytes().hex(), distance.status)
 print(gk.collide(a, b, None, pose, margin=0.5), gk.distance(a, b, pose).distance.hex(), checker.free(np.zeros(2)))
-kernels = compiling.kernels()
+kernels = kernels_in_use()
 print(kernels["mode"], kernels.get("builtins"), type(gk.collide).__name__, type(gk.Distance.normal).__name__)
 """
 USUAL = ["object", "True", "builtin_function_or_method", "getset_descriptor"]

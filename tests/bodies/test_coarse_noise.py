@@ -13,11 +13,10 @@ import gjk3d as gk
 from gjk3d._kernels.vectors import LANES, boxes_on_ray
 from gjk3d.bodies import facets, impact, mesh_rays, planes, touching_bodies, tree_collision, tree_distance, triangles
 from gjk3d.bodies.body_pair import MeshPair
-from gjk3d.bodies.bvh import tree_of
+from gjk3d.bodies.bvh import tree_of, wide_tree_of
 from gjk3d.bodies.depth import depth, inside, partings, points, pushes
 from gjk3d.bodies.distance import pair_of
 from gjk3d.bodies.parts import complete, parts_of
-from gjk3d.bodies.wide_tree import wide_tree_of
 from gjk3d.narrow.solve import BEYOND, FLOATS, INTS
 from gjk3d.narrow.toi import CENTER, MOTION, PART_WORK, WAY
 from gjk3d.poses import IDENTITY, ROUNDING, WIDTH, pose_rows, relative

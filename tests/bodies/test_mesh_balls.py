@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import gjk3d as gk
-from gjk3d.bodies import distance, mesh_balls
-from gjk3d.bodies.mesh_balls import Ball, BallQuery, ball_depth, mesh_surface
-from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.part_tree import ORDERED
+from gjk3d.bodies import distance, mesh_points
+from gjk3d.bodies.base import ORDERED
+from gjk3d.bodies.bvh import new_stack
+from gjk3d.bodies.mesh_points import Ball, BallQuery, NearestFace, ball_depth, mesh_surface, nearest_face
 from gjk3d.bodies.tree_collision import APART, HELD, MEET
 from gjk3d.bodies.tree_distance import ANSWERED, DEPTHS
-from gjk3d.bodies.wide_tree import new_stack
 from gjk3d.convex.batch import Rows, Wanted, empty_answers
 from gjk3d.narrow import solve as narrow
 from gjk3d.narrow.solve import BEYOND, SEPARATED
@@ -151,9 +150,9 @@ def test_a_fin_is_an_obstacle_and_no_side_of_the_inside() -> None:
 CUBE = box_mesh((2.0, 2.0, 2.0), (0.0, 0.0, 0.0))
 
 
-def measured(ball: Ball, most: float = inf, fast: bool = False) -> mesh_balls.BallDistance:
+def measured(ball: Ball, most: float = inf, fast: bool = False) -> mesh_points.BallDistance:
     query = BallQuery(DEPTHS, most, float(np.nextafter(most, inf)), fast, False)
-    return mesh_balls._distance(mesh_surface(CUBE), ball, query, WALLS, new_stack())
+    return mesh_points._distance(mesh_surface(CUBE), ball, query, WALLS, new_stack())
 
 
 def above(gap: float, radius: float = 0.25, error: float = NOISE) -> Ball:
@@ -174,7 +173,7 @@ def test_a_gap_of_less_than_the_error_more_than_the_margin_may_be_within_it(
     gap: float, code: int, margin: float
 ) -> None:
     surface = mesh_surface(CUBE)
-    assert mesh_balls._meet(surface, above(margin + gap * NOISE), margin, new_stack()) == code
+    assert mesh_points._meet(surface, above(margin + gap * NOISE), margin, new_stack()) == code
     if margin == 0.0:
         assert (measured(above(gap * NOISE)).code == APART) == (code == APART)
 
@@ -220,11 +219,11 @@ def test_a_centre_on_the_surface_is_off_by_the_error(radius: float, off: float) 
 
 def test_a_ball_that_leaves_is_clear_of_the_surface_by_more_than_the_error() -> None:
     surface, stack = mesh_surface(CUBE), new_stack()
-    assert mesh_balls._obstacle(above(0.5 * NOISE), True, surface.skin, stack).face >= 0
-    assert mesh_balls._obstacle(above(1.5 * NOISE), True, surface.skin, stack).face < 0
+    assert mesh_points._obstacle(above(0.5 * NOISE), True, surface.skin, stack).face >= 0
+    assert mesh_points._obstacle(above(1.5 * NOISE), True, surface.skin, stack).face < 0
     for ball in (Ball((0.0, 0.0, 0.5), 0.25, NOISE / 16.0), Ball((0.25, 0.125, 1.0), 0.25, NOISE / 16.0)):
         nearest = nearest_face(ball.center, NearestFace(inf, -1, ball.center), surface.skin, stack)
-        turns = mesh_balls.turns_within(ball, nearest, surface.skin, stack)
+        turns = mesh_points.turns_within(ball, nearest, surface.skin, stack)
         deep = ball_depth(ball, nearest, turns, True, surface.skin, WALLS, stack)
         assert ball.center[2] + deep.by[2] - 0.25 - 1.0 > ball.error
 
@@ -250,4 +249,4 @@ def test_the_side_of_a_point_near_a_corner_of_many_faces(height: float, inside: 
 
 
 def test_a_ball_inside_with_a_hole_in_the_way_is_held() -> None:
-    assert mesh_balls._meet(mesh_surface(CUBE), Ball((0.0, 0.0, 0.0), 0.25, NOISE), 0.0, new_stack()) == HELD
+    assert mesh_points._meet(mesh_surface(CUBE), Ball((0.0, 0.0, 0.0), 0.25, NOISE), 0.0, new_stack()) == HELD

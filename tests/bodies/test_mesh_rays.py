@@ -10,7 +10,7 @@ import trimesh
 
 import gjk3d as gk
 from gjk3d._kernels.vectors import LANES
-from gjk3d.bodies.wide_tree import wide_tree_of
+from gjk3d.bodies.bvh import wide_tree_of
 
 
 def bumpy(rng: np.random.Generator, around: int = 18, along: int = 9) -> gk.Mesh:

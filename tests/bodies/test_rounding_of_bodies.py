@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
-from gjk3d.bodies import bvh, mesh_distance, part_tree, triangles
+from gjk3d.bodies import base, bvh, tree_distance, triangles
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.bvh import traversal_stack
 from gjk3d.bodies.depth.depth import MOST, NORMAL, STATE, outer_translations
@@ -83,9 +83,7 @@ def test_a_pair_that_rounding_makes_nearer_does_not_raise_the_proven_gap() -> No
         trees = a._as_parts().tree.arrays, b._as_parts().tree.arrays
         pair, out = np.array([-1, -1]), np.empty(8)
         pose = (*IDENTITY[0, :12].tolist(),)
-        assert mesh_distance.nearest_triangles(
-            pose, 1e150, *trees, traversal_stack(), np.empty(part_tree.STACK), pair, out
-        )
+        assert tree_distance.nearest_triangles(pose, 1e150, *trees, traversal_stack(), np.empty(base.STACK), pair, out)
         assert out[1] == pytest.approx(gap, rel=1e-12)
         assert Fraction(out[0]) ** 2 <= true
 
@@ -378,7 +376,7 @@ def test_every_box_of_a_body_holds_its_parts_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     boxes, links, rim = parts.given.boxes, parts.given.links, Fraction(parts.given.rim)
     every = np.arange(parts.count)
-    rows, spans = part_tree.packed_parts(parts.given, every).rows, parts.boxes(every)
+    rows, spans = base.packed_parts(parts.given, every).rows, parts.boxes(every)
     nodes: list[list[int]] = [[] for _ in every]
     for node, below in enumerate(below_nodes(links)):
         for k in below:
@@ -412,7 +410,7 @@ def test_every_box_at_a_pose_holds_its_part_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
     every = np.arange(parts.count)
     row = pose_rows(at(FAR, -FAR / 3, 5.0, rotation=Rotation.from_rotvec((0.3, -0.4, 0.5))))[0][0]
-    rows, spans = part_tree.packed_parts(parts.given, every).rows, parts.boxes_at(every, row)
+    rows, spans = base.packed_parts(parts.given, every).rows, parts.boxes_at(every, row)
     for k in every.tolist():
         shape, middle = parts.shape(k), [Fraction(x) for x in rows[k, 9:12].tolist()]
         radius = Fraction(getattr(shape, "radius", 0.0))
@@ -427,9 +425,9 @@ def test_every_box_at_a_pose_holds_its_part_exactly(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["mesh", "ground"])
 def test_the_reach_of_an_unpacked_part_covers_its_corners_exactly(kind: str) -> None:
     parts = some_body(kind)._as_parts()
-    floats, row = np.zeros(part_tree.WIDEST), np.zeros(WIDTH)
+    floats, row = np.zeros(base.WIDEST), np.zeros(WIDTH)
     for k in range(parts.count):
-        core = part_tree.part_at(parts.given, k, floats, row)
+        core = base.part_at(parts.given, k, floats, row)
         count = int(core.ints[layout.VERTICES])
         corners = core.floats[layout.FLOAT_HEAD : layout.FLOAT_HEAD + 3 * count].reshape(3, count).T
         squares = [sum(Fraction(x) ** 2 for x in corner) for corner in corners.tolist()]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d.bodies.part_tree import packed_parts
+from gjk3d.bodies.base import packed_parts
 from gjk3d.errors import ShapeError, UnboundedShapeError
 from gjk3d.poses import matrices
 from tests.bodies import every_kind

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gjk3d.broad.tree import HEIGHT, LEFT, PARENT, RIGHT, ROOT, Tree
+from gjk3d.broad import HEIGHT, LEFT, PARENT, RIGHT, ROOT, Tree
 
 
 def random_boxes(rng, count, spread=5.0, size=1.0):

@@ -12,7 +12,6 @@ import pytest
 from words import assert_names
 
 import gjk3d as gk
-from gjk3d import compiling
 from gjk3d.errors import RenderingUnavailableError
 from tests.cli import sentences
 
@@ -112,7 +111,7 @@ OBJECT = {
     ],
 )
 def test_what_is_said_of_the_kernels(run, rendering, monkeypatch, facts, named):
-    monkeypatch.setattr(compiling, "kernels", lambda: facts)
+    monkeypatch.setattr(doctor, "kernels_in_use", lambda: facts)
     if facts.get("loaded") is False:  # a question would start the builder
         monkeypatch.setattr(gk, "signed_distance", None)
     said = run("doctor")
@@ -130,11 +129,11 @@ def test_a_wrong_answer_is_a_failure(run, rendering, monkeypatch):
 
 
 def test_warmup(run, monkeypatch):
-    monkeypatch.setattr(compiling, "warmup", lambda: True)
+    monkeypatch.setattr(gk._kernels, "warmup", lambda: True)
     said = run("warmup")
     assert said.code == 0
     assert re.search(r" \d+\.\d\d s\n$", said.out)
-    monkeypatch.setattr(compiling, "warmup", lambda: False)
+    monkeypatch.setattr(gk._kernels, "warmup", lambda: False)
     said = run("warmup")
     assert (said.code, said.out) == (1, "")
     assert "gjk3d doctor" in said.err

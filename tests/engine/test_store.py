@@ -8,11 +8,11 @@ import pytest
 import trimesh
 
 import gjk3d as gk
+from gjk3d.bodies.bvh import head_of, tree_in
 from gjk3d.bodies.distance import collide
 from gjk3d.bodies.parts import complete, parts_of
 from gjk3d.bodies.raycast import ray_trees_of
 from gjk3d.bodies.tree_collision import tree_scratch, two_at
-from gjk3d.bodies.wide_tree import head_of, tree_in
 from gjk3d.convex.batch import Rows
 from gjk3d.engine.pairs import ShapeStore
 from gjk3d.engine.store import NO, UNSURE, YES, free_around, free_distance, pair_collides, store_of, tree_at

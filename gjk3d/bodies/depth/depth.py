@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.base import Parts
+from gjk3d.bodies.base import Parts, PartTree
 from gjk3d.bodies.body_pair import BodyPair, MeshPair
+from gjk3d.bodies.bvh import head_of
 from gjk3d.bodies.depth.inside import COLUMNS, SAMPLED
 from gjk3d.bodies.depth.partings import (
     PLANE,
@@ -59,7 +60,6 @@ from gjk3d.bodies.depth.points import (
 from gjk3d.bodies.facets import GivenSolids, Solid, separating_directions, solid_in, solids_of, with_scratch
 from gjk3d.bodies.grids import Prisms
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.part_tree import PartTree
 from gjk3d.bodies.parts import PlacedParts, Triangles, complete
 from gjk3d.bodies.touching_bodies import ball_in
 from gjk3d.bodies.tree_collision import (
@@ -74,7 +74,6 @@ from gjk3d.bodies.tree_collision import (
     two_at,
 )
 from gjk3d.bodies.triangles import common_of, placed_triangle, read, set_vec, vec_at
-from gjk3d.bodies.wide_tree import head_of
 from gjk3d.convex.batch import in_chunks
 from gjk3d.convex.solve import signed
 from gjk3d.geometry.vec3 import NO_LENGTH, Vec3, add, dot, neg, row3, scale, sub, turn

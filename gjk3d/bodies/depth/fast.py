@@ -27,14 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.base import Parts
-from gjk3d.bodies.depth.depth import LEAST, MOST, NORMAL, PLACE
-from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past_all, shifted, top_along
-from gjk3d.bodies.depth.points import outward_normals
-from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
-from gjk3d.bodies.mesh_points import NearestFace, nearest_face
-from gjk3d.bodies.mesh_rays import box_of, is_within, triangle_at
-from gjk3d.bodies.part_tree import (
+from gjk3d.bodies.base import (
     CELL,
     ENDLESS,
     OPEN,
@@ -42,6 +35,7 @@ from gjk3d.bodies.part_tree import (
     PRISMS,
     TIED,
     TRIANGLES,
+    Parts,
     PartTree,
     column_gap,
     is_single,
@@ -50,6 +44,13 @@ from gjk3d.bodies.part_tree import (
     put_behind,
     top_of,
 )
+from gjk3d.bodies.bvh import stack_in, tree_in
+from gjk3d.bodies.depth.depth import LEAST, MOST, NORMAL, PLACE
+from gjk3d.bodies.depth.partings import POINT, N, bottom_along, outward_at, past_all, shifted, top_along
+from gjk3d.bodies.depth.points import outward_normals
+from gjk3d.bodies.depth.pushes import CORNERS, LEVEL, depth_behind
+from gjk3d.bodies.mesh_points import NearestFace, nearest_face
+from gjk3d.bodies.mesh_rays import box_of, is_within, triangle_at
 from gjk3d.bodies.parts import Triangles, complete, parts_of
 from gjk3d.bodies.touching_bodies import report_apart
 from gjk3d.bodies.tree_collision import (
@@ -85,7 +86,6 @@ from gjk3d.bodies.tree_distance import (
     put_bounds,
 )
 from gjk3d.bodies.triangles import common_of, normal_of, placed_triangle, read, triangles_meet, vec_at
-from gjk3d.bodies.wide_tree import stack_in, tree_in
 from gjk3d.convex.batch import NO_POSE as NO_POSE_ROW
 from gjk3d.geometry.vec3 import Vec3, add, divide, dot, neg, offset, row3, scale, sub, top_of_box, turn, turn_back, unit
 from gjk3d.narrow.cores import world_center

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.bvh import traversal_stack, tree_of
+from gjk3d.bodies.base import STACK, TriangleTree
+from gjk3d.bodies.bvh import FLOATS32, head_of, stack_in, traversal_stack, tree_in, tree_of, wide_tree_of
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.bodies.mesh_distance import to_point
 from gjk3d.bodies.mesh_rays import NO_COUNT, box_of, is_within, turns_about, turns_by_rays
-from gjk3d.bodies.part_tree import STACK, TriangleTree
+from gjk3d.bodies.tree_distance import to_point
 from gjk3d.bodies.triangles import (
     Triangle,
     middle_of,
@@ -34,7 +34,6 @@ from gjk3d.bodies.triangles import (
     triangles_meet,
     vec_at,
 )
-from gjk3d.bodies.wide_tree import FLOATS32, head_of, stack_in, tree_in, wide_tree_of
 from gjk3d.geometry.vec3 import NO_LENGTH, Rigid, Vec3, along, cross, divide, dot, row3, sub, turn_back
 from gjk3d.geometry.vec3 import place as to_place
 from gjk3d.poses import ROUNDING

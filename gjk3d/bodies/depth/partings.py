@@ -16,10 +16,9 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel, plain
+from gjk3d.bodies.base import ENDLESS, PRISMS, TRIANGLES, TriangleTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.depth.points import EXIT, PointScratch, Surface, look_at_points
 from gjk3d.bodies.facets import IS_APART, IS_OPEN, Solid, facet_of
-from gjk3d.bodies.mesh_distance import to_point
-from gjk3d.bodies.part_tree import ENDLESS, PRISMS, TRIANGLES, TriangleTree, part_at, put_behind, triangles_of
 from gjk3d.bodies.tree_collision import (
     APART,
     HELD,
@@ -32,6 +31,7 @@ from gjk3d.bodies.tree_collision import (
     meet,
     parts_at,
 )
+from gjk3d.bodies.tree_distance import to_point
 from gjk3d.bodies.triangles import Triangle, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,

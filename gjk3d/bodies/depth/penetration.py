@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gjk3d.bodies.base import in_order
 from gjk3d.bodies.body_pair import MeshPair
 from gjk3d.bodies.compound import Compound
 from gjk3d.bodies.depth.depth import depth, skin_of
@@ -23,7 +24,6 @@ from gjk3d.bodies.grids import HeightField, VoxelGrid
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.mesh_points import nearest_points
 from gjk3d.bodies.mesh_rays import holds
-from gjk3d.bodies.part_tree import in_order
 from gjk3d.bodies.parts import turned
 from gjk3d.bodies.solids import ERROR, any_overlap, arrays_of, available, joined, placed, union_of
 from gjk3d.errors import UnsupportedPair

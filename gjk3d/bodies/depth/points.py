@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
-from gjk3d.bodies.base import Parts
-from gjk3d.bodies.bvh import NO_TREE, built, tree_of
+from gjk3d.bodies.base import Parts, TriangleTree
+from gjk3d.bodies.bvh import HEAD, NO_TREE, built, head_of, tree_of
 from gjk3d.bodies.depth.inside import (
     COLUMNS,
     COUNT,
@@ -40,10 +40,8 @@ from gjk3d.bodies.depth.inside import (
     traversal_scratch,
     waiting_for,
 )
-from gjk3d.bodies.part_tree import TriangleTree
 from gjk3d.bodies.parts import Triangles, joined_skins, only_skin, wide_skin
 from gjk3d.bodies.triangles import set_vec, vec_at
-from gjk3d.bodies.wide_tree import HEAD, head_of
 from gjk3d.geometry.vec3 import (
     NO_LENGTH,
     Rigid,

@@ -15,8 +15,7 @@ from math import inf, sqrt
 from typing import NamedTuple
 
 from gjk3d._kernels.decorators import inlined, kernel
-from gjk3d.bodies.depth.partings import outward_at, shifted
-from gjk3d.bodies.part_tree import (
+from gjk3d.bodies.base import (
     BOTTOM,
     CELL,
     CELLS_Y,
@@ -38,6 +37,7 @@ from gjk3d.bodies.part_tree import (
     put_behind,
     top_of,
 )
+from gjk3d.bodies.depth.partings import outward_at, shifted
 from gjk3d.bodies.tree_collision import APART, PosedPair, TreeScratch, faces_meet, holds, meet, parts_at
 from gjk3d.bodies.triangles import Triangle, middle_of, nearest_on, normal_of, placed_triangle, read, set_vec, vec_at
 from gjk3d.geometry.polygon import SHARP

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.bodies.mesh import Mesh
-from gjk3d.broad.tree import Tree
+from gjk3d.broad import Tree
 from gjk3d.clash.detection.clashes import column
 from gjk3d.clash.detection.decider import DECIDED, Decision
 from gjk3d.clash.detection.parts import Tolerances

@@ -1,6 +1,6 @@
 """Explanation of a result: every step of GJK and EPA, as a drawing and in words.
 
-`narration` converts the trace of a result to steps in words. `scene` draws the steps. `stage` shows them in a window
+`narration` converts the trace of a result to steps in words. `stage` draws the steps, shows them in a window
 and writes them as a page, pictures and animations. `lessons` writes pages on a topic. Pictures of results without steps
 are in `viz/kinds`.
 """
@@ -26,7 +26,7 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.units import symbol
 from gjk3d.viz import picture as notebook
 from gjk3d.viz.explanation.narration import SHARED, Narrator, Step
-from gjk3d.viz.explanation.scene import Scene, arrange
+from gjk3d.viz.explanation.stage import Scene, arrange
 from gjk3d.viz.image_files import PAGES, check_rendering, free_name, has_display, target_file
 from gjk3d.wording import kind_of
 

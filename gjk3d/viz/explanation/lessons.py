@@ -24,7 +24,7 @@ from gjk3d.shapes.curved import Capsule, Cone, Cylinder, Ellipsoid
 from gjk3d.shapes.polytopes import Box, ConvexHull
 from gjk3d.viz.drawing import SEPARATION, UP, VIEW
 from gjk3d.viz.explanation import explain, stage
-from gjk3d.viz.explanation.scene import ROLES, Role
+from gjk3d.viz.explanation.stage import ROLES, Role
 from gjk3d.viz.image_files import PAGES, target_file
 from gjk3d.viz.page import ROOM
 from gjk3d.webpage import to_json

@@ -16,15 +16,15 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform
 
 from gjk3d.bodies.base import Body
-from gjk3d.bodies.cloud import PointCloud
+from gjk3d.bodies.compound import PointCloud
 from gjk3d.bodies.mesh import as_mesh
 from gjk3d.clash.detection.assembly import Assembly
 from gjk3d.clash.detection.clashes import Clash
 from gjk3d.clash.report import Report
 from gjk3d.convex.checks import line_for
 from gjk3d.query.contact import Contact
+from gjk3d.query.distance import PointDistances
 from gjk3d.query.gradient import Gradient
-from gjk3d.query.points import PointDistances
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.time_of_impact import Impact, Motion
 from gjk3d.query.volumes import Volume

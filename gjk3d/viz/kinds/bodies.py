@@ -24,7 +24,7 @@ from gjk3d.bodies.solids import arrays_of, solid
 from gjk3d.bodies.solids import joined as joined_solids
 from gjk3d.errors import PoseError, ShapeError
 from gjk3d.poses import pose_rows
-from gjk3d.query.points import PointDistances
+from gjk3d.query.distance import PointDistances
 from gjk3d.query.raycast import RayHit
 from gjk3d.query.volumes import AABB, OBB, BoundingSphere, Volume
 from gjk3d.robot.occupancy import SweptVolume

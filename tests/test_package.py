@@ -201,7 +201,7 @@ CALLS_UPWARD = {
     # Shape.contains, inflated, placed, scaled, signed_distances, support
     "gjk3d.shapes.base": {
         f"gjk3d.{name}"
-        for name in ("convex.solve", "query.points", "shapes.composed", "shapes.polytopes", "shapes.table")
+        for name in ("convex.solve", "query.distance", "shapes.composed", "shapes.polytopes", "shapes.table")
     },
     # a composed shape that has become a primitive again
     "gjk3d.shapes.composed": {f"gjk3d.shapes.{name}" for name in ("curved", "polytopes")},

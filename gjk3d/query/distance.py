@@ -7,13 +7,12 @@ one shape.
 from __future__ import annotations
 
 from math import inf, nan
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gjk3d._kernels.calls import install as builtins
-from gjk3d.bodies.mesh_points import OUTSIDE, PointAnswers, PointRows
 from gjk3d.convex.batch import NO_POSE, Rows, in_chunks
 from gjk3d.convex.checks import check_limits, check_polytopes, check_workers, depth_mode, is_finite
 from gjk3d.convex.solve import core_row, edge_scratch
@@ -43,8 +42,8 @@ from gjk3d.shapes.polytopes import Point
 from gjk3d.typing import Array, Bools, Device, Ints, OnePose, Pose, PoseLike, UnclearPose
 from gjk3d.wording import count, cure_of_poses, format_bounds, format_vector, with_cure
 
-# --- two shapes ------------------------------------------------------------------------------------------------------
-
+if TYPE_CHECKING:
+    from gjk3d.bodies.mesh_points import PointAnswers
 
 # --- collision and distance ------------------------------------------------------------------------------------------
 
@@ -649,6 +648,8 @@ def signed_distances(
     shape: Any, points: Any, pose: PoseLike | None, max_distance: float, sign: str, workers: int
 ) -> PointDistances:
     """Return the signed distances of points from a shape, see `gjk3d.Shape.signed_distances`."""
+    from gjk3d.bodies.mesh_points import OUTSIDE, PointRows  # queries of convex shapes load no bodies
+
     handler = find_single("points", shape)
     check_limits(max_distance, None)
     check_workers(workers)
@@ -677,6 +678,8 @@ def signed_distances(
 
 def _of_any(shape: Collider, points: Array, pose: Any, most: float, workers: int) -> PointAnswers:
     """Return the distances of points from a shape without triangles."""
+    from gjk3d.bodies.mesh_points import PointAnswers
+
     poses = np.tile(np.eye(4), (len(points), 1, 1))
     poses[:, :3, 3] = points
     answer = signed_distance(shape, Point(), pose, poses, max_distance=most, workers=workers)

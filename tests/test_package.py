@@ -59,6 +59,16 @@ print(len(mine) <= 60, [name for name in mine if name.startswith("gjk3d.bodies."
     assert python(code).strip() == "True []"
 
 
+@pytest.mark.full
+def test_the_first_query_on_a_robot_loads_few_modules():
+    code = f"""
+import sys, gjk3d as gk
+gk.robot.Checker(gk.robot.Robot.from_urdf({str(PACKAGE.parent / "data/arm/arm.urdf")!r})).free([0] * 6)
+print(sum(name.startswith("gjk3d") for name in sys.modules) <= 110)
+"""
+    assert python(code).strip() == "True"
+
+
 def test_names_are_listed_and_unknown_ones_refused():
     assert set(gjk3d.__all__) <= set(dir(gjk3d))
     assert all(getattr(gjk3d, name) is not None for name in gjk3d.__all__)

@@ -25,7 +25,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh, Part
 from gjk3d.bodies.topology import corner_rounding, stretch
 from gjk3d.errors import FileError, ParseError, ShapeError
-from gjk3d.files import gltf, obj, process, readers, stl_ply_off, threemf
+from gjk3d.files import gltf, obj, readers, stl_ply_off, threemf
 from gjk3d.files.step_ifc import unit_of
 from gjk3d.typing import Array
 from gjk3d.units import check_unit
@@ -171,6 +171,8 @@ def read(path: str | os.PathLike[str]) -> Content:
         drawn = kind.drawn(data)
         content = data
         if reader := kind.process_reader:
+            from gjk3d.files import process  # only some formats need it
+
             content = process.converted(file, reader, alone=reader in process.ALONE)
         content, promised = kind.check(content)
         stated = drawn is not None or kind.states(data)

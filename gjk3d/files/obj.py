@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from gjk3d.bodies.conversions import triangulated
 from gjk3d.files.readers import Colour, HeaderError, refuse_nul, refuse_parts, share_of_lines, shown
 from gjk3d.typing import Array, Ints
 
@@ -141,6 +140,8 @@ def unfolded(vertices: Array, faces: Ints) -> Ints:
     cosine = np.einsum("ij,ij->i", across[firsts], across[seconds])
     if not (cosine < -_FLAT).any():
         return faces
+    from gjk3d.bodies.conversions import triangulated  # only folded polygons need it
+
     polygons, replaced = _folded(faces, firsts, seconds, cosine)
     fresh = []
     for polygon in polygons:

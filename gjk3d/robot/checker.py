@@ -29,7 +29,6 @@ from gjk3d.robot.motions import (
     path_free,
     steps_of,
 )
-from gjk3d.robot.occupancy import outside
 from gjk3d.robot.planning_scene import PlanningScene
 from gjk3d.robot.results import (
     PairName,
@@ -546,6 +545,8 @@ class Checker(PlanningScene):
         >>> checker.outside([(0.5, 0, 0), (0.5, 0, 0.2)], [0.0, 0.0], margin=0.01).tolist()
         [False, True]
         """
+        from gjk3d.robot.occupancy import outside
+
         check_workers(workers)
         check_margin(margin)
         places = checked_points(points, "outside: points")

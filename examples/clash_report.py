@@ -23,7 +23,8 @@ def print_findings(report):
             sign = "≤ " if clash.distance_kind == "bound" else ""
             gap = f"{'depth' if clash.distance < 0 else 'gap'} {sign}{1e3 * abs(clash.distance):.4f} mm"
             print(f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {gap:<19} {clash.status}")
-    print("    ", ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count))
+    counts = ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count)
+    print(f"     all findings, with touches: {counts}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def report(a, b, note, result):
         print(f"   moving {b} by {mm(result.separation_vector)} makes the hulls just touch")
     else:
         print(f"   distance                 {result.distance:.6f} mm")
-    print(f"   proven                   {result.lower!r} <= signed distance <= {result.upper!r}")
+    print(f"   proven                   {result.lower!r} <= signed distance <= {result.upper!r} mm")
     print(f"   point of {a:<15} {mm(result.point_a)}")
     print(f"   point of {b:<15} {mm(result.point_b)}")
 

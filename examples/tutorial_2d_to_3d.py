@@ -63,8 +63,8 @@ def overlap():
     for d, w in steps:
         direction = np.array([*d, 0.0])
         compare(f"A - B, farthest along {d}", w, (a.support(direction) - b.support(-direction))[:2])
-    compare("(4, 2), (-8, -2), (-6, 9) contain the origin", False, flat([(4, 2), (-8, -2), (-6, 9)]).contains((0, 0, 0)))
-    compare("(4, 2), (-8, -2), (-1, -2) contain it", True, flat([(4, 2), (-8, -2), (-1, -2)]).contains((0, 0, 0)))
+    compare("origin in (4, 2), (-8, -2), (-6, 9)", False, flat([(4, 2), (-8, -2), (-6, 9)]).contains((0, 0, 0)))
+    compare("origin in (4, 2), (-8, -2), (-1, -2)", True, flat([(4, 2), (-8, -2), (-1, -2)]).contains((0, 0, 0)))
     compare("collide", True, gk.collide(a, b))
     r = gk.signed_distance(a, b)
     print("   Not in the text: the depth by EPA, and the translation that separates the polygons.")

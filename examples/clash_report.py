@@ -32,7 +32,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     gearbox = gk.clash.Assembly.load(MODEL)
-    print(f"{MODEL.name}: {len(gearbox.parts)} parts; a pad and a copy of the label are accepted by rules")
+    print(f"{MODEL.name}: {len(gearbox.parts)} parts. Rules accept a pad and a copy of the label.")
     before = gk.clash.check(gearbox, ignore=ACCEPTED)
     print_findings(before)
     print("the shaft is cut back by 2 mm, and the cover is 1 mm lower:")

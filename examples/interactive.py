@@ -48,9 +48,9 @@ def slide(off_screen):
         angles = np.linspace(0.2, 0.8, 13)
         for angle in angles:
             state = slid.move([0, angle, 0, 0, 0, 0])
-            links = ", ".join(a if b == "ball" else b for a, b in state.pairs)
+            links = " and ".join(a if b == "ball" else b for a, b in state.pairs)
             hit = f"the ball hits {links}" if links else "free"
-            print(f"joint_2 at {angle:.2f} rad: {hit}; signed distance {state.distance:+.4f} m")
+            print(f"joint_2 at {angle:.2f} rad: {hit}, signed distance {state.distance:+.4f} m")
         spent = (time.perf_counter() - start) / len(angles)
         print(f"{1000 * spent:.0f} ms a move, with all that is drawn", file=sys.stderr)
     return slid

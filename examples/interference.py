@@ -61,7 +61,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     gearbox = gk.load(MODEL)
-    print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}; below in mm")
+    print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}. The lengths below are in mm.")
     print("Convex hulls are compared. If they are apart, the parts are apart. An overlap may be inside a hole.")
     # a GLB is in metres; scaled hulls give results in millimetres
     hulls = {part.name: part.mesh.hull().scaled(1000.0) for part in gearbox.parts}

@@ -88,7 +88,7 @@ def distance():
 
     # The text's loop starts with the points (1, 3) and (-9, 10), then finds (-11, -1), (-4, -1), (-4, -1), with
     # differences 24, 5.6, 0. A difference is how much farther the new point lies along d than the simplex does.
-    print("\n   The text's loop:  new points (-11, -1), (-4, -1), (-4, -1);  differences 24, 5.6, 0")
+    print("\n   The loop of the text has the new points (-11, -1), (-4, -1), (-4, -1) and the differences 24, 5.6, 0.")
     print("   The trace of gjk3d, with x and y of each point:")
     for number, step in enumerate(r.trace.gjk, 1):
         nearest = step.weights @ step.simplex

@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 
 import gjk3d as gk
 
-COUNT, STEPS, SIDE = 2000, 120, 40.0
+COUNT, STEPS, SIDE = 2000, 120, 40.0  #: rocks, steps, and the side of the cube of the rocks in metres
 NEAR, SHOWN = 1.5, 4.0  #: the ship avoids rocks nearer than NEAR; rocks within SHOWN of its path are drawn
-SPEED = 0.4
+SPEED = 0.4  #: metres a step
 SHIP = gk.ConvexHull([(1.2, 0, 0), (-0.6, 0.6, 0), (-0.6, -0.6, 0), (-0.6, 0, 0.4)])
 ROCK, CLOSE, PATH, INK = "#9A948C", "#D55E00", "#0072B2", "#202124"
 
@@ -68,7 +68,7 @@ def fly(seed=3):
         clearances.append(least.distance)
         if step % 20 == 19:
             rock = next(name for name in least.pair if name != "ship")
-            print(f"step {step + 1:>3}: clearance {least.distance:7.4f}, from {rock}; at x = {ship[0]:.1f}")
+            print(f"step {step + 1:>3}: clearance {least.distance:.4f} m from {rock}, at x = {ship[0]:.1f} m")
     return scene, np.array(path), clearances
 
 
@@ -98,7 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     scene, path, clearances = fly()
-    print(f"{COUNT} rocks, {STEPS} steps: clearance never below {min(clearances):.4f}")
+    print(f"{COUNT} rocks, {STEPS} steps: clearance never below {min(clearances):.4f} m")
     out.mkdir(parents=True, exist_ok=True)
     draw(scene, path, out / "asteroids.png")
     print(f"picture: {out / 'asteroids.png'}", file=sys.stderr)

@@ -85,7 +85,7 @@ if __name__ == "__main__":
     out = parser.parse_args().out
     mesh = gk.load(examples.planefile)
     hull = mesh.hull()
-    print(f"airplane: {len(mesh.faces)} triangles; its hull has {len(hull.vertices)} vertices")
+    print(f"airplane: {len(mesh.faces)} triangles, and {len(hull.vertices)} vertices of its hull")
     length = float(gk.obb(hull).extents.max())
     gk.obb(hull).overlaps(gk.bounding_sphere(hull))  # compile first, once on a machine
     poses = posed(COUNT, length)

@@ -54,6 +54,7 @@ def slide():
     """Move the crate until it tips, then tip it; return the poses, contacts and captions."""
     story = []
     x = START
+    print("x of the crate's centre, contact points, area of their patch, distance of the centre from its border:")
     print("   x [m]  points  patch [cm²]  to border [mm]")
     while True:
         pose = standing(x)

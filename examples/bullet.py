@@ -46,8 +46,8 @@ def main():
     for steps in (SAMPLES, 12, 1000):
         print(f"{steps} sampled poses: {'hit' if sampled(steps) else 'free'}")
     impact = gk.time_of_impact(DART, PLATE, FLIGHT, None)
-    print(impact)
-    print(f"tip at {np.round(impact.point_a, 6).tolist()} after {impact.iterations} proven steps")
+    print(f"time in s: {impact}")
+    print(f"tip at {np.round(impact.point_a, 6).tolist()} m after {impact.iterations} proven steps")
     safe = gk.time_of_impact(DART, PLATE, gk.Motion(START, linear=(1.0, 0.0, 0.0), angular=(9.0, 0.4, 1.2)), None)
     print(f"a third of the speed: {safe}")
     arguments.out.mkdir(parents=True, exist_ok=True)

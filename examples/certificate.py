@@ -37,8 +37,8 @@ def prove(result, points, faces):
     p, q, r = (points[faces[:, i]] for i in range(3))
     across = np.cross(q - p, r - p)
     inner = float((np.einsum("ij,ij->i", across, p) / np.linalg.norm(across, axis=1)).min())
-    print(f"the plane is {outer:.12f} from the origin: no deeper than this")
-    print(f"the surface is {inner:.12f} from the origin: no shallower than this")
+    print(f"the plane is {outer:.12f} from the origin, so the depth is at most that")
+    print(f"the surface is {inner:.12f} from the origin, so the depth is at least that")
     return inner, outer
 
 

@@ -36,7 +36,7 @@ def check(what, checker, path, **options):
     else:
         first, second = answer.pair
         edge = f"edge {answer.edge + 1} of {len(path) - 1}"
-        print(f"{what}: {first} hits {second} on {edge}, at {answer.safe:.6f} to {answer.hit:.6f} of it")
+        print(f"{what}: {first} hits {second} on {edge}, at {answer.safe:.7f} to {answer.hit:.7f} of this edge")
     return answer
 
 
@@ -61,7 +61,7 @@ if __name__ == "__main__":
     for step in (0.05, 0.02):
         check(f"with the wire, in steps of {step} rad", checker, path, resolution=step)
     contact = check("with the wire, proven", checker, path, certify=True)
-    print(f"at the end of this bracket they overlap by {-checker.clearance(contact.configuration).distance:.1e} m")
+    print(f"at the end of this interval they overlap by {-checker.clearance(contact.configuration).distance:.1e} m")
 
     out.mkdir(parents=True, exist_ok=True)
     picture(checker, path, out / "certified_motion.png")

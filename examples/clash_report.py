@@ -23,7 +23,8 @@ def print_findings(report):
             sign = "≤ " if clash.distance_kind == "bound" else ""
             gap = f"{'depth' if clash.distance < 0 else 'gap'} {sign}{1e3 * abs(clash.distance):.4f} mm"
             print(f"{clash.severity:>4} {clash.kind:<10} {a:<12} {b:<12} {gap:<19} {clash.status}")
-    print("    ", ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count))
+    counts = ", ".join(f"{count} {status}" for status, count in report.statuses.items() if count)
+    print(f"     all findings, with touches: {counts}")
 
 
 if __name__ == "__main__":
@@ -31,7 +32,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     gearbox = gk.clash.Assembly.load(MODEL)
-    print(f"{MODEL.name}: {len(gearbox.parts)} parts; a pad and a copy of the label are accepted by rules")
+    print(f"{MODEL.name}: {len(gearbox.parts)} parts. Rules accept a pad and a copy of the label.")
     before = gk.clash.check(gearbox, ignore=ACCEPTED)
     print_findings(before)
     print("the shaft is cut back by 2 mm, and the cover is 1 mm lower:")

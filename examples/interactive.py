@@ -35,7 +35,7 @@ def drag(off_screen):
     dragged = gk.viz.drag(gk.Box((1.2, 1, 1)), gk.Cylinder(0.4, 0.8), None, at(0.4, -0.3, 1.3), off_screen=off_screen)
     if off_screen:
         for height in (1.1, 0.95, 0.8):
-            print(f"cylinder at height {height}: {dragged.move(at(0.4, -0.3, height))}")
+            print(f"cylinder at height {height} m: {dragged.move(at(0.4, -0.3, height))}")
         print(f"{dragged.contact.count} contact points")
     return dragged
 
@@ -48,8 +48,9 @@ def slide(off_screen):
         angles = np.linspace(0.2, 0.8, 13)
         for angle in angles:
             state = slid.move([0, angle, 0, 0, 0, 0])
-            collision = " and ".join(" with ".join(pair) for pair in state.pairs) or "free"
-            print(f"joint_2 at {angle:.2f}: {collision}, {state.distance:+.4f} m")
+            links = " and ".join(a if b == "ball" else b for a, b in state.pairs)
+            hit = f"the ball hits {links}" if links else "free"
+            print(f"joint_2 at {angle:.2f} rad: {hit}, signed distance {state.distance:+.4f} m")
         spent = (time.perf_counter() - start) / len(angles)
         print(f"{1000 * spent:.0f} ms a move, with all that is drawn", file=sys.stderr)
     return slid

@@ -29,7 +29,7 @@ def report(a, b, note, result):
         print(f"   moving {b} by {mm(result.separation_vector)} makes the hulls just touch")
     else:
         print(f"   distance                 {result.distance:.6f} mm")
-    print(f"   proven                   {result.lower!r} <= signed distance <= {result.upper!r}")
+    print(f"   proven                   {result.lower!r} <= signed distance <= {result.upper!r} mm")
     print(f"   point of {a:<15} {mm(result.point_a)}")
     print(f"   point of {b:<15} {mm(result.point_b)}")
 
@@ -61,7 +61,7 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the picture")
     out = parser.parse_args().out
     gearbox = gk.load(MODEL)
-    print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}; below in mm")
+    print(f"{MODEL.name}: {len(gearbox.parts)} parts, in {gearbox.unit}. The lengths below are in mm.")
     print("Convex hulls are compared. If they are apart, the parts are apart. An overlap may be inside a hole.")
     # a GLB is in metres; scaled hulls give results in millimetres
     hulls = {part.name: part.mesh.hull().scaled(1000.0) for part in gearbox.parts}

@@ -402,7 +402,7 @@ def epa_film():
     film.aim(0, np.vstack([TETRAHEDRON.vertices, moved.vertices, moved.vertices + shift]), (0.9, -1.3, 0.7))
     film.aim(1, np.vstack([difference.vertices, np.zeros((1, 3))]), (0.9, -1.3, 0.7))
     blank = steps[0]._replace(closest=np.empty(0, np.int64))
-    text = "GJK ends with a tetrahedron around the origin: the shapes overlap, but how deep?"
+    text = "GJK ends with a tetrahedron around the origin, so the shapes overlap. EPA finds the depth."
     film.add(text, left, right | polytope(blank), seconds=3.2)
     added, bounds = "", (0.0, np.inf)
     for step in steps:
@@ -419,12 +419,12 @@ def epa_film():
         faces = "1 face" if seen == 1 else f"{seen} faces"
         text = f"Along its normal, A − B reaches {step.point_name}. It sees {faces}, inside the red horizon."
         if not seen:
-            text = "Along its normal nothing is farther: this face is on the surface of A − B."
+            text = "Along its normal, no point of A − B is farther. The face is on the surface of A − B."
         views = left | more[0], right | polytope(step, removed) | near[1] | more[1] | rim
         film.add(text, *views, bounds=bounds, seconds=1.75)
         added = step.point_name
     depth = result.depth, result.depth
-    text = f"Its distance, {result.depth:.3f}, is the depth. Its normal is the shortest way out."
+    text = f"Its distance, {result.depth:.3f}, is the depth. Its normal is the direction of separation."
     way = {"way": arrow(result.point_b, shift, RED)}
     film.add(text, left | way, right | polytope(step) | near[1], bounds=depth, seconds=2.2)
     left = left | way | {"b": body(moved, GREEN, at=shift)}
@@ -498,7 +498,7 @@ def sat_film():
     film.add(text, near | pieces, chart, bounds=(least, least), seconds=3.2)
     moved = gk.ConvexHull(boxes[1].vertices + least * n)
     pieces = shadow(first, moved, best, view)[0]
-    text = "B moves by this length along the axis. The shadows meet: the boxes touch."
+    text = "B moves by this length along the axis. Then the boxes just touch."
     near = near | {"b": body(boxes[1], GREEN, at=least * n)}
     film.add(text, near | pieces, chart, bounds=(least, least), seconds=3.5)
     return film

@@ -102,6 +102,11 @@ def least_clearance(checker, path):
     return 1e3 * nearest.distance[k], " and ".join(nearest.pair[k])
 
 
+def as_text(clearance):
+    """Return a clearance in millimetres as text; in overlap it is minus an upper bound of the depth."""
+    return f"gap {clearance:.1f} mm" if clearance >= 0.0 else f"depth ≤ {-clearance:.1f} mm"
+
+
 def length(path):
     """Return the length of a path in joint space."""
     return np.linalg.norm(np.diff(path, axis=0), axis=1).sum()
@@ -133,7 +138,7 @@ def main():
     for k, guess in enumerate(some):
         path = optimised(cost, guess)
         (before, _), (after, pair) = (least_clearance(checker, rows) for rows in (guess, path))
-        print(f"start {k}: clearance {before:.1f} mm, then {after:.1f} mm of {pair}, {length(path):.2f} rad long")
+        print(f"start {k}: {as_text(before)}, then {as_text(after)} of {pair}, path of {length(path):.2f} rad")
         paths.append((length(path), k, path))
     each = 1e3 * cost.seconds / cost.calls
     print(f"{cost.calls} evaluations of {len(cost.samples)} configurations, {each:.2f} ms each")

@@ -217,9 +217,10 @@ if __name__ == "__main__":
     smoothed = time.perf_counter()
     print(f"{nodes} nodes in two trees, {planned - before:.2f} s; shortcuts {smoothed - planned:.2f} s")
     print(f"{checker.checks} checks of the plank with an obstacle, {checker.checks / checker.seconds:,.0f} per second")
-    print(f"path of {length(first_path):.3f} m for the farthest point, and {length(path):.3f} m after shortcuts")
+    before_shortcuts, after_shortcuts = length(first_path), length(path)
+    print(f"path of {before_shortcuts:.3f} m, as its farthest point moves, and {after_shortcuts:.3f} m after shortcuts")
     lower, upper, everywhere, count = clearance(path)
-    print(f"least clearance at {count} samples: {lower:.9f} <= true <= {upper:.9f} m")
+    print(f"least clearance at {count} samples, in m: {lower:.9f} <= true value <= {upper:.9f}")
     everywhere = np.floor(everywhere * 1e4) / 1e4  # rounded down, by far more than the rounding errors of the lengths
     print(f"proven clearance of the whole path: at least {everywhere:.4f} m")
     arguments.out.mkdir(parents=True, exist_ok=True)

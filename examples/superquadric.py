@@ -40,14 +40,13 @@ def main():
     arguments = parser.parse_args()
     print(f"compiled: {PILLOW.compiled}; volume {PILLOW.volume:.4f}")
     results = []
-    for x in (1.6, 1.1):
+    for place, x in (("next to the cylinder", 1.6), ("with the cylinder in it", 1.1)):
         pose = np.eye(4)
         pose[:3, 3] = x, 0.3, 0.2
         results.append(gk.signed_distance(PILLOW, CYLINDER, None, pose))
-        print(results[-1])
-    print(
-        f"scaled and inflated: {gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), CYLINDER, None, results[0].pose_b)}"
-    )
+        print(f"{place}: {results[-1]}")
+    grown = gk.distance(PILLOW.scaled((1, 1, 2)).inflated(0.1), CYLINDER, None, results[0].pose_b)
+    print(f"scaled and inflated, next to the cylinder: {grown}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     draw(results, arguments.out / "superquadric.png")
     print(f"picture: {arguments.out / 'superquadric.png'}", file=sys.stderr)

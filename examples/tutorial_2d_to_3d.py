@@ -63,12 +63,12 @@ def overlap():
     for d, w in steps:
         direction = np.array([*d, 0.0])
         compare(f"A - B, farthest along {d}", w, (a.support(direction) - b.support(-direction))[:2])
-    compare("(4, 2), (-8, -2), (-6, 9) hold the origin", False, flat([(4, 2), (-8, -2), (-6, 9)]).contains((0, 0, 0)))
-    compare("(4, 2), (-8, -2), (-1, -2) hold it", True, flat([(4, 2), (-8, -2), (-1, -2)]).contains((0, 0, 0)))
+    compare("origin in (4, 2), (-8, -2), (-6, 9)", False, flat([(4, 2), (-8, -2), (-6, 9)]).contains((0, 0, 0)))
+    compare("origin in (4, 2), (-8, -2), (-1, -2)", True, flat([(4, 2), (-8, -2), (-1, -2)]).contains((0, 0, 0)))
     compare("collide", True, gk.collide(a, b))
     r = gk.signed_distance(a, b)
-    print("   Beyond the text, by EPA: how deep, and how to part them.")
-    print(f"   {r}\n   moving B by {show(r.separation_vector)} makes the two just touch")
+    print("   Not in the text: the depth by EPA, and the translation that separates the polygons.")
+    print(f"   {r}\n   moving B by {show(r.separation_vector)} makes them just touch")
 
 
 def distance():
@@ -77,10 +77,10 @@ def distance():
     r = gk.signed_distance(prism(A), prism(B + (3, -1)), trace=True)
     compare("distance 11/√41", 11 / sqrt(41), r.distance)
     compare("nearest point of A - B", (-44 / 41, 55 / 41), (r.point_a - r.point_b)[:2])
-    compare("point on A (read off a figure: 6.75, 7.25)", (284 / 41, 301 / 41), r.point_a[:2])
+    compare("point on A (in a figure of the text: 6.75, 7.25)", (284 / 41, 301 / 41), r.point_a[:2])
     compare("point on B", (8, 6), r.point_b[:2])
     order = np.argsort(-r.trace.simplex[:, 0])
-    compare("the edge that decides: first end", (1, 3), r.trace.simplex[order[0], :2])
+    compare("edge of this nearest point: first end", (1, 3), r.trace.simplex[order[0], :2])
     compare("its weight 24/41", 24 / 41, r.trace.simplex_weights[order[0]])
     compare("second end", (-4, -1), r.trace.simplex[order[1], :2])
     compare("its weight 17/41", 17 / 41, r.trace.simplex_weights[order[1]])
@@ -88,8 +88,8 @@ def distance():
 
     # The text's loop starts with the points (1, 3) and (-9, 10), then finds (-11, -1), (-4, -1), (-4, -1), with
     # differences 24, 5.6, 0. A difference is how much farther the new point lies along d than the simplex does.
-    print("\n   The text's loop:  new points (-11, -1), (-4, -1), (-4, -1);  differences 24, 5.6, 0")
-    print("   The trace of gjk3d, x and y of each:")
+    print("\n   The loop of the text has the new points (-11, -1), (-4, -1), (-4, -1) and the differences 24, 5.6, 0.")
+    print("   The trace of gjk3d, with x and y of each point:")
     for number, step in enumerate(r.trace.gjk, 1):
         nearest = step.weights @ step.simplex
         new = step.support_a - step.support_b
@@ -121,7 +121,7 @@ def flat_input():
     """Compare shapes without volume."""
     heading(4, "Flat input: the same polygons, with no height")
     compare("item 1, collide", True, gk.collide(flat(A), flat(B)))
-    compare("item 1, depth: a shift along z parts them", 0.0, gk.signed_distance(flat(A), flat(B)).distance)
+    compare("item 1, depth: a shift along z separates them", 0.0, gk.signed_distance(flat(A), flat(B)).distance)
     compare("item 2, distance", 11 / sqrt(41), gk.distance(flat(A), flat(B + (3, -1))).distance)
 
 
@@ -138,7 +138,7 @@ def curved():
 
 def epa():
     """Compare depths for bad starts of EPA, with the origin on a vertex, an edge or a face."""
-    heading(6, "EPA: wherever the origin lies on the first simplex")
+    heading(6, "EPA: the origin on a vertex, an edge or a face of the first simplex")
     box = gk.Box((2, 2, 2))
     cases = [
         ("boxes with one centre", box, box, None, -2.0),
@@ -149,13 +149,13 @@ def epa():
     for what, a, b, pose, value in cases:
         compare(what, value, gk.signed_distance(a, b, None, pose, depth="epa").distance)
     r = gk.signed_distance(prism(A), prism(B), depth="epa", trace=True)
-    print("   item 1 again, the polytope growing to the surface of A - B:")
+    print("   item 1 again: the polytope grows until its nearest face is on the surface of A - B")
     for number, step in enumerate(r.trace.epa, 1):
         print(
             f"   step {number}: {len(step.faces):>2} faces, new point {show(step.point[:2]):<10}"
             f" {show(step.lower)} <= signed distance <= {show(step.upper)}"
         )
-    compare("depth 6/√41", -6 / sqrt(41), r.distance)
+    compare("minus the depth 6/√41", -6 / sqrt(41), r.distance)
 
 
 def draw(path):

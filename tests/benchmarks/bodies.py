@@ -227,7 +227,8 @@ def rows(host: Host, size: float, rounds: int) -> Iterator[str]:
             told = medians([(name, COUNT, ask) for name, ask in able.items()], rounds)
             peers = [name for name in told if name != "gjk3d" and name not in STACKS]
             off = [f"{differs(question, answers['gjk3d'], answers[name]):.1g}" for name in peers]
-            best = f"{min(told[name] for name in peers) / told['gjk3d']:.2g}x" if peers else ""
+            ratio = min((told[name] for name in peers), default=0.0) / told["gjk3d"]
+            best = f"{ratio:.{2 if ratio < 99.5 else 3}g}x" if peers else ""
             times = ("gjk3d", *STACKS, "coal", "python-fcl")
             cells = [f"{told[name]:.1f}" if name in told else "" for name in times]
             gains = ", ".join(f"{told['gjk3d'] / told[stack]:.2g}x" for stack in STACKS)
@@ -257,9 +258,9 @@ def main(given: list[str] | None = None) -> int:
     lines = [
         "# Bodies against convex shapes",
         "",
-        "Written by `python -m tests.benchmarks.bodies --out FILE`: us of CPU time a question.",
+        "Written by `python -m tests.benchmarks.bodies --out FILE`: us of CPU time a query.",
         "",
-        f"| body, shape | question | one a call | in stacks of {FEW} | of {COUNT} | coal | python-fcl"
+        f"| body, shape | query | one per call | in stacks of {FEW} | of {COUNT} | coal | python-fcl"
         " | faster than the faster peer | stacks faster | peers differ by |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
     ]

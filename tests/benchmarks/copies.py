@@ -135,7 +135,7 @@ def by_scene(racks: int) -> dict[str, Any]:
     return {
         "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
         "parts": len(parts), "triangles": sum(len(meshes[s].faces) for _, s, _ in parts),
-        "says": f"{pairs} pairs meet",
+        "says": f"{pairs} pairs intersect",
     }  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def by_trimesh(racks: int) -> dict[str, Any]:
     return {
         "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
         "parts": len(parts), "triangles": sum(len(kinds[s].faces) for _, s, _ in parts),
-        "says": f"{len(names)} pairs meet",
+        "says": f"{len(names)} pairs intersect",
     }  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def by_fcl(racks: int) -> dict[str, Any]:
     return {
         "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "memory": _peak(), "before": before,
         "parts": len(parts), "triangles": sum(len(kinds[s].faces) for _, s, _ in parts),
-        "says": f"{meeting[0]} pairs meet",
+        "says": f"{meeting[0]} pairs intersect",
     }  # fmt: skip
 
 
@@ -318,7 +318,9 @@ def main(given: list[str] | None = None) -> int:
             print(f"| {stage} | {spent:.3f} s |")
         return 0
     rows = list(ROWS)[: 5 if arguments.cluster else 4]
-    print("| | parts | triangles | CPU time | wall time | memory | says |\n| --- | --- | --- | --- | --- | --- | --- |")
+    print(
+        "| | parts | triangles | CPU time | wall time | memory | result |\n| --- | --- | --- | --- | --- | --- | --- |"
+    )
     for row in rows:
         command = [sys.executable, "-m", "tests.benchmarks.copies", "--racks", str(arguments.racks), "--row", row]
         done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)

@@ -84,7 +84,7 @@ def of_gjk3d(ask: Callable[..., Any], poses: list[Any], read: bool, *shapes: Any
 
 def pairs(rounds: int) -> Iterator[str]:
     """Two convex shapes."""
-    yield "| pair | question | `Pair` | `gk.` functions | coal, prepared | coal, from 4x4 | faster | than from 4x4 |"
+    yield "| pair | query | `Pair` | `gk.` functions | coal, prepared | coal, from 4x4 | faster | than from 4x4 |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in ROWS:
         scene = make(row, "one", COUNT, 0)
@@ -188,7 +188,7 @@ def scenes(rounds: int) -> Iterator[str]:
 
 def scenes_more(rounds: int) -> Iterator[str]:
     """What coal's manager does not do, and a floor under the objects."""
-    yield "| scene of | question | us |"
+    yield "| scene of | query | us |"
     yield "| ---: | --- | ---: |"
     box, steps = gk.Box((0.5, 0.5, 0.5)), some_poses(200, 4.0, 2)
     rays = [(step[:3, 3].copy(), step[:3, 0].copy()) for step in steps]
@@ -237,7 +237,7 @@ def checkers(rounds: int) -> Iterator[str]:
 
 def managers(rounds: int) -> Iterator[str]:
     """The manager of trimesh, and ours."""
-    yield "| boxes | question, after set_transform | gjk3d | trimesh | gjk3d is faster |"
+    yield "| boxes | query, after set_transform | gjk3d | trimesh | gjk3d is faster |"
     yield "| ---: | --- | ---: | ---: | ---: |"
     cube = trimesh.creation.box((0.5, 0.5, 0.5))
     for count in (2, 10, 50):

@@ -83,7 +83,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--motions", type=int, default=100_000, help="rows of what takes longer: motions")
     arguments = parser.parse_args(given)
     print(
-        "| | rows | CPU time, one process | two | two / one | wall time, one | two | memory of who asks | same bits |\n"
+        "| | rows | CPU time, one process | two | two / one | wall time, one | two | memory, client | same bits |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )
     with (

@@ -216,7 +216,7 @@ def test_the_table_of_robots_in_clouds_is_written_and_both_agree(capsys):
     assert robots_clouds.main(["--quick", "--points", "1000"]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| 1000 points")]
     assert [line.split("|")[2].strip() for line in lines] == [
-        "build", "swap, and a first answer", "points of the robot itself", "free, where it is free",
+        "build", "replace the cloud, and the first result", "points of the robot itself", "free, where it is free",
         "distance, where it is free", "free, where it touches", "distance, where it touches",
         "distance with the fast depth, where it touches",
         "motions of 0.4 rad, proven", "motions of 0.4 rad, every 0.05 rad",

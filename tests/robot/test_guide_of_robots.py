@@ -16,7 +16,7 @@ TABLE = GUIDE.split("## From MoveIt")[1]
 LINES = [
     line
     for row in TABLE.splitlines()
-    if row.startswith("| ") and not row.startswith("| there")
+    if row.startswith("| ") and not row.startswith("| other library")
     for line in re.findall(r"`([^`]+)`", row.rsplit(" | ", 1)[1])
 ]
 ROBOT = """<robot name="r"><link name="a"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>

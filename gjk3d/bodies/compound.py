@@ -1,7 +1,7 @@
 """Bodies made of other shapes: `Compound` of any shapes, `PointCloud` of balls, `Shell` of a mesh with a thickness.
 
-A compound stores its shapes and triangles in shared arrays. A shell stands for sheet metal. The balls of a cloud have
-one radius and are around measured points.
+A compound stores its shapes and triangles in shared arrays. A shell models sheet metal. A cloud has balls of one radius
+around measured points.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Compound(Body):
 
     @property
     def geometry_error(self) -> float | None:
-        """The distance between a decomposed mesh and its parts (`Mesh.decompose`), or None for other compounds."""
+        """The measured distance between a mesh and its convex parts (`Mesh.decompose`), or None for other compounds."""
         return self._geometry_error
 
     @property
@@ -102,7 +102,7 @@ class Compound(Body):
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
-        """Shapes and (4, 4) poses of the parts, including those of nested compounds."""
+        """The parts, including those of nested compounds, as pairs of a shape and its (4, 4) pose."""
         return tuple((thing, matrices(row)) for thing, row in self._parts)
 
     def __len__(self) -> int:
@@ -189,7 +189,7 @@ def _check_units(parts: Sequence[Part]) -> None:
     for k, (thing, _) in enumerate(parts):
         unit = thing.unit if isinstance(thing, Mesh) else None
         if unit and first and (cure := rescaling(unit, first)):
-            raise ShapeError(f"Compound: part {k} is in {unit} and an earlier part in {first}. Use one unit: {cure}")
+            raise ShapeError(f"Compound: part {k} is in {unit}, an earlier part is in {first}. Use one unit: {cure}")
         first = first or unit
 
 
@@ -202,10 +202,12 @@ def _frozen(row: Array) -> Array:
 def swept(
     body: Body, path: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
 ) -> Compound:
-    """Return the union of the sweeps of all parts, see `gjk3d.query.time_of_impact`. ``start`` is the first pose.
+    """Return the volume that a body passes along a motion, as the union of the sweeps of its parts.
 
-    A point that is inside a closed surface at some time was passed by the surface, or is inside at the start. So the
-    union of the sweeps of the faces and the closed meshes at the start is complete.
+    ``path`` converts terms of parts, their centres and radii to terms of swept parts and added rounding radii (see
+    `gjk3d.query.time_of_impact`). ``start`` is the first pose. A point that is inside a closed surface at some time was
+    passed by the surface, or is inside at the start. The union therefore consists of the sweeps of the faces and of the
+    closed meshes at the start.
     """
     parts = body._as_parts()
     if parts.endless:
@@ -231,10 +233,10 @@ def swept(
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
-    """Yield groups of parts that differ only in their positions, or in their vertices if these are equally many.
+    """Yield groups of parts that differ only in their positions, or polytopes with equal numbers of vertices.
 
     Each group has the numbers of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
-    (n,) of balls around them, and their rounding radii.
+    (n,) of balls around the parts, and the rounding radii of the parts (n,).
     """
     every = np.arange(parts.count)
     ints, floats, starts, rows = packed_parts(parts.given, every)
@@ -318,7 +320,7 @@ class Shell(Body):
         return self.mesh.hull().inflated(0.5 * self.thickness)
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the surface for pictures: the rim and both sides, which follow the mean normals of the vertices.
+        """Return the surface for pictures: both sides, offset along the mean normals of the vertices, and the rim.
 
         Parameters
         ----------
@@ -401,7 +403,7 @@ class Plates(TreeParts):
 
 
 _LEAF = 4  #: greatest number of balls in a leaf
-_MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that a cell has an integer number
+_MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that cell numbers fit into int64
 _ROUNDED = 16.0 * 2.0**-53
 
 
@@ -419,7 +421,7 @@ class Balls(Copies):
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 
     def _half(self, places: Array) -> Array:
-        """Return half the widths of axis-aligned boxes around balls."""
+        """Return half the widths of axis-aligned boxes around balls with the centres ``places``, (k, 3)."""
         half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
         return half
 
@@ -449,8 +451,7 @@ class PointCloud(Body):
     Raises
     ------
     ShapeError
-        The list of points is empty, or a point is not finite. The message has the first such point and their number.
-        `from_sensor` omits such points.
+        The list of points is empty, or a point is not finite. `from_sensor` omits points that are not finite.
 
     Examples
     --------
@@ -478,7 +479,7 @@ class PointCloud(Body):
         """Return the cloud of a sensor's points, and the number of omitted points.
 
         Cameras and scanners mark missing measurements by numbers that are not finite. These points are omitted. The
-        space at them is unknown, not free.
+        space in their directions is unknown, not free.
 
         Parameters
         ----------
@@ -517,17 +518,17 @@ class PointCloud(Body):
         finite = np.isfinite(every).all(axis=1)
         if not finite.any():
             raise ShapeError(
-                f"from_sensor: none of the {len(every)} points is finite, expected at least one. Skip this frame of "
-                "the sensor."
+                f"from_sensor: none of the {len(every)} points is finite, expected at least one. Skip this image of "
+                "the sensor"
             )
         return cls(every[finite], radius), int(len(every) - finite.sum())
 
     def thinned(self, pitch: float) -> PointCloud:
-        """Return a cloud of one point in each cell of a grid, with a larger radius, that contains this cloud.
+        """Return a cloud that contains this cloud, with one point per occupied cell of a grid and a larger radius.
 
         Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of an
-        omitted point from the retained one, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch
-        the new cloud too, and distances decrease by at most the growth of the radius.
+        omitted point from the retained point of its cell, which is less than ``pitch * sqrt(3)``. Objects that touch
+        this cloud touch the new cloud too, and distances decrease by at most the growth of the radius.
 
         Parameters
         ----------
@@ -537,7 +538,7 @@ class PointCloud(Body):
         Returns
         -------
         PointCloud
-            Its distances may be too small by at most ``thinned.radius - cloud.radius``.
+            The thinned cloud. Distances from it are too small by at most ``thinned.radius - cloud.radius``.
 
         Raises
         ------
@@ -556,7 +557,7 @@ class PointCloud(Body):
         if not reach < _MOST_CELLS * step:
             raise ShapeError(
                 f"thinned: pitch is {step:g}, expected more than {reach / _MOST_CELLS:.3g} for points up to {reach:.3g}"
-                " from the origin. Move the cloud nearer to the origin, or increase pitch."
+                " from the origin. Move the cloud nearer to the origin, or increase pitch"
             )
         cells = np.floor(self.points / step).astype(np.int64)
         cells -= cells.min(axis=0)
@@ -592,7 +593,7 @@ class PointCloud(Body):
 
     @property
     def _wide_tree(self) -> WideTree:
-        """The wide tree of the points as triangles of three equal corners. It has the nodes of the binary tree."""
+        """The wide tree of the points, each as a triangle of three equal corners, with the nodes of the binary tree."""
 
         def build() -> WideTree:
             parts, every = self._as_parts(), np.arange(len(self.points))

@@ -1,4 +1,4 @@
-"""Conversion of meshes to convex parts and voxels, of functions to meshes, and of meshes of trimesh and pyvista."""
+"""Conversions: meshes to convex parts and voxels, functions to meshes, and meshes from and to trimesh and pyvista."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
 
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
-    """Return the greatest distance between hulls and a mesh, at vertices and samples of both surfaces."""
+    """Return the greatest distance between a mesh and the union of hulls, at vertices and samples of both surfaces."""
     surfaces = [hull.surface() for hull in hulls]
     shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
     skin = Mesh(
@@ -87,7 +87,8 @@ def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
         np.concatenate([s.faces + k for s, k in zip(surfaces, shift, strict=False)]),
     )
     out = _drawn(skin)
-    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # other points are inside the union, not on its surface
+    # a point inside the union is not on its surface, and a point inside the mesh does not exceed the mesh
+    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]
     samples = _drawn(mesh)
     samples = samples[~_within(hulls, samples, 0.0)]
     far = [nearest_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
@@ -111,7 +112,7 @@ def _drawn(mesh: Mesh) -> Array:
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Return which points are at most ``margin`` times the size of some hull above all of its face planes."""
+    """Return which points are below all face planes of a hull, or above them by at most ``margin`` times its size."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -142,7 +143,7 @@ def _spread(u: float, v: float, w: float, reach: float) -> bool:
 
 @kernel
 def _parted(a: Vec3, b: Vec3, c: Vec3, h: float) -> bool:
-    """Return whether an axis separates a triangle from the cube about the origin with half edge h."""
+    """Return whether an axis separates the triangle a, b, c from the cube about the origin with half edge h."""
     if _spread(a[0], b[0], c[0], h) or _spread(a[1], b[1], c[1], h) or _spread(a[2], b[2], c[2], h):
         return True
     for edge in (sub(b, a), sub(c, b), sub(a, c)):
@@ -167,7 +168,11 @@ def _cell(x: float, pitch: float, count: int) -> int:
 
 @entry
 def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
-    """Mark the cubes of a grid that triangles, (m, 9), touch; ``more`` is added to the cubes for rounding."""
+    """Mark the cubes of a grid at the origin that triangles touch.
+
+    ``corners`` has a row of nine coordinates for each triangle. ``more`` is the length by which the cubes are enlarged
+    on each side for rounding.
+    """
     half = 0.5 * pitch + more
     nx, ny, nz = cells.shape
     for m in range(corners.shape[0]):
@@ -205,7 +210,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
 
 
 def _fill(mesh: Mesh, cells: Bits, pitch: float, low: Array) -> None:
-    """Mark the cubes inside a closed mesh."""
+    """Mark the cubes inside a closed mesh; ``low`` is the least corner of the grid."""
     from scipy.ndimage import label
 
     pieces, count = label(cells == 0)
@@ -234,7 +239,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         are cut by up to a pitch.
     pitch : float
         Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
-        from the surface, and triangles have the chord error of its curves.
+        from the surface. Between its corners, a triangle also deviates from a curved surface by its chord error.
 
     Returns
     -------
@@ -301,9 +306,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     solid = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
     if solid.is_empty():
         raise ShapeError(
-            f"from_implicit: the function is between {value_range[0]:.3g} "
-            f"and {value_range[1]:.3g} in the box, expected numbers below 0 inside. "
-            "Check its sign, or use a finer pitch for thin features"
+            f"from_implicit: the function is between {value_range[0]:.3g} and {value_range[1]:.3g} in the box, "
+            "expected numbers below 0 inside. Check its sign, or use a finer pitch for thin features"
         )
     parts = solid.to_mesh64()
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
@@ -364,7 +368,7 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
 
 
 def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
-    """Return the triangles of a polygon, convex or not, as corners, or None if it crosses itself."""
+    """Return the triangles of a polygon, convex or not, as vertex numbers (k, 3), or None if it crosses itself."""
     import pyvista
 
     count = len(polygon)

@@ -40,11 +40,11 @@ class _RationalBody(NamedTuple):
     """A body in its own frame."""
 
     parts: list[ConvexSet]
-    pieces: list[FractionVec]
-    solids: list[ConvexSet]  #: closed surfaces, each one set with three vertices per face
-    hulls: list[ConvexSet]  #: a convex set inside each solid that fills nearly all of it
-    size: float
-    doubts: list[str]
+    pieces: list[FractionVec]  #: a point of each connected piece
+    solids: list[ConvexSet]  #: closed surfaces, each as one set with three vertices per face
+    hulls: list[ConvexSet]  #: a convex set inside each nearly convex solid that fills nearly all of the solid
+    size: float  #: greatest coordinate
+    doubts: list[str]  #: reasons why the body may differ from the original
 
 
 def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
@@ -59,7 +59,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
 
 
 def judge_pair(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
-    """Return the verdict on a result for two objects, neither a half-space."""
+    """Return the verdict on a result for two objects other than half-spaces."""
     return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)
 
 
@@ -120,9 +120,9 @@ def _placed_whole(name: str, body: _RationalBody, row: Array) -> WorldBody:
 
 
 def _solid(faces: ConvexSet, at: Placement) -> ClosedSurface:
-    there = place(faces, at)
-    points = there.terms[0].sets[0]
-    return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
+    surface = place(faces, at)
+    points = surface.terms[0].sets[0]
+    return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], surface.scale)
 
 
 # --- kinds of bodies --------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
-    """Return the closed surface of a solid mesh, and doubts about it."""
+    """Return the closed surface of a solid mesh, and doubts about this surface."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -167,7 +167,7 @@ def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
 
 
 def _hulls_in(solid: ConvexSet, x: Mesh) -> list[ConvexSet]:
-    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
+    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts the hull.
 
     The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.
     """

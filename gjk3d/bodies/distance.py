@@ -440,9 +440,7 @@ def _into_world(row: Array, out: Array) -> None:
 def check_no_log(wanted: Wanted) -> None:
     """Raise an error if a trace is requested."""
     if wanted.log is not None:
-        raise UnsupportedPair(
-            "trace=True needs two convex shapes, but an object is not convex. Use its hull() or parts"
-        )
+        raise UnsupportedPair("trace=True needs two convex shapes, but an object is not convex. Use its hull()")
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:

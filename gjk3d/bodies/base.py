@@ -235,7 +235,7 @@ GivenShapes = tuple[PartTree, Array2]
 
 @inlined
 def triangles_of(t: PartTree) -> TriangleTree:
-    """Return the tree of a body of `TRIANGLES`."""
+    """Return the tree of a body whose kind is TRIANGLES."""
     return TriangleTree(t.boxes, t.links, t.places)
 
 
@@ -286,7 +286,10 @@ def _triangle_into(c: Array, k: int, f: Array) -> None:
 
 @kernel
 def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the triangle on half cell ``number`` of a height field, anticlockwise from above."""
+    """Return the top triangle of column ``number`` of a height field, anticlockwise from above.
+
+    Each cell of the grid has two columns, and cell k has the columns 2 k and 2 k + 1.
+    """
     h, left, front, dx, dy = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH_X], t.floats[PITCH_Y]
     cell, half = number // 2, number % 2
     ny = h.shape[1] - 1
@@ -301,7 +304,7 @@ def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the floats f of the column below half cell ``number`` of a height field, and the pose row of its middle."""
+    """Write the floats f of column ``number`` of a height field, see `top_of`, and the pose row of its middle."""
     bottom = t.floats[BOTTOM]
     (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
@@ -355,7 +358,7 @@ def _unpack(t: PartTree, which: Ints1, floats: Array2, rows: Array2) -> None:
 
 
 def packed_parts(t: PartTree, which: Ints) -> Packed:
-    """Return some parts for the queries on convex shapes."""
+    """Return some parts in the format of the queries on convex shapes."""
     rows, created = np.empty((len(which), WIDTH)), t.kind in (TRIANGLES, PRISMS)
     floats = np.zeros((len(which) if created else 1, WIDEST))
     _unpack(t, np.ascontiguousarray(which), floats, rows)
@@ -368,13 +371,13 @@ def packed_parts(t: PartTree, which: Ints) -> Packed:
 
 @inlined
 def is_single(t: PartTree) -> bool:
-    """Return whether a body is a single part."""
+    """Return whether a body is a single part, but not a column of a height field."""
     return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
 
 
 @kernel
 def put_behind(m: Rigid, row: Array) -> None:
-    """Compose a pose row in place with the outer pose m, with the result of `gjk3d.poses.composed`."""
+    """Replace a pose row by its composition with the outer pose m, as `gjk3d.poses.composed` computes it."""
     for c in range(3):
         x, y, z = row[c], row[3 + c], row[6 + c]
         row[c], row[3 + c], row[6 + c] = (
@@ -394,7 +397,10 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the squared distance of two boxes without their rims, exact if B's box is a point."""
+    """Return a lower bound of the squared distance of box i of A and box j of B without their rims.
+
+    It is exact if B's box is a point.
+    """
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)
@@ -403,7 +409,7 @@ def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 
 @kernel
 def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
-    """Return whether two boxes are farther apart than a limit, where m is the pose of B's frame in A's."""
+    """Return whether box i of A and box j of B are farther apart than ``within``; m is the pose of B in A's frame."""
     p, q = a.boxes, b.boxes
     rim = a.rim + b.rim
     if rim > 0.0:
@@ -416,7 +422,7 @@ def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: floa
 
 @kernel
 def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the distance of two boxes, where m is the pose of B's frame in A's."""
+    """Return a lower bound of the distance of box i of A and box j of B, where m is the pose of B in A's frame."""
     return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
 
 

@@ -388,7 +388,7 @@ def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
 
 
 def built(vertices: Array, faces: Ints) -> Tree:
-    """Return a tree over triangles."""
+    """Return a binary tree over triangles."""
     corners, spans = gathered(vertices, faces)
     order, links = parted(spans, LEAF)
     corners = corners[order]
@@ -449,7 +449,7 @@ def _reach(vertices: Array) -> float:
 
 
 def traversal_stack() -> Ints:
-    """Return scratch for a traversal."""
+    """Return an empty stack for a traversal of two binary trees."""
     return np.empty((STACK, 2), dtype=np.int64)
 
 
@@ -480,7 +480,7 @@ class WideTree(NamedTuple):
 
 
 class WideStack(NamedTuple):
-    """Scratch of a traversal."""
+    """Scratch of a traversal of a wide tree."""
 
     nodes: Ints1  #: (`WIDE_STACK`,)
     keys: Floats32_1  #: (`WIDE_STACK`,)
@@ -489,7 +489,7 @@ class WideStack(NamedTuple):
 
 
 def new_stack() -> WideStack:
-    """Return the scratch of a traversal."""
+    """Return scratch for a traversal of a wide tree."""
     floats = (np.empty(count, np.float32) for count in (WIDE_STACK, LANES, LANES))
     return WideStack(np.empty(WIDE_STACK, np.int64), *floats)
 
@@ -627,7 +627,7 @@ def fill_leaves(
 
 
 def wide_tree_of(mesh: Mesh) -> WideTree:
-    """Return the wide tree of a mesh, which is cached. It is collapsed from the tree of the mesh if that is built."""
+    """Return the wide tree of a mesh, cached. It has the nodes of the mesh's binary tree if this tree is built."""
     tree = mesh._cache.get("tree")
     nodes = None if tree is None else (tree.order, tree.links)
     return mesh._cached("wide tree", lambda: wide_tree(mesh.vertices, mesh.faces, nodes))

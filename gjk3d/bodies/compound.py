@@ -19,6 +19,7 @@ from gjk3d.bodies.parts import ONE_TRIANGLE, Copies, PlacedParts, TreeParts, box
 from gjk3d.convex.batch import pack_shapes
 from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.frozen import cached
 from gjk3d.poses import IDENTITY, composed, matrices, moved, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape, number, rows
@@ -159,18 +160,20 @@ class Compound(Body):
 
 def _listed(parts: Any) -> list[Any]:
     if isinstance(parts, (Shape, Mesh, Compound)) or not hasattr(parts, "__iter__"):
-        raise ShapeError(f"Compound: parts is {parts!r:.60}, expected a list of (shape, pose)")
+        raise ShapeError(f"Compound: parts is {parts!r:.60}, expected a list of (shape, pose). Use [(shape, None)]")
     return list(parts)
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Return a checked part, or all parts of a compound."""
+    """Check an item ``what`` of the list of `Compound`, and return its part, or all parts of a nested compound."""
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose). A pose of None is the identity")
     thing, pose = item
     rows, stacked = pose_rows(pose, f"{what}[1]", single=True)
     if stacked:
-        raise ShapeError(f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. Repeat the part instead")
+        raise ShapeError(
+            f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. List the part once per pose"
+        )
     if isinstance(thing, Compound):
         inner = np.stack([row for _, row in thing._parts])
         placed = composed(rows[0, :12], inner) if (rows != IDENTITY).any() else inner
@@ -178,7 +181,7 @@ def _flattened(item: Any, what: str) -> list[Part]:
     if isinstance(thing, Halfspace):
         raise ShapeError(f"Compound: {what} is {kind_of(thing)}, which is unbounded. Use a large gjk3d.Box instead")
     if isinstance(thing, Body) and not isinstance(thing, Mesh):
-        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, expected a shape or Mesh. Query it separately")
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, expected a shape or Mesh. Query this body separately")
     if not isinstance(thing, (Shape, Mesh)):
         raise no_shape(f"Compound: {what}[0]", thing)
     return [(thing, _frozen(rows[0]))]
@@ -189,7 +192,7 @@ def _check_units(parts: Sequence[Part]) -> None:
     for k, (thing, _) in enumerate(parts):
         unit = thing.unit if isinstance(thing, Mesh) else None
         if unit and first and (cure := rescaling(unit, first)):
-            raise ShapeError(f"Compound: part {k} is in {unit}, an earlier part is in {first}. Use one unit: {cure}")
+            raise ShapeError(f"Compound: parts[{k}] is in {unit}, but a part before in {first}. Use one unit: {cure}")
         first = first or unit
 
 
@@ -215,13 +218,8 @@ def swept(
             "Swept: shape is a HeightField, which is unbounded below. Give it a bottom, or use "
             "gjk3d.Mesh(*field.surface())"
         )
-    first, identity_row = pose_rows(start)[0][0], IDENTITY[0].copy()
-    identity_row.setflags(False)
-    copy: list[tuple[Any, Array]] = []
-    for mesh, row in parts.solids:
-        placed = composed(first, row[None])[0]
-        placed.setflags(False)
-        copy.append((mesh, placed))
+    first, identity_row = pose_rows(start)[0][0], _frozen(IDENTITY[0])
+    copy: list[tuple[Any, Array]] = [(mesh, _frozen(composed(first, row[None])[0])) for mesh, row in parts.solids]
     ends = len(copy)
     copy += [(None, identity_row)] * parts.count
     for which, terms, center, rho, radii in _alike(parts):
@@ -353,7 +351,7 @@ class Shell(Body):
 
 
 class Plates(TreeParts):
-    """Rounded triangles of a mesh."""
+    """The triangles of a mesh, rounded by a radius, as the parts of a `Shell`."""
 
     __slots__ = ("_corners", "mesh", "radius")
 
@@ -592,14 +590,11 @@ class PointCloud(Body):
         return Balls(self.points, self.radius, self._find_hull)
 
     @property
+    @cached
     def _wide_tree(self) -> WideTree:
         """The wide tree of the points, each as a triangle of three equal corners, with the nodes of the binary tree."""
-
-        def build() -> WideTree:
-            parts, every = self._as_parts(), np.arange(len(self.points))
-            return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
-
-        return self._cached("wide tree", build)
+        parts, every = self._as_parts(), np.arange(len(self.points))
+        return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
 
     def _find_hull(self) -> Shape:
         hull = ConvexHull(self.points)

@@ -142,7 +142,7 @@ class ShapeList:
 
 
 def _concatenated(every: Sequence[PartTree]) -> PartTree:
-    """Return shapes at the identity one after another, each with a node, a row of the table and a point."""
+    """Return one `PartTree` for several shapes at the identity, each with a node, a row of the table and a point."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)

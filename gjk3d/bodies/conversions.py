@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from math import floor, isnan
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,6 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes.base import number, rows
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Array2, Bits, Bits3, Bools, Ints, RowsLike
-
-if TYPE_CHECKING:
-    import pyvista
-    import trimesh
 
 _FINEST, _COARSEST = 0.01, 1.0  #: limits of the threshold of coacd
 _SAMPLES = 20_000  #: sample points on each surface, in addition to its vertices
@@ -199,7 +195,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
         least = float((np.prod(np.maximum(high - low, edge)) / _CUBES) ** (1 / 3))
         raise ShapeError(
             f"voxelized: a pitch of {edge:g} makes {np.prod(np.maximum(size, 1.0)):.3g} cubes of a mesh of "
-            f"{' x '.join(f'{x:g}' for x in high - low)}, expected at most {_CUBES:g}. Use more than {least:.3g}"
+            f"{' x '.join(f'{x:g}' for x in high - low)}, expected at most {_CUBES:g}. Use a pitch above {least:.3g}"
         )
     cells = np.zeros(np.maximum(np.ceil(size), 1.0).astype(np.int64), dtype=np.uint8)
     corners = np.ascontiguousarray((mesh.vertices[mesh.faces] - low).reshape(-1, 9))
@@ -282,7 +278,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         least = edge * (count / _PLACES) ** (1.0 / 3.0)
         raise ShapeError(
             f"from_implicit: a pitch of {edge:g} makes {count:.3g} points in a box of "
-            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, expected at most {_PLACES:g}. Use more than {least:.3g}"
+            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, expected at most {_PLACES:g}. "
+            f"Use a pitch above {least:.3g}"
         )
     try:
         from manifold3d import Manifold
@@ -298,7 +295,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         if isnan(value):
             raise ShapeError(
                 f"from_implicit: the function is nan at ({x:g}, {y:g}, {z:g}), expected a number. Use bounds inside "
-                "its domain"
+                "the domain of the function"
             )
         value_range[0], value_range[1] = min(value_range[0], value), max(value_range[1], value)
         return -value
@@ -307,7 +304,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     if solid.is_empty():
         raise ShapeError(
             f"from_implicit: the function is between {value_range[0]:.3g} and {value_range[1]:.3g} in the box, "
-            "expected numbers below 0 inside. Check its sign, or use a finer pitch for thin features"
+            "expected numbers below 0 inside. Check the sign of the function, or use a finer pitch for thin features"
         )
     parts = solid.to_mesh64()
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
@@ -328,18 +325,6 @@ def of_trimesh(kind: type[Mesh], mesh: Any) -> Mesh:
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
     return kind(vertices, faces, name=name if isinstance(name, str) else None, unit=mesh.units)
-
-
-def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
-    """Implement `Mesh.to_trimesh`."""
-    import trimesh
-
-    copy = trimesh.Trimesh(mesh.vertices.copy(), mesh.faces.copy(), process=False)
-    if mesh.name:
-        copy.metadata["name"] = mesh.name
-    if mesh.unit:
-        copy.units = mesh.unit
-    return copy
 
 
 def arrays_of(data: Any) -> tuple[Array, Ints]:
@@ -382,13 +367,6 @@ def _skin(data: Any) -> Any:
         return data.extract_surface(algorithm="dataset_surface")
     except TypeError:
         return data.extract_surface()
-
-
-def to_pyvista(mesh: Mesh) -> pyvista.PolyData:
-    """Implement `Mesh.to_pyvista`."""
-    import pyvista
-
-    return pyvista.PolyData.from_regular_faces(mesh.vertices.copy(), mesh.faces.copy())
 
 
 def _type(value: Any) -> str:

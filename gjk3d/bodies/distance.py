@@ -99,7 +99,6 @@ class QueryScratch(NamedTuple):
 
 @per_thread
 def _scratch_of_single() -> QueryScratch:
-    """Return the pose rows and the scratch of a single query."""
     codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
     poses = np.empty((2, WIDTH))
     return QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
@@ -180,7 +179,7 @@ class TreeQueries(Queries):
         return fast_body(a), fast_body(b)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet`. DOUBT may need the trees of the surfaces."""
+        """Write the codes of `tree_collision.meet`. A row of DOUBT may be decided after `complete`."""
         return meet_rows(self.trees, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
@@ -317,7 +316,6 @@ def _selected(rows: Rows, which: Ints) -> Rows:
 
 
 def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a pair in the kernels' order by the trees of both objects."""
     queries, unsigned = tree_queries(a, b, order), wanted.mode == narrow.UNSIGNED
     if queries is None:
         overlapping, pending = collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
@@ -522,14 +520,11 @@ def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: boo
         mirror(turned, True)
         mirrored = levers(b, a, row_b, row_a, turned[0], tight)
         # the opposite translation moved a instead of b, which is undone for all results
-        rows = mirrored.rows.copy()
+        rows, shift_back = mirrored.rows.copy(), -mirrored.shift
         mirror(rows, True)
-        parts = [(t, q, s, p) for s, p, t, q in mirrored.parts]
-        shift_back = -mirrored.shift
         rows[:, 6:9] += shift_back
         rows[:, 9:12] += shift_back
-        for k, (s, p, t, q) in enumerate(parts):
-            parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
+        parts = [(t, _shifted(q, shift_back), s, _shifted(p, shift_back)) for s, p, t, q in mirrored.parts]
         return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING

@@ -447,11 +447,7 @@ class HeightField(Body):
         return Kind.ENDLESS if self.bottom == -inf else Kind.GROUND
 
     def __init__(
-        self,
-        heights: RowsLike,
-        pitch: float | VectorLike,
-        origin: VectorLike = (0.0, 0.0),
-        bottom: float = -inf,
+        self, heights: RowsLike, pitch: float | VectorLike, origin: VectorLike = (0.0, 0.0), bottom: float = -inf
     ) -> None:
         refuse_masked(heights, "HeightField: heights", "Fill them in, for example with the lowest height")
         try:
@@ -468,8 +464,8 @@ class HeightField(Body):
         if len(bad):
             i, j = bad[0].tolist()
             raise ShapeError(
-                f"HeightField: heights[{i}, {j}] is {raw[i, j]} ({len(bad)} of {raw.size} are not finite). "
-                "Fill the gaps, for example with the lowest height near them"
+                f"HeightField: heights[{i}, {j}] is {raw[i, j]}, expected a finite number (wrong in {len(bad)} of "
+                f"{raw.size} heights). Fill the gaps, for example with the lowest height near them"
             )
         if place.shape != (2,) or place.dtype.kind not in "iuf" or not np.isfinite(place).all():
             raise ShapeError(f"HeightField: origin is {origin!r:.60}, expected two finite numbers, x and y")
@@ -483,7 +479,7 @@ class HeightField(Body):
         if reach > _FARTHEST * least:
             raise ShapeError(
                 f"HeightField: the largest number of heights, origin and bottom is {reach:g}, expected at most "
-                f"{_FARTHEST * least:g} for a pitch of {least:g}. Give all of them in one unit"
+                f"{_FARTHEST * least:g} for a pitch of {least:g}. Use one unit for these lengths and the pitch"
             )
         self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 

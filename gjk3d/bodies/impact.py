@@ -333,7 +333,7 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
 
 
 def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
+    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does. A single motion applies to all rows."""
     for k in range(len(out)):
         motions = np.stack([rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]])
         code, free, hit, steps = impact(a, b, motions, clearance)

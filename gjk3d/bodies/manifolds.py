@@ -211,7 +211,7 @@ def _is_face(g: Feature, n: Vec3) -> bool:
 
 @kernel
 def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
-    """Return whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
+    """Return whether p is on the face with the outward normal n of a part at a pose row."""
     local_normal = turn_back(row, n)
     g = feature(core, loops, local_normal, v)
     if not _is_face(g, local_normal):
@@ -243,7 +243,7 @@ def _part_of_b(t: Writing, q: int) -> tuple[Core, Loops]:
 
 @kernel
 def _pair_at(t: Writing, p: int, q: int, b: Core, loops_b: Loops) -> Pair:
-    """Return two parts in A's frame, given by their numbers among the leaves and by `_part_of_b`."""
+    """Return part p of A and part q of B in A's frame, where ``b`` and ``loops_b`` are those of `_part_of_b`."""
     d = t.d
     a = part_at(t.x.a, p, d.parts[0], d.rows[0])
     loops_a = _loops(t.x.a, p, a, t.faces_a, d.ints[0], d.floats[0])
@@ -347,7 +347,7 @@ def _count_faces(core: Core, loops: Loops) -> int:
 
 @kernel
 def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
-    """Return the outward normal of face k of a part in the frame of its pose row."""
+    """Return the outward normal of face k of a part at a pose row."""
     if core.ints[layout.KIND] == layout.BOX:
         s, axis = 1.0 - 2.0 * (k % 2), k // 2
         return (s * row[axis], s * row[3 + axis], s * row[6 + axis])

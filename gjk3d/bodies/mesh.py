@@ -410,8 +410,8 @@ class Mesh(Body):
     def _normals(self, faces: Ints) -> Array:
         """Return the unit normals of faces, (k, 3), which are zero for degenerate faces.
 
-        The normals of a closed mesh lead out of its solid. A face that does not bound the solid, or of an open mesh,
-        has the normal of its winding.
+        The normals of a closed mesh lead out of its solid. Faces that do not bound the solid, and faces of an open
+        mesh, have the normals of their winding.
         """
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
@@ -674,9 +674,14 @@ class Mesh(Body):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_trimesh().bounds.tolist()
         [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
         """
-        from gjk3d.bodies.conversions import to_trimesh
+        import trimesh
 
-        return to_trimesh(self)
+        copy = trimesh.Trimesh(self._vertices.copy(), self._faces.copy(), process=False)
+        if self._name:
+            copy.metadata["name"] = self._name
+        if self._unit:
+            copy.units = self._unit
+        return copy
 
     @classmethod
     def from_pyvista(cls, data: pyvista.DataSet) -> Mesh:
@@ -716,9 +721,9 @@ class Mesh(Body):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_pyvista().n_cells
         12
         """
-        from gjk3d.bodies.conversions import to_pyvista
+        import pyvista
 
-        return to_pyvista(self)
+        return pyvista.PolyData.from_regular_faces(self._vertices.copy(), self._faces.copy())
 
     def decompose(self, threshold: float = 0.05) -> Compound:
         """Return the mesh split into convex parts by the package coacd. The result is cached.
@@ -819,11 +824,8 @@ class Mesh(Body):
         numbers = np.asarray(factors, dtype=np.float64)
         if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or not numbers.all():
             raise ShapeError(f"scaled: factors is {factors!r}, expected one or three numbers other than 0")
-        mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
-        faces = self._faces[:, ::-1] if mirrored else self._faces
         _check_unit(unit)
-        rounding = self._spread * float(np.abs(numbers).max())
-        return self._like(self._vertices * numbers, faces, unit=unit or self._unit, rounding=rounding)
+        return self._mapped(np.diag(np.broadcast_to(numbers, 3)), unit=unit or self._unit)
 
     def placed(self, pose: OnePose) -> Mesh:
         """Return a mesh that is moved by a pose.
@@ -891,7 +893,7 @@ class Mesh(Body):
         return mesh
 
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **changes: Any) -> Mesh:
-        """Return the mesh under an affine map. A mirrored mesh keeps its outward winding."""
+        """Return the mesh with each vertex v at ``linear @ v + shift``. A mirrored mesh keeps its outward winding."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
         rounding = self._spread * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **changes)

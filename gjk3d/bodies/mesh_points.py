@@ -168,7 +168,7 @@ class PointRows(NamedTuple):
 
 
 class PointAnswers(NamedTuple):
-    """Results of points by row."""
+    """The results for points, with a row for each point."""
 
     numbers: Array2  #: (n, 9): distance, its bounds, nearest point, and gradient, which is NaN on the surface
     faces: Ints1
@@ -177,7 +177,7 @@ class PointAnswers(NamedTuple):
 
 @inlined
 def _local(rows: PointRows, k: int) -> Vec3:
-    """Return a point in the frame of the mesh."""
+    """Return point k in the frame of the mesh."""
     m, x = rows.poses[row_of(rows.poses, k)], rows.points[k]
     return turn_back(m, (x[0] - m[9], x[1] - m[10], x[2] - m[11]))
 
@@ -623,7 +623,6 @@ def _deep(
 
 @kernel
 def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideStack) -> BallDistance:
-    """Return the distance of a ball from a mesh."""
     most = (query.most + b.radius + b.error) * _MORE
     # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
     late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))

@@ -251,8 +251,8 @@ def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, fl
     """Return the signed distance of 0 from a union of intervals, the nearest end point, and the point's side.
 
     ``spans`` has the intervals, (k, 2), and ``ends`` their end points, (k, 2, 3). The side is 1 for a lower end and -1
-    for an upper end. Intervals with a distance of at most ``gap`` are joined. With a negative ``gap``, only intervals
-    that overlap by more are joined.
+    for an upper end. Intervals with a distance of at most ``gap`` are joined. With a negative ``gap``, intervals are
+    joined that overlap by at least ``-gap``.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T

@@ -97,8 +97,8 @@ def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
     make = _of_shape if x._kind & Kind.BOUNDED else _BUILDERS.get(type(x))
     if make is None:
         raise UnsupportedPair(
-            f"{name} is {kind_of(x)} next to a non-convex body, which cannot be verified. Use a large "
-            "gjk3d.Box, or a gjk3d.Mesh of its surface"
+            f"{name} is {kind_of(x)}, which cannot be verified against a non-convex body. Use a large gjk3d.Box, or a "
+            "gjk3d.Mesh of the surface"
         )
     body: _RationalBody = x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
     return body

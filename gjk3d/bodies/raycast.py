@@ -88,12 +88,8 @@ class Hits(NamedTuple):
 BLOCK = 64  #: rays whose first triangles are read from memory together, so that the reads do not wait for each other
 
 
-def new_block() -> Array2:
-    """Return scratch for a block of rays: for each the ray in the mesh's frame, its limit, noise and first triangle."""
-    return np.empty((BLOCK, 17))
-
-
-block_of_thread = per_thread(new_block)
+#: scratch for a block of rays, with a row for each: the ray in the mesh's frame, its limit, noise and first triangle
+block_of_thread = per_thread(lambda: np.empty((BLOCK, 17)))
 
 
 @inlined

@@ -223,7 +223,7 @@ def arrays_of(body: Any) -> tuple[Array, Any]:
 
 
 def placed(mesh: Mesh, row: Array) -> Any:
-    """Return the solid of a mesh at a pose row, or None like `solid`."""
+    """Return the solid of manifold3d of a mesh at a pose row, or None if `solid` returns None."""
     body = solid(mesh)
     return None if body is None else body.transform(matrices(row)[:3])
 

@@ -34,7 +34,7 @@ def checked_vertices(value: Any) -> Array:
     """Return the vertices of a mesh as a new (n, 3) float array; raise if they are not finite real numbers."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
-        raise ShapeError(f"vertices are of type {raw.dtype}, expected real numbers, (n, 3)")
+        raise ShapeError(f"vertices has dtype {raw.dtype}, expected real numbers, (n, 3)")
     _rows_of_three(raw, "vertices")
     points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal positions have equal bits
     finite = np.isfinite(points).all(axis=1)
@@ -42,7 +42,7 @@ def checked_vertices(value: Any) -> Array:
         bad = np.flatnonzero(~finite)
         shown = ", ".join(f"{x:g}" for x in points[bad[0]])
         raise ShapeError(
-            f"vertices[{bad[0]}] is [{shown}], expected finite numbers ({len(bad)} of {len(points)} rows have others). "
+            f"vertices[{bad[0]}] is [{shown}], expected finite numbers (wrong in {len(bad)} of {len(points)} rows). "
             "Repair or remove these rows"
         )
     in_range(points, "vertices")
@@ -53,15 +53,15 @@ def checked_faces(value: Any, limit: int) -> Ints:
     """Return the faces of a mesh with ``limit`` vertices as an (m, 3) int array; raise if an index is invalid."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
-        raise ShapeError(f"faces are of type {raw.dtype}, expected integers, the indices of three vertices in each row")
+        raise ShapeError(f"faces has dtype {raw.dtype}, expected integers, the indices of three vertices in each row")
     if raw.size == 0:
-        raise ShapeError("faces is empty, expected at least one triangle. Use ConvexHull(points) for points")
+        raise ShapeError("faces is empty, expected at least one triangle. Use gjk3d.ConvexHull(points) for points")
     _rows_of_three(raw, "faces")
     wrong = np.flatnonzero(((raw < 0) | (raw >= limit)).any(axis=1))
     if len(wrong):
         raise ShapeError(
-            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, expected indices of vertices, 0 to {limit - 1} "
-            f"({len(wrong)} of {len(raw)} faces have others). Indices start at 0"
+            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, expected indices 0 to {limit - 1} for {limit} vertices "
+            f"(wrong in {len(wrong)} of {len(raw)} faces). Indices start at 0"
         )
     flags = raw.flags
     if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:

@@ -140,7 +140,10 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
 def _gap_along(
     x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
 ) -> tuple[float, float]:
-    """Return the excess of the overlap of pairs along a normal over their depth, up to ``most``, and the least gap."""
+    """Return the greatest excess of a pair's overlap along n over its depth, and the least gap along n.
+
+    An excess of at least ``most`` ends the scan.
+    """
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -497,8 +500,8 @@ def distance_rows(
 
     Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `tree_collision.meet_rows`. For
     overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
-    possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives
-    tighter bounds.
+    possible, and then the code is ANSWERED. The last flag is set if only the general path in Python can decide, or if
+    it gives tighter bounds.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE

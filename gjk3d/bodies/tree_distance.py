@@ -12,16 +12,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import PRISMS, TRIANGLES, TriangleTree, column_gap, node_gap, part_at, put_behind, triangles_of
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.tree_collision import (
-    EASY,
-    PosedPair,
-    TreeScratch,
-    children,
-    is_beyond,
-    parts_at,
-    start_axes,
-    widest,
-)
+from gjk3d.bodies.tree_collision import EASY, PosedPair, TreeScratch, children, is_beyond, parts_at, start_axes, widest
 from gjk3d.bodies.triangles import (
     Triangle,
     gap_along,
@@ -269,7 +260,7 @@ def _begins(x: PosedPair, c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
-    """Return a lower bound of the gap between box i of A and B by a plane orthogonal to the nearest direction."""
+    """Return a lower bound of the gap between box i of A and B by a plane orthogonal to ``best.direction``."""
     q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
     v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]

@@ -342,7 +342,7 @@ def solid_angle(p: Vec3, t: Triangle) -> float:
 
 @kernel
 def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
-    """Return the length and the end points of the segment in which two triangles cross; the length is 0 without it."""
+    """Return the length and the end points of the segment in which two triangles cross, or the length 0."""
     n, k = plane_normal(p), plane_normal(q)
     w = cross(n, k)
     ww = dot(w, w)

@@ -125,7 +125,6 @@ def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
 
 @kernel
 def _is_in(p: Vec3, skin: Closed, w: TraversalScratch) -> bool:
-    """Return whether a point is inside a closed surface."""
     t = tree_in(skin.wide)
     return is_within(p, box_of(t), t, stack_in(w.stack, w.floats32))
 
@@ -385,7 +384,7 @@ def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float)
 
 @kernel
 def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the bisector of the planes of two faces, on the sides of p and q; zeros for parallel planes."""
+    """Return the plane at equal distances from the planes of two faces, on the sides of p and q; zeros if parallel."""
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -673,7 +672,10 @@ def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
 
 @kernel
 def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
-    """Return an upper bound of a triangle's depth, negative if it is outside; a bound below ``enough`` ends this."""
+    """Return an upper bound of a triangle's depth, negative if it is outside.
+
+    The scan of the planes stops at a bound below ``enough``.
+    """
     bound = inf
     for k in range(planes.shape[0]):
         n = row3(planes, k)

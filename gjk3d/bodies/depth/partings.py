@@ -767,7 +767,7 @@ def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wal
 
 @kernel
 def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
-    """Return whether two bodies still intersect after a translation, and how far B has to move along the next wall.
+    """Return whether two bodies still intersect after a translation, and how far B has to move along the wall's normal.
 
     ``wall`` becomes the normal at the deepest point. For parts, ``direction`` starts the search for the deepest pair.
     """

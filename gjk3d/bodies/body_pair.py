@@ -277,8 +277,7 @@ class BodyPair:
 
     def common_point_of(self, pair: Ints) -> Array:
         """Return a common point of two intersecting parts."""
-        point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
-        return point
+        return self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
 
     def deepest(self) -> tuple[Ints, Array]:
         """Return the deepest pair of parts and its result row, which are empty if no parts intersect."""
@@ -293,8 +292,7 @@ class BodyPair:
         if inner is not None:
             return inner.point
         row = self.nearest().row if hulls is None else hulls
-        middle: Array = 0.5 * (row[6:9] + row[9:12])
-        return middle
+        return 0.5 * (row[6:9] + row[9:12])
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:

@@ -377,8 +377,7 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
         nodes = np.concatenate([nodes[first < 0], children, children + 1])
     boxes = tree.boxes[nodes]
     signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-    corners: Array = boxes[:, None, :3] + (signs * boxes[:, None, 3:6]) @ boxes[:, 6:15].reshape(-1, 3, 3)
-    return corners
+    return boxes[:, None, :3] + (signs * boxes[:, None, 3:6]) @ boxes[:, 6:15].reshape(-1, 3, 3)
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:

@@ -129,11 +129,6 @@ class Compound(Body):
         ----------
         resolution : int
             Segments per full turn of curved parts.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         vertices, faces, count = [], [], 0
         for thing, row in self._parts:
@@ -192,7 +187,9 @@ def _check_units(parts: Sequence[Part]) -> None:
     for k, (thing, _) in enumerate(parts):
         unit = thing.unit if isinstance(thing, Mesh) else None
         if unit and first and (cure := rescaling(unit, first)):
-            raise ShapeError(f"Compound: parts[{k}] is in {unit}, but a part before in {first}. Use one unit: {cure}")
+            raise ShapeError(
+                f"Compound: part {k} is in {unit}, but an earlier part is in {first}. Use one unit: {cure}"
+            )
         first = first or unit
 
 
@@ -324,11 +321,6 @@ class Shell(Body):
         ----------
         resolution : int
             Not used, since edges are not rounded.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         v, f = self.mesh.vertices, self.mesh.faces
         normals, across = np.zeros_like(v), np.cross(v[f[:, 1]] - v[f[:, 0]], v[f[:, 2]] - v[f[:, 0]])
@@ -385,8 +377,7 @@ class Plates(TreeParts):
     def ends(self, n: Array) -> Array:
         """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         surface_ends = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
-        out: Array = surface_ends + self.radius * np.stack([-n, n])
-        return out
+        return surface_ends + self.radius * np.stack([-n, n])
 
     def points(self) -> Array:
         """Return at least one point of every connected piece, (k, 3)."""
@@ -420,8 +411,7 @@ class Balls(Copies):
 
     def _half(self, places: Array) -> Array:
         """Return half the widths of axis-aligned boxes around balls with the centres ``places``, (k, 3)."""
-        half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
-        return half
+        return self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
 
     def boxes(self, which: Ints) -> Array:
         """Return the boxes of some parts, (k, 6)."""

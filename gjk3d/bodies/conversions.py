@@ -103,8 +103,7 @@ def _drawn(mesh: Mesh) -> Array:
     k = rng.choice(len(area), _SAMPLES, p=area / area.sum())
     s, t = rng.uniform(size=(2, _SAMPLES, 1))
     s, t = np.where(s + t > 1.0, 1.0 - s, s), np.where(s + t > 1.0, 1.0 - t, t)
-    points: Array = np.concatenate([used, corners[k, 0] + s * u[k] + t * v[k], corners.mean(axis=1)])
-    return points
+    return np.concatenate([used, corners[k, 0] + s * u[k] + t * v[k], corners.mean(axis=1)])
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
@@ -236,10 +235,6 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     pitch : float
         Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
         from the surface. Between its corners, a triangle also deviates from a curved surface by its chord error.
-
-    Returns
-    -------
-    Mesh
 
     Raises
     ------

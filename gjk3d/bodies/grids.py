@@ -179,11 +179,6 @@ class VoxelGrid(Body):
         ----------
         resolution : int
             Not used.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         solid = np.pad(self.occupied, 1)
         corners = []
@@ -344,8 +339,7 @@ class Prisms(Parts):
         """Return which points are below the surface, including points below the bottom of the columns."""
         low, high = self.box[[0, 1]], self.box[[3, 4]]
         over = ((points[:, :2] > low) & (points[:, :2] < high)).all(axis=1)
-        below: Bools = over & (points[:, 2] < self._field._heights_at(points))
-        return below
+        return over & (points[:, 2] < self._field._heights_at(points))
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:

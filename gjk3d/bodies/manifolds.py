@@ -556,8 +556,7 @@ def faces_in(parts: Parts) -> tuple[Faces, int]:
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         parts._looped = part_faces(shapes or [None], which)
-    faces: tuple[Faces, int] = parts._looped
-    return faces
+    return parts._looped
 
 
 def part_faces(shapes: Sequence[Any], which: Any) -> tuple[Faces, int]:

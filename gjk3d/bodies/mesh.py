@@ -381,8 +381,7 @@ class Mesh(Body):
         """Convert face numbers of this mesh without its faces ``dropped`` to face numbers of this mesh; -1 stays -1."""
         if not len(dropped):
             return faces
-        numbers: Ints = np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
-        return numbers
+        return np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
 
     def _without(self, spare: Ints) -> Mesh:
         """Return the repaired surface without the faces ``spare``."""
@@ -559,12 +558,7 @@ class Mesh(Body):
 
     @cached
     def hull(self) -> ConvexHull:
-        """Return the convex hull of the triangles, a shape that every query accepts.
-
-        Returns
-        -------
-        ConvexHull
-            The hull in the frame of the mesh. It is cached.
+        """Return the convex hull of the triangles in the mesh's frame, cached. Every query accepts this shape.
 
         Examples
         --------
@@ -645,10 +639,6 @@ class Mesh(Body):
         mesh : trimesh.Trimesh
             A single mesh. ``scene.to_mesh()`` returns one for a scene.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         ShapeError
@@ -691,10 +681,6 @@ class Mesh(Body):
         ----------
         data : pyvista.PolyData or other pyvista.DataSet
             The surface of a grid or volume mesh is used. Lines and loose points are omitted.
-
-        Returns
-        -------
-        Mesh
 
         Raises
         ------
@@ -769,15 +755,12 @@ class Mesh(Body):
     def voxelized(self, pitch: float) -> VoxelGrid:
         """Return the cubes of a grid that the surface touches, and the cubes inside a closed mesh.
 
+        The cubes contain the mesh, and exceed the mesh by at most the diagonal of a cube.
+
         Parameters
         ----------
         pitch : float
             Edge of a cube. The grid begins at the least corner of `bounds`.
-
-        Returns
-        -------
-        VoxelGrid
-            It contains the mesh, and exceeds it by at most the diagonal of a cube.
 
         Raises
         ------
@@ -805,10 +788,6 @@ class Mesh(Body):
         unit : str, optional
             The unit of the result. The default is the unit of this mesh.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         ShapeError
@@ -835,10 +814,6 @@ class Mesh(Body):
         pose : (4, 4) float, RigidTransform or None
             The transform from the local to the outer frame. None is the identity.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         PoseError, ShapeError
@@ -863,10 +838,6 @@ class Mesh(Body):
         ----------
         vertices : (n, 3) float
             The same number of vertices in the same order.
-
-        Returns
-        -------
-        Mesh
 
         Raises
         ------

@@ -105,7 +105,7 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
     at = scale(t.scale, p)
     size = max(abs(at[0]), abs(at[1]), abs(at[2]))
     far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
-    if far:  # the distances of boxes differ in the last digits, so that of a ball around the mesh is subtracted
+    if far:  # distances from a far point differ only in the last digits, so a lower bound of all is subtracted
         base = max(0.0, sqrt(dot(at, at)) - 2.0) ** 2
     best, node, top = known, 0, 0
     limit = _limit(best.square, error, base, far, t)
@@ -216,7 +216,7 @@ def _write(
     nearest: NearestFace, p: Vec3, noise: float, inside: bool, most: float, m: Array, out: PointAnswers, k: int
 ) -> None:
     row, d = out.numbers[k], sqrt(nearest.square)
-    inside = inside and d > 0.5 * noise  # nearer to the surface the side is rounding, and both are within the bounds
+    inside = inside and d > 0.5 * noise  # nearer to the surface, the side is rounding, and the bounds have both signs
     side = -1.0 if inside else 1.0
     out.faces[k], out.inside[k] = nearest.face, inside
     if nearest.face < 0:
@@ -500,7 +500,7 @@ def ball_depth(
         turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
     n, out = divide(to_foot, far), scale(turns, normal)
     off = cross(out, to_foot)
-    if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+    if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # the normal is more exact than a short segment
         n = out
     least, by = depth - b.error, scale(max(depth, 0.0) + STEP * b.error, n)
     if depth <= SURELY * b.error:
@@ -592,7 +592,7 @@ def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> Ball
     normal, n = normal_of(triangle_at(t, face)), divide(to_ball, far)
     normal = normal if dot(normal, to_ball) > 0.0 else neg(normal)
     off = cross(normal, to_ball)
-    if dot(normal, normal) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+    if dot(normal, normal) > 0.0 and sqrt(dot(off, off)) <= b.error:  # more exact than a short segment
         n = normal
     gap = far - b.radius
     beyond = nearest.face < 0 or gap > query.most + b.error
@@ -624,7 +624,7 @@ def _deep(
 @kernel
 def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideStack) -> BallDistance:
     most = (query.most + b.radius + b.error) * _MORE
-    # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
+    # only the code of an overlap is needed, so the nearest triangle is searched after the inside is excluded
     late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))
     far, enough = ((b.radius + b.error) * _MORE, b.radius / _MORE) if late else (most, -1.0)
     nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * abs(enough), s.every, w)

@@ -148,8 +148,7 @@ class Copies(TreeParts):
 
     def hull(self) -> Shape:
         """Return the convex hull of all parts."""
-        hull: Shape = self._hull()
-        return hull
+        return self._hull()
 
     def ends(self, n: Array) -> Array:
         """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
@@ -174,8 +173,7 @@ class Triangles(Parts):
     @property
     def box(self) -> Array:
         """The box around all parts, (6,)."""
-        box: Array = self.mesh.bounds.ravel()
-        return box
+        return self.mesh.bounds.ravel()
 
     def boxes(self, which: Ints) -> Array:
         """Return the boxes of some parts, (k, 6)."""
@@ -248,8 +246,7 @@ class Triangles(Parts):
     def outward(self, which: Ints) -> Array:
         """Return the unit normals of some parts, out of the solid that they bound, (k, 3)."""
         every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
-        normals: Array = every[which]
-        return normals
+        return every[which]
 
 
 def joined_skins(solids: Sequence[tuple[Mesh, Array]]) -> tuple[Array, Ints]:
@@ -389,8 +386,7 @@ class PlacedParts(TreeParts):
 
     def owners(self, which: Ints) -> Ints:
         """Return the index in ``things`` of the object of each of some parts, (k,)."""
-        owners: Ints = self._owners[which]
-        return owners
+        return self._owners[which]
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
@@ -403,8 +399,7 @@ class PlacedParts(TreeParts):
 
     def mapped(self, which: Ints) -> Bools:
         """Return which parts are support mappings of users."""
-        mapped: Bools = self._mapped[which]
-        return mapped
+        return self._mapped[which]
 
     def shape(self, part: int) -> Shape:
         """Return one part in its own frame."""
@@ -514,8 +509,7 @@ def ends_of(points: Array, pieces: Ints, n: Array) -> Array:
     order = np.lexsort((points @ n, pieces))
     first = np.flatnonzero(np.diff(pieces[order], prepend=-1))
     last = np.append(first[1:], len(order)) - 1
-    ends: Array = np.stack([points[order[first]], points[order[last]]], axis=1)
-    return ends
+    return np.stack([points[order[first]], points[order[last]]], axis=1)
 
 
 def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:
@@ -597,8 +591,7 @@ def root_of_object(thing: Any) -> Array:
     """Return the row of `root_of` for an object, cached. It is infinite for a half-space or a class of the user."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
         return np.full(ROOT, inf)
-    root: Array = thing._cached("root", lambda: root_of(parts_of(thing).given))
-    return root
+    return thing._cached("root", lambda: root_of(parts_of(thing).given))
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:

@@ -151,12 +151,11 @@ def _collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
     posed = rows.at(x.rows_a, x.rows_b)
     if plane._kind == Kind.HALFSPACE:
         return convex_handlers(x.a, plane).collide(x.a, plane, posed, margin + x.error)
-    if margin + x.error >= 0.0:  # the depth below decides margins below 0
+    if margin + x.error >= 0.0:  # the signed distance decides margins below 0
         return distance.collide(body, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(body, plane, rows, Wanted(narrow.SIGNED), out, flags)
-    hits: Bools = out[:, 1] <= margin
-    return hits
+    return out[:, 1] <= margin
 
 
 def solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:

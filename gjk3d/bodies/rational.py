@@ -100,8 +100,7 @@ def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
             f"{name} is {kind_of(x)}, which cannot be verified against a non-convex body. Use a large gjk3d.Box, or a "
             "gjk3d.Mesh of the surface"
         )
-    body: _RationalBody = x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
-    return body
+    return x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
 
 
 def _placed_whole(name: str, body: _RationalBody, row: Array) -> WorldBody:

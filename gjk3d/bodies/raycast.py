@@ -289,7 +289,7 @@ def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree
     face, point = triangle_at(t, plain(out.faces[i])), along(p, d, out.distances[i])
     for j in range(i - 1, first - 1, -1):
         on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
-        # a face is convex, so the ray follows it from one of two points on it to the other
+        # a face is convex, so it contains the segment of the ray between two points on the face
         if on_rim and (
             is_on(point, triangle_at(t, plain(out.faces[j])), 16.0 * noise)
             or is_on(along(p, d, out.distances[j]), face, 16.0 * noise)

@@ -377,8 +377,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
                 owner[cavity] = solid
                 break
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
-    ranks: Ints = np.argsort(np.argsort(first))[number]
-    return ranks
+    return np.argsort(np.argsort(first))[number]
 
 
 def _winding(corners: Array) -> float:

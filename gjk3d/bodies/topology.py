@@ -291,7 +291,7 @@ class _Work:
         new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
         group = np.empty(len(order), dtype=np.int64)
         group[order] = np.cumsum(new) - 1
-        even = (self.directions[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
+        even = (self.directions[some] > 0.0).sum(axis=1) % 2  # two upward edges in one winding, one in the other
         first = np.unique(2 * group + even, return_index=True)[1]
         twin = np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))
         pairs = some[first][twin].reshape(-1, 2)
@@ -429,8 +429,7 @@ class _Work:
         return out
 
     def _points(self, which: Ints) -> Array:
-        points: Array = self.vertices[self.faces[self.edges.faces[which]]]
-        return points
+        return self.vertices[self.faces[self.edges.faces[which]]]
 
     def _areas(self, which: Ints) -> Array:
         v = self._points(which)
@@ -540,7 +539,7 @@ def corner_rounding(points: Array) -> float:
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
-    if not _are_integral(rows / unit[:, None]).all():  # finer smaller numbers mean exact ones
+    if not _are_integral(rows / unit[:, None]).all():  # smaller numbers have more digits, so short numbers are exact
         text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
@@ -557,8 +556,7 @@ def spacings(rows: Array) -> Array:
     decimal text with at most as many digits as float32.
     """
     single, digits, _, in_float32 = _units(rows)
-    steps: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
-    return steps
+    return np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
 
 
 def stretch(linear: Array) -> Array:
@@ -580,8 +578,7 @@ def _sample(points: Array) -> Array:
 
 
 def _are_integral(numbers: Array) -> Bools:
-    integral: Bools = np.abs(numbers - np.rint(numbers)) < _INTEGRAL
-    return integral
+    return np.abs(numbers - np.rint(numbers)) < _INTEGRAL
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:

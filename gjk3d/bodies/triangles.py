@@ -200,7 +200,7 @@ def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
     c = cross(e, f)
     x = dot(c, r)
     gap = max(x - max(0.0, y) + min(0.0, w), min(0.0, y) - max(0.0, w) - x)
-    # a rotation of an edge by the rounding makes the edges parallel, and their axis superfluous
+    # edges that are parallel within rounding do not define an axis
     return gap if gap < -limit or _sum(c) > _PARALLEL * _sum(e) * _sum(f) else -1e308
 
 

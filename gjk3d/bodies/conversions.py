@@ -76,12 +76,7 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
     """Return the greatest distance between a mesh and the union of hulls, at vertices and samples of both surfaces."""
-    surfaces = [hull.surface() for hull in hulls]
-    shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
-    skin = Mesh(
-        np.concatenate([s.vertices for s in surfaces]),
-        np.concatenate([s.faces + k for s, k in zip(surfaces, shift, strict=False)]),
-    )
+    skin = Mesh(*Compound([(hull, None) for hull in hulls]).surface())
     out = _drawn(skin)
     # a point inside the union is not on its surface, and a point inside the mesh does not exceed the mesh
     out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]

@@ -557,9 +557,8 @@ class HeightField(Body):
             ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, anticlockwise from outside, those of the top first.
         """
         nx, ny = self.heights.shape
-        i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
-        flat = self.origin + self._steps * np.column_stack([i, j])
-        cells = np.column_stack([index.ravel() for index in np.meshgrid(range(nx - 1), range(ny - 1), indexing="ij")])
+        flat = self.origin + self._steps * np.indices((nx, ny)).reshape(2, -1).T
+        cells = np.indices((nx - 1, ny - 1)).reshape(2, -1).T
         vertices = np.column_stack([flat, self.heights.ravel()])
         faces = ((cells[:, None, None] + _STEPS) @ np.array([ny, 1])).reshape(-1, 3)
         if self.bottom == -inf:
@@ -581,8 +580,7 @@ class HeightField(Body):
     @property
     def _least_depth(self) -> float:
         nx, ny = self.heights.shape
-        size: float = float(np.max(self.pitch)) * (nx + ny) + float(np.ptp(self.heights))
-        return 4.0 * size
+        return 4.0 * (float(np.max(self.pitch)) * (nx + ny) + float(np.ptp(self.heights)))
 
     def _columns(self, depth: float) -> Prisms:
         """Return the columns down to the bottom, or of an unbounded field down to ``depth`` below its lowest point."""

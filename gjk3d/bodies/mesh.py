@@ -623,12 +623,13 @@ class Mesh(Body):
         number = self._bodies
         if not number.any():
             return [self]
-        parts = []
-        for k in range(int(number.max()) + 1):
-            used, faces = np.unique(self._faces[number == k], return_inverse=True)
-            name = f"{self._name}/{k}" if self._name else None
-            parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name, rounding=self._rounding))
-        return parts
+        names = [f"{self._name}/{k}" if self._name else None for k in range(int(number.max()) + 1)]
+        return [self._piece(number == k, name=name, rounding=self._rounding) for k, name in enumerate(names)]
+
+    def _piece(self, which: NDArray[np.bool_], **changes: Any) -> Mesh:
+        """Return a mesh of some of the faces, and of the vertices that they use."""
+        used, faces = np.unique(self._faces[which], return_inverse=True)
+        return self._like(self._vertices[used], faces.reshape(-1, 3), **changes)
 
     @classmethod
     def from_trimesh(cls, mesh: trimesh.Trimesh) -> Mesh:

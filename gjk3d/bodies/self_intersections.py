@@ -245,17 +245,16 @@ def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
     corners = np.ascontiguousarray(places[faces][tree.order])
     noise = 4.0 * ROUNDING * float(np.abs(mesh.bounds).max())
     pairs = grown(lambda pairs: intersecting(tree.arrays, corners, noise, traversal_stack(), pairs), _ROOM, most)
-    doubtful = np.flatnonzero(pairs[:, 1] < 0)
+    intersect = pairs[:, 1] >= 0
+    doubtful = np.flatnonzero(~intersect)
     pairs[doubtful, 1] = ~pairs[doubtful, 1]
-    is_found = np.ones(len(pairs), dtype=bool)
-    is_found[doubtful] = False
     for k in doubtful.tolist():
-        if most is not None and is_found.any():  # one intersecting pair is sufficient
+        if most is not None and intersect.any():  # one intersecting pair is sufficient
             break
         p, q = pairs[k].tolist()
         f, g = ([fractions(corner) for corner in tree.corners[t].reshape(3, 3)] for t in (p, q))
-        is_found[k] = _intersect(f, g)
-    listed = np.sort(tree.order[pairs[is_found]], axis=1)
+        intersect[k] = _intersect(f, g)
+    listed = np.sort(tree.order[pairs[intersect]], axis=1)
     return listed[np.lexsort((listed[:, 1], listed[:, 0]))], most is None or len(pairs) < most
 
 

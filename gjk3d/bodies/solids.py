@@ -292,11 +292,7 @@ def solids(mesh: Mesh) -> list[Mesh]:
         return [mesh]
     of_face = np.zeros(len(mesh.faces), dtype=np.int64)  # flat triangles stay with the first solid
     of_face[edges.faces] = owner[label]
-    meshes = []
-    for number in range(int(owner.max()) + 1):
-        used, faces = np.unique(mesh.faces[of_face == number], return_inverse=True)
-        meshes.append(mesh._like(mesh.vertices[used], faces.reshape(-1, 3), source=mesh.source))
-    return meshes
+    return [mesh._piece(of_face == k, source=mesh.source) for k in range(int(owner.max()) + 1)]
 
 
 def _surfaces(edges: Edges, corners: Array) -> Ints:

@@ -118,7 +118,7 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
     return Edges(places, real, corners, number.reshape(-1, 3), directions.reshape(-1, 3), ends)
 
 
-def merged_places(vertices: Array) -> Ints:
+def merged_places(vertices: NDArray[Any]) -> Ints:
     """Return the number of the position of each vertex, equal for equal coordinates."""
     order = np.lexsort(vertices.T)
     ordered = vertices[order]
@@ -285,12 +285,7 @@ class _Work:
         some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
         if not len(some):
             return 0
-        corners = np.sort(self.edges.corners[some], axis=1)
-        order = np.lexsort(corners.T)
-        new = np.ones(len(order), dtype=np.int64)
-        new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
-        group = np.empty(len(order), dtype=np.int64)
-        group[order] = np.cumsum(new) - 1
+        group = merged_places(np.sort(self.edges.corners[some], axis=1))
         even = (self.directions[some] > 0.0).sum(axis=1) % 2  # two upward edges in one winding, one in the other
         first = np.unique(2 * group + even, return_index=True)[1]
         twin = np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))

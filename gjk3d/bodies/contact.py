@@ -1,8 +1,8 @@
 """Contact points of bodies, and outward normals of faces.
 
 Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
-a body of the mesh intersects itself, or if one of several bodies is inside out: a point is inside if the surface winds
-about it in either direction (`gjk3d.bodies.mesh_rays`). Points next to a face on both sides then decide.
+a body of the mesh intersects itself, or if one of several bodies is inside out, since a point is inside if the surface
+winds about the point in either direction (`gjk3d.bodies.mesh_rays`). Points on both sides of a face then decide.
 
 Contact points come from the parts that intersect, or from the faces of meshes.
 """

@@ -8,9 +8,9 @@ does not depend on the distance of the origin. Triangles are tested against the 
 The products of a ray and a triangle lose their digits if the ray passes an edge closely, if it is nearly parallel to
 the triangle, or if the triangle is thin. They are then computed with twice the digits.
 
-A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge closely is
-replaced by one in another direction. If all are unclear, the solid angle of all triangles decides, for which general
-position is not required (Jacobson et al., generalized winding numbers, 2013).
+A point is inside if a ray from the point does not leave the surface as often as it enters. A ray in another direction
+replaces a ray that passes an edge closely. If all rays are unclear, the solid angles of all triangles decide, for which
+general position is not required (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations

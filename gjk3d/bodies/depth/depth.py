@@ -4,10 +4,11 @@ Directions are searched upwards from the lower bound, since a free interval may 
 within its clearance. The last obstacle along a direction is a wall. The least vector beyond all walls so far is the
 next candidate, as in the cutting-plane methods of convex programming.
 
-For a mesh and a polytope, a best-first branch and bound comes first: each triangle that overlaps the polytope must be
-passed by one of their separating planes. After the least translation beyond some planes, the deepest overlapping
-triangle adds a branch for each of its candidate planes (Land and Doig, An Automatic Method of Solving Discrete
-Programming Problems, 1960). Only a few planes per triangle are candidates, so the result is an upper bound.
+For a mesh and a polytope, a best-first branch and bound comes first. For each triangle that it overlaps, the polytope
+has to pass one of the planes that separate it from the triangle. After the least translation beyond some planes, the
+deepest overlapping triangle adds a branch for each of its candidate planes (Land and Doig, An Automatic Method of
+Solving Discrete Programming Problems, 1960). Only a few planes per triangle are candidates, so the result is an upper
+bound.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Depth of the surface of a mesh, the guest, inside a closed mesh, the host, with bounds.
 
-The depth is the greatest distance of a point of the guest inside the host from the host's surface. Each such point is a
-lower bound. Upper bound: the depth is at most the distance from any single face of the host. For a triangle, that
+The depth is the greatest distance of a point of the guest inside the host from the host's surface. The distance of each
+such point is a lower bound. Upper bound: the depth is at most the distance from any single face. For a triangle, that
 distance is greatest at a corner, so the face nearest to the triangle's centre bounds the depth of the whole triangle. A
 box is bounded by its radius, since the distance is 1-Lipschitz. The item with the highest bound is split first until
 both bounds agree. A triangle is split along the plane of a face that it crosses, so the part outside is removed in one

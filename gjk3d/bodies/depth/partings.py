@@ -1,10 +1,10 @@
 """Translations of B along a direction until it is free of A, and the obstacles that remain.
 
 Two meshes are tested by their triangles. While B moves along a direction, two triangles intersect during one time
-interval. Projected along the direction, they intersect where their shadows overlap, and the times are the differences
-of their heights there. The extremes are at corners of one triangle over the other and at crossings of edges. Boxes
-intersect during one interval as well, so a traversal of both trees finds a pair that blocks a time. B then continues at
-the end of its interval, until no pair blocks.
+interval. The projections of triangles along the direction are their shadows. Triangles intersect where their shadows
+overlap, at times that are the differences of their heights. The first and the last time are at corners of one triangle
+over the other or at crossings of edges. Boxes intersect during one interval as well, so a traversal of both trees finds
+a pair that blocks a time. B then continues at the end of the interval of this pair, until no pair blocks.
 
 For other bodies, the translation passes the deepest pair of parts along the direction, repeatedly, and the last free
 translation is then shortened by bisection.

@@ -1,11 +1,11 @@
 """Greatest depth of a point of either surface inside the other object, with bounds.
 
-Each object is a few closed meshes. Meshes, voxel grids and height fields with a bottom are their own surfaces. A
-polytope has its faces, and a compound has the surfaces of its parts. The union of overlapping bodies replaces the
-bodies, since a face inside another body is not part of the surface. An inscribed polytope replaces a curved shape, and
-the bounds are wider by the distance between their surfaces. The crevice between two inscribed polytopes may be deeper
-than that between the curved shapes. If parts overlap and some are curved, the union of circumscribed polytopes
-therefore bounds the depth from above.
+Each object is represented by closed meshes: the surface of a mesh, voxel grid or height field with a bottom, the faces
+of a polytope, and the surfaces of the parts of a compound. The union of overlapping bodies replaces the bodies, since a
+face inside another body is not part of the surface. An inscribed polytope replaces a curved shape, and the bounds are
+wider by the distance between their surfaces. The crevice between two inscribed polytopes may be deeper than that
+between the curved shapes. If parts overlap and some are curved, the union of circumscribed polytopes therefore bounds
+the depth from above.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Body(Collidable):
         return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the parts near an object whose points are within ``reach`` of the position ``shift``, in this frame.
+        """Return the parts near an object whose points are within ``reach`` of ``shift``, a position in this frame.
 
         Fewer parts are sufficient if the object is not to be ``pushed`` out of the body.
         """

@@ -397,10 +397,7 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the squared distance of box i of A and box j of B without their rims.
-
-    It is exact if B's box is a point.
-    """
+    """Return a lower bound of the squared distance of two boxes without rims, which is exact if B's box is a point."""
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)

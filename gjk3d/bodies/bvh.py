@@ -12,7 +12,7 @@ A node of the wide tree has eight boxes in float32 (Wald, Benthin, Boulos 2008).
 binary node until there are eight, and a descendant of at most eight triangles is a leaf. Boxes are in units of a power
 of two that brings the coordinates of the mesh near 1, in the middle of the range of float32. The boxes and the float32
 corners in the leaves only discard triangles, and a query pads them by more than all rounding. Only the float64 vertices
-of the mesh decide the results, so the bits do not depend on the order in which nodes are visited.
+of the mesh decide the results, so the bits do not depend on the order of the visited nodes.
 """
 
 from __future__ import annotations
@@ -139,10 +139,7 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Build the nodes down to leaves of at most ``most`` triangles, and return their number.
-
-    ``order`` becomes the order of the leaves.
-    """
+    """Build the nodes down to leaves of at most ``most`` boxes, return their number, and sort ``order`` by leaves."""
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
     top = 1

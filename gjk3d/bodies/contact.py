@@ -98,7 +98,7 @@ _SAMPLES /= _SAMPLES.sum(axis=1, keepdims=True)
 
 @kernel
 def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: int, error: float) -> bool:
-    """Return whether triangles p and q are of one piece, have no common edge, and intersect in more than a point."""
+    """Return whether triangles p and q of one piece, without a common edge, intersect in more than a point."""
     if pieces[p] != pieces[q]:
         return False
     common = 0
@@ -582,10 +582,7 @@ def touch_rows(
     a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
     out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the intersecting triangles at pose rows from ``start`` on, and return the first row that does not fit.
-
-    The format is that of `Touches`.
-    """
+    """Write the rows of `Touches` at pose rows from ``start`` on, and return the first pose row that does not fit."""
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))

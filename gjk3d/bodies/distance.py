@@ -442,10 +442,7 @@ def check_no_log(wanted: Wanted) -> None:
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write the distance of a separated pair in the frame of its first body.
-
-    Return the status, and whether the bounds are as narrow as promised.
-    """
+    """Write the distance of a separated pair; return the status, and whether the bounds are as narrow as promised."""
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
     out[:3], out[3:6] = (max(distance, lower), lower, max(gap.upper, lower)), normal
@@ -456,10 +453,7 @@ def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]
 
 
 def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
-    """Write the signed distances of overlapping rows.
-
-    Touching rows keep their normal if their depth may be 0.
-    """
+    """Write the signed distances of overlapping rows. Touching rows keep their normal if their depth may be 0."""
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
         raise UnsupportedPair(

@@ -580,7 +580,8 @@ class HeightField(Body):
     @property
     def _least_depth(self) -> float:
         nx, ny = self.heights.shape
-        return 4.0 * (float(np.max(self.pitch)) * (nx + ny) + float(np.ptp(self.heights)))
+        size: float = float(np.max(self.pitch)) * (nx + ny) + float(np.ptp(self.heights))
+        return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
         """Return the columns down to the bottom, or of an unbounded field down to ``depth`` below its lowest point."""

@@ -365,7 +365,7 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 
 @kernel
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
-    """Write the face normals of two parts with the least depths along them, sorted, and return their number.
+    """Write the face normals of two parts with the least depths along them, sorted by depth; return their number.
 
     Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. They are computed once for all pairs with
     the same part of B, since a search along each face normal of a part with many faces is slow.

@@ -130,7 +130,7 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
 
 @inlined
 def _limit(square: float, error: float, base: float, far: bool, t: WideTree) -> float:
-    """Return the squared distance, less ``base``, up to which boxes may have a triangle within ``square``."""
+    """Return the greatest squared distance, less ``base``, of boxes that may have a triangle within ``square``."""
     d = sqrt(square) * t.scale
     if far:
         return ((d * d - base) + 1e-12 * d * d + 1e-6) * _WIDER

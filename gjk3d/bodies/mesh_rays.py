@@ -9,8 +9,8 @@ The products of a ray and a triangle lose their digits if the ray passes an edge
 the triangle, or if the triangle is thin. They are then computed with twice the digits.
 
 A point is inside if a ray from the point does not leave the surface as often as it enters. A ray in another direction
-replaces a ray that passes an edge closely. If all rays are unclear, the solid angles of all triangles decide, for which
-general position is not required (Jacobson et al., generalized winding numbers, 2013).
+replaces a ray that passes an edge closely. If all rays are unclear, the solid angles of all triangles decide. They do
+not require general position (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
     (u, v, w), (x, y, z) = outline(d, a, b, c)
     total, flat = u + v + w, _ROUNDED * noise
     if (min(u, v, w) >= 0.0 or max(u, v, w) <= 0.0) and total * total > flat * flat * max(x, y, z):
-        # a mean of the corners is on the triangle, whatever the angle is
+        # a mean of the corners is on the triangle for any angle
         ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
         return ahead if ahead >= 0.0 else _NEVER
     return _along_rim(p, d, t, _GRAZING * noise)

@@ -72,10 +72,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield blocks (k, 2) of pairs of a ray and a part whose box the ray may hit within the distance ``far``.
-
-        ``directions`` are unit vectors.
-        """
+        """Yield pairs, (k, 2), of a ray and a part whose box the ray may hit within ``far``, by unit ``directions``."""
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)

@@ -120,10 +120,7 @@ def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
 def first_hits(
     rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
 ) -> int:
-    """Write the first hits of rays; return -1, or the number of a ray that is not valid.
-
-    ``skin`` are the triangles that bound the solid.
-    """
+    """Write the first hits of rays; return -1, or the number of an invalid ray. ``skin`` has the closed surface."""
     box = box_of(skin)
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)

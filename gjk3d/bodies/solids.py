@@ -66,10 +66,7 @@ class Overlap(NamedTuple):
 
 
 def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
-    """Return the intersection of two solids in a's frame, or None if the boolean operation fails.
-
-    ``m`` is the pose row of b in a's frame.
-    """
+    """Return the intersection of two solids in a's frame, with b at pose row m, or None if the operation fails."""
     shared = _intersected(a, b, m)
     if shared is None:
         return None
@@ -132,8 +129,8 @@ def _sheet_normals(corners: Array, thin: float) -> list[Array]:
 def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
     """Return the intersection of the solids of two meshes that may touch, in the world frame.
 
-    Its arrays are computed when they are first read. The intersection of meshes that only touch has a volume of 0, and
-    degenerate triangles on the segments in which their surfaces intersect.
+    The arrays of the result are computed when they are first read. The intersection of meshes that only touch has a
+    volume of 0, and degenerate triangles on the segments in which their surfaces intersect.
     """
     a, b = union_of(a).mesh, union_of(b).mesh
     m = relative(row_a, row_b)
@@ -332,7 +329,7 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 def _sectors(angles: Array, directions: Array) -> Ints:
     """Return the pairs of triangles around an edge that bound a solid sector, (n / 2, 2).
 
-    ``directions`` has the sign of the direction in which each triangle uses the edge.
+    ``directions`` has the sign of each triangle's use of the edge.
     """
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)

@@ -317,10 +317,7 @@ def _solve_pair(
 def _solve_round(
     x: PosedPair, p: int, q: int, limit: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Return the nearest parts, updated with triangle p and a ball or capsule.
-
-    GJK solves the pair if the formula is inexact.
-    """
+    """Return the nearest parts, updated with triangle p and a ball or capsule, by GJK if the formula is inexact."""
     if best.p >= 0:
         bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
         if _no_nearer(x, bound, limit, best):

@@ -418,7 +418,7 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Split a triangle of the pool along its plane or in halves; write the pieces from ``row`` on; return how many."""
+    """Split a triangle of the pool along its plane or in halves, write the pieces from ``row`` on, return the number."""
     t = read(pool, item)
     plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
@@ -602,7 +602,7 @@ def flat_of(host: Mesh) -> Ints:
 def flat_neighbours(corners: Array, places: Ints) -> Ints:
     """Return the neighbours of each triangle that form a flat, convex quadrilateral with the triangle, (m, 3).
 
-    An item is -1 if there is no such neighbour at the edge. ``corners``, (m, 9), are the triangles, and ``places``, (m,
+    An item is -1 at an edge without such a neighbour. ``corners``, (m, 9), are the triangles, and ``places``, (m,
     3), the position numbers of their corners, see `merged_places`.
     """
     flat = np.full(places.shape, -1, dtype=np.int64)

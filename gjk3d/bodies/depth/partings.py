@@ -285,7 +285,7 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 @kernel
 def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return the end of the interval in which two triangles intersect, and the beginning of a later interval.
+    """Return the end of the time interval of an intersection of two triangles, and the beginning of a later interval.
 
     The first value is ``time`` if they do not intersect at ``time``. The second is NEVER if they do not intersect
     later. If they intersect at ``time``, ``wall`` becomes the normal of their last contact.
@@ -561,7 +561,7 @@ def find_deepest(
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
     """Solve the pairs that were only bounded, move those not proven apart to the front, and return their number.
 
-    Triangles against the polytope ``solid`` are tested by facets first. It has no faces if B is another shape.
+    Triangles against the polytope ``solid`` are tested by facets first. It is empty if B is another shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:

@@ -279,10 +279,7 @@ def _balls_at(
 
 @entry
 def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center: Array1) -> float:
-    """Move ``center`` to a local maximum of the sum of both balls' radii, and return the sum.
-
-    The result is 0 if the start is outside a solid.
-    """
+    """Move ``center`` to a local maximum of the sum of both balls' radii; return the sum, 0 from outside a solid."""
     p = (center[0], center[1], center[2])
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), w)
     if min(balls.a, balls.b) < 0.0:

@@ -418,7 +418,7 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Split triangle ``item`` of the pool along its plane or in halves, into rows from ``row`` on; return the number."""
+    """Split triangle ``item`` of the pool along its plane or in halves into rows from ``row`` on; return the number."""
     t = read(pool, item)
     plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:

@@ -1,13 +1,13 @@
 """The protocol of non-convex bodies, and their format for the kernels.
 
 A body is a union of convex parts, numbered from 0. A new body derives from `Body` and defines its `Parts` in
-`_build_parts`: their boxes, a tree over these, and their kernel format. All queries follow from these: `pair` and
-`distance`, `depth`, `contact`, `raycast`.
+`_build_parts`: the boxes of the parts, a tree over the boxes, and the format for the kernels. All queries use only
+these members, see `body_pair`, `distance`, `depth`, `contact` and `raycast`.
 
 The kernels read a body as a `PartTree`: a tree of boxes, and the parts, which are unpacked one by one. Boxes are as in
-`bvh`, and ``rim`` is the radius by which all of them are rounded: a ball is a box of width 0 with a rim. A part is a
-shape of `gjk3d.shapes.layout` at a pose row. Triangles, columns of a height field and copies are created on access, so
-that a large body is stored only once.
+`bvh`. All boxes of a body are rounded by one radius, ``rim``: a ball is a box of width 0 with a rim. A part is a shape
+of `gjk3d.shapes.layout` at a pose row. Triangles, columns of a height field and copies are created on access, so that a
+large body is stored only once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Parts(ABC):
 
     @abstractmethod
     def _give(self) -> PartTree:
-        """Return all parts in the format of the traversals, numbered in the order of the leaves."""
+        """Return all parts in the format of the kernels, numbered in the order of the leaves."""
 
     @abstractmethod
     def shape(self, part: int) -> Shape:
@@ -86,10 +86,7 @@ class Parts(ABC):
 
     @property
     def given(self) -> PartTree:
-        """All parts in the format of the traversals (`gjk3d.bodies.base`), cached.
-
-        The tree of the surface may not be built, see `gjk3d.bodies.parts.complete`.
-        """
+        """All parts in the format of the kernels, cached. `gjk3d.bodies.parts.complete` adds the field ``skin``."""
         try:
             return self._given
         except AttributeError:
@@ -97,10 +94,10 @@ class Parts(ABC):
         return self._given
 
     def made_of(self) -> tuple[Sequence[Any], Ints]:
-        """Return the shapes of the parts, and the index of the shape of each part.
+        """Return a list of shapes, and the index in this list of the shape of each part.
 
-        Triangles and columns do not have shapes. A single index applies to all parts. An item that is not a shape is a
-        mesh whose triangles are parts.
+        Triangles and columns of a height field are not listed as shapes. A single index applies to all parts. An item
+        that is not a shape is a mesh whose triangles are parts.
         """
         return [], np.zeros(1, dtype=np.int64)
 
@@ -112,7 +109,7 @@ class Parts(ABC):
         return False
 
     def mapped(self, which: Ints) -> Bools:
-        """Return which parts are support mappings of users."""
+        """Return which of some parts are support mappings of users, (k,)."""
         return np.zeros(len(which), dtype=bool)
 
     def hull(self) -> Shape | None:
@@ -126,7 +123,7 @@ class Parts(ABC):
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
-        """Closed meshes with an interior, and their pose rows."""
+        """The closed meshes with a solid interior, and their pose rows."""
         return []
 
     def samples(self) -> Array:
@@ -134,7 +131,7 @@ class Parts(ABC):
         return self.points()
 
     def outward(self, which: Ints) -> Array:
-        """Return the unit normals of some parts, out of the solid that they bound, (k, 3). Zero without a solid."""
+        """Return unit normals of some parts out of the solid that they bound, (k, 3), or zero without a solid."""
         return np.zeros((len(which), 3))
 
 
@@ -145,14 +142,14 @@ class Body(Collidable):
     _kind = Kind.PARTS
 
     def _as_parts(self) -> Parts:
-        """Return the convex parts, which are cached."""
+        """Return the convex parts, cached."""
         parts: Parts | None = self._cache.get("parts")
         return self._cached("parts", self._build_parts) if parts is None else parts
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return the parts near another object, whose points are within ``reach`` of its origin at ``shift``.
+        """Return the parts near an object whose points are within ``reach`` of ``shift``, a position in this frame.
 
-        Fewer parts are sufficient if the object need not be ``pushed`` out.
+        Fewer parts are sufficient if the object is not to be ``pushed`` out of the body.
         """
         return self._as_parts()
 
@@ -161,13 +158,13 @@ class Body(Collidable):
         """Return the convex parts."""
 
     def _bytes(self) -> Iterator[bytes]:
-        """Yield the content as bytes that are equal in every process."""
+        """Yield the content as bytes, which are the same in every process."""
         for name in self._field_names():
             yield np.asarray(getattr(self, name)).tobytes()
 
     @property
     def _order(self) -> tuple[int, ...]:
-        """The key by which the kernels order two bodies. A subclass has the key of its base class."""
+        """The key by which two bodies are ordered for the kernels."""
         return self._cached("order", self._find_order)
 
     def _find_order(self) -> tuple[int, ...]:
@@ -178,24 +175,25 @@ class Body(Collidable):
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner of a box around the body, (2, 3) float, in its frame."""
+        """The least and the greatest corner of a box around the body, (2, 3) float, in the frame of the body."""
         return self._as_parts().box.reshape(2, 3).copy()
 
 
 # --- the format of the kernels ---------------------------------------------------------------------------------------
 
 
-#: formats of parts: corners (m, 9) with a radius in the floats, positions of shapes (m, 3), pose rows, heights of a
-#: grid
+#: kinds of a `PartTree`, by the content of its ``places``: corners of triangles (m, 9) with a radius in ``floats``,
+#: positions of copies (m, 3), pose rows of shapes, heights of a grid
 TRIANGLES, COPIES, PLACED, PRISMS = range(4)
-#: interior: none, or the inside of the skin
+#: the interior of a body: no interior, or the inside of ``skin``
 OPEN, SKIN = range(2)
-#: columns of a part: its first int, its first float and its pose row. A column of a height field has its number only
+#: columns of ``table``: first int, first float and pose row of a part. A height field has only the column CELL, the
+#: number of a half cell
 FIRST_INT, FIRST_FLOAT, ROW = range(3)
 CELL = 0
-#: floats of a height field: its origin along x and y, its pitches, its bottom, and the height below which it has no end
+#: floats of a height field: its origin, its pitches, its bottom, and the height below which it is unbounded
 LEFT, FRONT, PITCH_X, PITCH_Y, BOTTOM, ENDLESS = range(6)
-PITCH, CELLS_Y, CELLS_Z = 3, 4, 5  #: columns of the span of a voxel grid, after its origin, see `parts.Copies.in_cells`
+PITCH, CELLS_Y, CELLS_Z = 3, 4, 5  #: items of ``span`` of a voxel grid after its origin, see `parts.Copies.in_cells`
 WIDEST = layout.FLOAT_HEAD + 18  #: floats of the largest part that is unpacked
 DEEPEST = 128  #: greatest number of levels of a tree, which is split into halves below level 64
 STACK = 4 * DEEPEST
@@ -213,37 +211,37 @@ class TriangleTree(NamedTuple):
 
 
 class PartTree(NamedTuple):
-    """A body in the format of the kernels; see the module."""
+    """A body in the format of the kernels."""
 
-    boxes: Array2  #: (nodes, 15)
+    boxes: Array2  #: (nodes, 15), see `gjk3d.bodies.bvh`
     links: Ints2  #: (nodes, 3)
-    places: Array2  #: in the format of the kind
-    table: Ints2  #: the columns above for each part in the order of the leaves; or one row for all
+    places: Array2  #: content by ``kind``
+    table: Ints2  #: columns FIRST_INT, FIRST_FLOAT, ROW of each part in the order of the leaves, or one row for all
     ints: Ints1
     floats: Array1
-    #: head of the `WideTree` of the closed surface whose inside counts, or of an open mesh; zeros before it is needed
+    #: head of the `WideTree` of the closed surface around the interior, or of an open mesh; zeros until it is needed
     skin: Ints1
     span: Array1  #: the box around the closed surface, (6,)
     points: Array2  #: a point of every connected piece, (k, 3)
-    kind: int
-    inside: int
-    rim: float
+    kind: int  #: TRIANGLES, COPIES, PLACED or PRISMS
+    inside: int  #: OPEN or SKIN
+    rim: float  #: radius by which all boxes are rounded
     reach: float  #: greatest coordinate
 
 
-#: several bodies of one part in shared arrays with a row of rim and reach each; or any body with one row
+#: one body with one row (rim, reach), or several bodies of one part in shared arrays with a row (rim, reach) each
 GivenShapes = tuple[PartTree, Array2]
 
 
 @inlined
 def triangles_of(t: PartTree) -> TriangleTree:
-    """Return the tree of a body of `TRIANGLES`."""
+    """Return the tree of a body whose kind is TRIANGLES."""
     return TriangleTree(t.boxes, t.links, t.places)
 
 
 @inlined
 def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
-    """Return shape k of a list; ``rims_reaches`` has the fields ``rim`` and ``reach`` of each shape."""
+    """Return body k of a list; ``rims_reaches`` has a row (rim, reach) for each body."""
     if rims_reaches.shape[0] == 1:
         return t
     return PartTree(
@@ -254,7 +252,7 @@ def nth_shape(t: PartTree, rims_reaches: Array2, k: int) -> PartTree:
 
 @inlined
 def _put_pose(row: Array, x: float, y: float, z: float) -> None:
-    """Write a pose that only translates."""
+    """Write the pose row of a translation by (x, y, z)."""
     row[0] = row[4] = row[8] = 1.0
     row[1] = row[2] = row[3] = row[5] = row[6] = row[7] = row[12] = 0.0
     row[9], row[10], row[11] = x, y, z
@@ -262,7 +260,10 @@ def _put_pose(row: Array, x: float, y: float, z: float) -> None:
 
 @kernel
 def _triangle_into(c: Array, k: int, f: Array) -> None:
-    """Write a triangle's floats about the frame's origin, or about the triangle's middle if the origin is far."""
+    """Write into f the floats of triangle k of the corners c.
+
+    They are relative to the origin of the frame, or to the middle of the triangle if the origin is far.
+    """
     for i in range(3):
         x, y, z = c[k, i], c[k, 3 + i], c[k, 6 + i]
         low, high = min(x, y, z), max(x, y, z)
@@ -285,7 +286,10 @@ def _triangle_into(c: Array, k: int, f: Array) -> None:
 
 @kernel
 def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Return half a cell of a height field as a triangle, anticlockwise from above."""
+    """Return the top triangle of column ``number`` of a height field, anticlockwise from above.
+
+    Each cell of the grid has two columns, and cell k has the columns 2 k and 2 k + 1.
+    """
     h, left, front, dx, dy = t.places, t.floats[LEFT], t.floats[FRONT], t.floats[PITCH_X], t.floats[PITCH_Y]
     cell, half = number // 2, number % 2
     ny = h.shape[1] - 1
@@ -300,7 +304,7 @@ def top_of(t: PartTree, number: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
-    """Write the floats of the column below half a cell of a height field, and the pose row of its middle."""
+    """Write the floats f of column ``number`` of a height field, see `top_of`, and the pose row of its middle."""
     bottom = t.floats[BOTTOM]
     (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = top_of(t, number)
     x, y = 0.5 * (min(x0, x1, x2) + max(x0, x1, x2)), 0.5 * (min(y0, y1, y2) + max(y0, y1, y2))
@@ -319,7 +323,7 @@ def _prism_into(t: PartTree, number: int, f: Array, row: Array) -> None:
 
 @kernel
 def part_at(t: PartTree, k: int, f: Array, row: Array) -> Core:
-    """Return part k, and write its pose row; ``f`` is scratch for its floats, cleared once."""
+    """Return part k, and write its pose row; ``f`` is scratch for its floats, which is zero before the first call."""
     if t.kind == TRIANGLES:
         _triangle_into(t.places, k, f)
         f[_RADIUS] = t.floats[0]
@@ -354,7 +358,7 @@ def _unpack(t: PartTree, which: Ints1, floats: Array2, rows: Array2) -> None:
 
 
 def packed_parts(t: PartTree, which: Ints) -> Packed:
-    """Return some parts for the queries on convex shapes."""
+    """Return some parts in the format of the queries on convex shapes."""
     rows, created = np.empty((len(which), WIDTH)), t.kind in (TRIANGLES, PRISMS)
     floats = np.zeros((len(which) if created else 1, WIDEST))
     _unpack(t, np.ascontiguousarray(which), floats, rows)
@@ -367,13 +371,13 @@ def packed_parts(t: PartTree, which: Ints) -> Packed:
 
 @inlined
 def is_single(t: PartTree) -> bool:
-    """Return whether a body is a single part."""
+    """Return whether a body is a single part, but not a column of a height field."""
     return bool(t.kind != PRISMS and t.links[0, 0] < 0 and t.links[0, 2] == 1)
 
 
 @kernel
 def put_behind(m: Rigid, row: Array) -> None:
-    """Compose a pose row with an outer pose, as `gjk3d.poses.composed` does."""
+    """Replace a pose row by its composition with the outer pose m, as `gjk3d.poses.composed` computes it."""
     for c in range(3):
         x, y, z = row[c], row[3 + c], row[6 + c]
         row[c], row[3 + c], row[6 + c] = (
@@ -393,7 +397,7 @@ def put_behind(m: Rigid, row: Array) -> None:
 
 @inlined
 def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the squared distance of two boxes without their rims, exact for a box and a point."""
+    """Return a lower bound of the squared distance of two boxes without rims, which is exact if B's box is a point."""
     p, q = a.boxes, b.boxes
     if q[j, 3] == 0.0 and q[j, 4] == 0.0 and q[j, 5] == 0.0:
         return from_box(place(m, (q[j, 0], q[j, 1], q[j, 2])), p, i)
@@ -402,7 +406,7 @@ def _square(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
 
 @kernel
 def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: float) -> bool:
-    """Return whether two boxes are farther apart than a limit, where m is the pose of B's frame in A's."""
+    """Return whether box i of A and box j of B are farther apart than ``within``; m is the pose of B in A's frame."""
     p, q = a.boxes, b.boxes
     rim = a.rim + b.rim
     if rim > 0.0:
@@ -415,13 +419,13 @@ def nodes_apart(m: Rigid, a: PartTree, i: int, b: PartTree, j: int, within: floa
 
 @kernel
 def node_gap(m: Rigid, a: PartTree, i: int, b: PartTree, j: int) -> float:
-    """Return a lower bound of the distance of two boxes, where m is the pose of B's frame in A's."""
+    """Return a lower bound of the distance of box i of A and box j of B, where m is the pose of B in A's frame."""
     return sqrt(_square(m, a, i, b, j)) - a.rim - b.rim
 
 
 @kernel
 def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -> float:
-    """Return a lower bound of the distance of column k of a height field from a box; ``box`` is scratch."""
+    """Return a lower bound of the distance of column k of the height field a from box j of b; ``box`` is scratch."""
     h, ny = a.places, a.places.shape[1] - 1
     cell, half, dx, dy = a.table[k, CELL] // 2, a.table[k, CELL] % 2, a.floats[PITCH_X], a.floats[PITCH_Y]
     u, v = cell // ny, cell % ny
@@ -438,11 +442,11 @@ def column_gap(m: Rigid, a: PartTree, k: int, b: PartTree, j: int, box: Array) -
 
 Thing = Body | Shape
 
-ORDERED, TURNED, TIED = range(3)  #: order of a pair: as given, swapped, or decided by the poses
+ORDERED, TURNED, TIED = range(3)  #: order of two objects in the kernels: as given, swapped, or decided by the poses
 
 
 def order_of(a: Thing, b: Thing) -> int:
-    """Return the code of the order of two objects in the kernels, TIED for equal keys."""
+    """Return the order of two objects in the kernels: ORDERED, TURNED, or TIED if their keys are equal."""
     a_is_body, b_is_body = bool(a._kind & Kind.BODIES), bool(b._kind & Kind.BODIES)
     if a_is_body != b_is_body:
         return ORDERED if a_is_body else TURNED
@@ -452,6 +456,6 @@ def order_of(a: Thing, b: Thing) -> int:
 
 
 def in_order(a: Thing, b: Thing, row_a: Array, row_b: Array) -> bool:
-    """Return whether a comes first at these pose rows or motions."""
+    """Return whether a comes first in the kernels, at these pose rows or motions."""
     order = order_of(a, b)
     return order == ORDERED or (order == TIED and not row_a.tolist() > row_b.tolist())

@@ -1,8 +1,8 @@
 """Two bodies at one relative pose: candidate parts, collision, nearest parts.
 
-The traversals of `tree_collision` and `tree_distance` compute the results. They do not call functions of users and do
-not grow their workspace. For bodies with such functions, and for undecided pairs, boxes select a few pairs of parts,
-and `Pairs` solves these.
+The traversals of `tree_collision` and `tree_distance` compute the results. They do not call functions of users, and
+their workspace does not grow. For bodies with functions of users, and for undecided pairs, boxes select a few pairs of
+parts, which are solved as a batch of convex shapes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _FIRST, _MOST_EACH = 64, 4096  #: pairs in the first call of the kernels, and in
 _ROOM, _MORE_ROOM = 256, 1024  #: pairs of parts and of triangles that fit into the first list
 MOST_PAIRS = 2**26  #: greatest number of listed pairs of intersecting faces, which take a gigabyte
 _LOOKED_AT = 4096  #: greatest number of pairs of intersecting faces for the middle of their segments
-HOLDS = 5  #: in addition to the codes of `tree_collision`: the first mesh contains the second
+HOLDS = 5  #: code in addition to those of `tree_collision`: the first mesh contains the second
 _EX = np.array([1.0, 0.0, 0.0])
 
 
@@ -68,9 +68,9 @@ class Nearest(NamedTuple):
 
 
 class HeldPoint(NamedTuple):
-    """A point of one body within a closed surface of the other."""
+    """A point of a body that is inside a closed surface of the other body."""
 
-    by: int  #: 1 if the point is in the first body, 2 if it is in the second body
+    by: int  #: 1 if the surface is of the first body, 2 if it is of the second body
     point: Array  #: in the frame of the first body
 
 
@@ -89,7 +89,7 @@ class _Shapes(Sequence[Shape]):
 
 
 class BodyPair:
-    """Two bodies at a relative pose, in the frame of ``a``. Pairs are rows of two part numbers, of a and of b."""
+    """Two bodies, where m is the pose row of b in a's frame. A pair of parts is a row: the number in a, then in b."""
 
     #: promised widths of bounds in overlap, in units of the size and of the error
     tight_depth = 1e-9, 16.0
@@ -97,7 +97,7 @@ class BodyPair:
     def __init__(self, a: Parts, b: Parts, m: Array) -> None:
         self.a, self.b, self.m = a, b, m
         away: float = max(map(abs, m[9:12].tolist()))
-        self.error = ROUNDING * (a.reach + b.reach + away)  #: of a point of one body relative to the other
+        self.error = ROUNDING * (a.reach + b.reach + away)  #: bound of the error of a point relative to the other body
         self.in_kernels = not (a.any_mapped or b.any_mapped)
 
     def moved(self, shift: Array) -> BodyPair:
@@ -125,7 +125,7 @@ class BodyPair:
         return grown(lambda pairs: meeting_parts(*trees, pairs), _ROOM, most)
 
     def candidates(self, within: float) -> Ints:
-        """Return the pairs of parts in those leaves of both trees whose boxes are within a distance, (k, 2)."""
+        """Return the pairs of parts, (k, 2), in pairs of leaves whose boxes are within a distance."""
         return self._listed(within, False)
 
     def gaps(self, pairs: Ints) -> Array:
@@ -235,9 +235,9 @@ class BodyPair:
                 row = out[0]
                 curved, too_far = self._curved(parts[0]), flags[0, 0] == narrow.BEYOND
                 return Nearest(row.item(1), row.item(2), row, (parts.item(0), parts.item(1)), curved, too_far)
-        return self._long_way(most)
+        return self._nearest_of_lists(most)
 
-    def _long_way(self, most: float) -> Nearest:
+    def _nearest_of_lists(self, most: float) -> Nearest:
         """Return the result of `nearest`, computed from lists of the pairs within growing distances."""
         within = self.error
         while not len(block := self.candidates(within)):
@@ -265,7 +265,7 @@ class BodyPair:
     # --- in overlap ----------------------------------------------------------------------------------------------
 
     def common_point(self) -> tuple[Array, Array]:
-        """Return a common point of two intersecting bodies, and the normal of the parts at it."""
+        """Return a common point of two intersecting bodies, and the normal of the parts at this point, in a's frame."""
         inner = self.held()
         if inner is not None:
             return inner.point, _EX
@@ -277,8 +277,7 @@ class BodyPair:
 
     def common_point_of(self, pair: Ints) -> Array:
         """Return a common point of two intersecting parts."""
-        point: Array = self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
-        return point
+        return self.solve(pair[None], narrow.UNSIGNED)[0][0, 6:9]
 
     def deepest(self) -> tuple[Ints, Array]:
         """Return the deepest pair of parts and its result row, which are empty if no parts intersect."""
@@ -288,13 +287,12 @@ class BodyPair:
         return pairs[first], out[first].ravel()
 
     def place(self, hulls: Array | None) -> Array:
-        """Return a point of the overlap. ``hulls`` is the result row of the hulls, if known."""
+        """Return a point of the overlap in a's frame. ``hulls`` is the result row of the two hulls, if known."""
         inner = self.held()
         if inner is not None:
             return inner.point
         row = self.nearest().row if hulls is None else hulls
-        middle: Array = 0.5 * (row[6:9] + row[9:12])
-        return middle
+        return 0.5 * (row[6:9] + row[9:12])
 
 
 def _table(starts: Ints, pairs: Ints) -> Ints:
@@ -364,7 +362,7 @@ class MeshPair(BodyPair):
         return np.column_stack([self.a.tree.order[pairs[:, 0]], self.b.tree.order[pairs[:, 1]]])
 
     def cut(self, most: int | None = None) -> Array:
-        """Return the segments in which faces intersect, (k, 2, 3), for at most ``most`` pairs."""
+        """Return the segments in which faces intersect, (k, 2, 3), in a's frame, for at most ``most`` pairs."""
         pairs = self._crossing(most)
         out = np.empty((len(pairs), 6))
         count = cuts(tuple(self.m.tolist()), self.a.tree.corners, self.b.tree.corners, pairs, out)
@@ -425,7 +423,7 @@ class MeshPair(BodyPair):
 
 
 def meet_many(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Ints:
-    """Return the code of two meshes at pairs of poses: MEET, HELD (b contains a), HOLDS (a contains b), or APART."""
+    """Return the code of two meshes at each pose row: MEET, HELD (b contains a), HOLDS (a contains b), or APART."""
     codes, rows = np.full(len(rows_a), APART), PoseRows(rows_a, rows_b, 0, len(rows_a))
     bodies = a._as_parts(), b._as_parts()
     trees = TreePair(bodies[0].given, bodies[1].given, ORDERED)

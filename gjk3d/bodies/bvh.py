@@ -10,9 +10,9 @@ children come after their parents. Triangles are in the order of the leaves, as 
 
 A node of the wide tree has eight boxes in float32 (Wald, Benthin, Boulos 2008). It opens the largest descendants of a
 binary node until there are eight, and a descendant of at most eight triangles is a leaf. Boxes are in units of a power
-of two that brings the coordinates of the mesh near 1, where float32 has its range. Boxes and the corners in the leaves
-only discard triangles, and a query adds more than their rounding and its own. The vertices of the mesh in float64 alone
-decide the results, so the bits do not depend on the order of the visits.
+of two that brings the coordinates of the mesh near 1, in the middle of the range of float32. The boxes and the float32
+corners in the leaves only discard triangles, and a query pads them by more than all rounding. Only the float64 vertices
+of the mesh decide the results, so the bits do not depend on the order of the visited nodes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _GROWN = 16.0 * 2.0**-52
 
 @entry
 def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> None:
-    """Write nine floats for each triangle, and its box as lowest and highest corner."""
+    """Write the nine coordinates of each triangle, and the least and the greatest corner of its box."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         for i in range(3):
@@ -52,7 +52,7 @@ def gather(vertices: Array2, faces: Ints2, corners: Array2, spans: Array2) -> No
 
 @kernel
 def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, float, float]:
-    """Return the axis along which the centres of some triangles spread most, their least coordinate and their width."""
+    """Return the axis along which the centres of some boxes spread most, their least coordinate, and their width."""
     m0 = m1 = m2 = 1e308
     n0 = n1 = n2 = -1e308
     for k in range(start, stop):
@@ -71,7 +71,7 @@ def _spread(order: Ints, spans: Array, start: int, stop: int) -> tuple[int, floa
 
 @kernel
 def _split(order: Ints, spans: Array, start: int, stop: int, axis: int, low: float, width: float, bins: Array) -> int:
-    """Split the triangles where the surface area heuristic is least, and return the start of the second part."""
+    """Split the triangles where the surface area heuristic has the least cost; return the start of the second part."""
     for k in range(BINS):
         bins[k, 0] = bins[k, 1] = bins[k, 2] = 1e308
         bins[k, 3] = bins[k, 4] = bins[k, 5] = -1e308
@@ -139,10 +139,7 @@ def _part(links: Ints, stack: Ints, top: int, used: int, middle: int) -> int:
 
 @entry
 def build(spans: Array2, order: Ints1, most: int, links: Ints2, bins: Array2, stack: Ints2) -> int:
-    """Build the nodes down to leaves of at most ``most`` triangles, and return their number.
-
-    ``order`` becomes the order of the leaves.
-    """
+    """Build the nodes down to leaves of at most ``most`` boxes, return their number, and sort ``order`` by leaves."""
     used = 1
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, order.shape[0], 0
     top = 1
@@ -271,7 +268,7 @@ def fit_straight(spans: Array2, links: Ints2, boxes: Array2) -> None:
 
 @kernel
 def _box_of(rows: Array, start: int, stop: int, box: Array) -> tuple[int, float, float]:
-    """Write the axis-aligned box of some points, and return its longest axis, its middle and its width along it."""
+    """Write the axis-aligned box of some points; return its longest axis, and its middle and width along this axis."""
     l0 = l1 = l2 = 1e308
     h0 = h1 = h2 = -1e308
     for k in range(start, stop):
@@ -377,18 +374,17 @@ def boxes_at(mesh: Mesh, level: int) -> Array:
         nodes = np.concatenate([nodes[first < 0], children, children + 1])
     boxes = tree.boxes[nodes]
     signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-    corners: Array = boxes[:, None, :3] + (signs * boxes[:, None, 3:6]) @ boxes[:, 6:15].reshape(-1, 3, 3)
-    return corners
+    return boxes[:, None, :3] + (signs * boxes[:, None, 3:6]) @ boxes[:, 6:15].reshape(-1, 3, 3)
 
 
 def refitted(tree: Tree, vertices: Array, faces: Ints) -> Tree:
-    """Return the tree of the same faces with other vertices, which has new boxes and the same nodes."""
+    """Return a tree with the nodes of a given tree over the same faces with other vertices."""
     corners = gathered(vertices, faces)[0][tree.order]
     return Tree(_fitted(corners, tree.links), tree.links, corners, tree.order, _reach(vertices))
 
 
 def built(vertices: Array, faces: Ints) -> Tree:
-    """Return a tree over triangles."""
+    """Return a binary tree over triangles."""
     corners, spans = gathered(vertices, faces)
     order, links = parted(spans, LEAF)
     corners = corners[order]
@@ -396,7 +392,7 @@ def built(vertices: Array, faces: Ints) -> Tree:
 
 
 def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
-    """Return the order of the leaves over boxes (n, 6), each with at most ``most``, and the links of the nodes."""
+    """Return the order of boxes, (n, 6), in leaves of at most ``most`` boxes, and the links of the nodes."""
     order = np.arange(len(spans), dtype=np.int64)
     links = np.empty((2 * len(spans), 3), dtype=np.int64)
     stack = np.empty((2 * DEEPEST, 4), dtype=np.int64)
@@ -405,7 +401,7 @@ def parted(spans: Array, most: int) -> tuple[Ints, Ints]:
 
 
 def parted_points(points: Array, most: int) -> tuple[Array, Ints, Ints, Array]:
-    """Return points (n, 3) in the order of the leaves, this order, and links and axis-aligned boxes of the nodes."""
+    """Return points, (n, 3), in the order of the leaves, this order, and the links and boxes of the nodes."""
     count = len(points)
     places, order = points.copy(), np.arange(count, dtype=np.int64)
     links, boxes = np.empty((2 * count, 3), dtype=np.int64), np.empty((2 * count, BOX))
@@ -434,7 +430,7 @@ def _fitted(corners: Array, links: Ints) -> Array:
 
 
 def gathered(vertices: Array, faces: Ints) -> tuple[Array, Array]:
-    """Return nine floats for each triangle, and its box as lowest and highest corner."""
+    """Return the nine coordinates of each triangle, and the least and the greatest corner of its box."""
     corners, spans = np.empty((len(faces), 9)), np.empty((len(faces), 6))
     # writable, since read-only arrays would compile everything again
     points, triangles = vertices.view(), faces.view()
@@ -449,7 +445,7 @@ def _reach(vertices: Array) -> float:
 
 
 def traversal_stack() -> Ints:
-    """Return scratch for a traversal."""
+    """Return an empty stack for a traversal of two binary trees."""
     return np.empty((STACK, 2), dtype=np.int64)
 
 
@@ -458,11 +454,11 @@ def traversal_stack() -> Ints:
 
 #: more than the waiting nodes of a traversal, which are up to seven at each level
 WIDE_STACK = (LANES - 1) * DEEPEST + LANES
-FLOATS32 = WIDE_STACK + 2 * LANES  #: of a `WideStack`
-HEAD = 14  #: integers of `head_of`
-PADDING = 1e-6  #: of the box of a mesh: more than its rounding to float32, in units of the tree
-_AFTER_LEAVES = 3  #: rows of `WideTree.frames`
-_FARTHEST = 3e38  #: of a box without a child: its low corner is beyond its high corner
+FLOATS32 = WIDE_STACK + 2 * LANES  #: number of float32 items of a `WideStack`
+HEAD = 14  #: number of integers of `head_of`
+PADDING = 1e-6  #: padding of the box of a mesh, more than its rounding to float32, in units of the tree
+_AFTER_LEAVES = 3  #: number of rows of `WideTree.frames` after those of the leaves
+_FARTHEST = 3e38  #: least coordinate of a box without a child, whose greatest coordinate is the negative
 
 
 class WideTree(NamedTuple):
@@ -471,25 +467,25 @@ class WideTree(NamedTuple):
     boxes: Floats32_3  #: (nodes, 6, 8): low corners by axis, then high corners
     children: Ints32_2  #: (nodes, 8): a node, -1 for none, or -2 - k for leaf k
     frames: Array2  #: (leaves + 3, 4): centre and radius of each leaf; scale and reach; corners of the box of the mesh
-    corners: Floats32_3  #: (leaves, 9, 8): the corners of its triangles relative to its centre, NaN for none
-    numbers: Ints32_2  #: (leaves, 8): the faces, -1 for none
-    vertices: Array2  #: of the mesh, in its own unit
-    faces: Ints2  #: of the mesh
-    scale: float  #: units of the tree in the unit of the mesh
+    corners: Floats32_3  #: (leaves, 9, 8): corners of a leaf's triangles relative to its centre, NaN for no triangle
+    numbers: Ints32_2  #: (leaves, 8): face numbers of a leaf's triangles, -1 for no triangle
+    vertices: Array2  #: vertices of the mesh, in its unit
+    faces: Ints2  #: faces of the mesh
+    scale: float  #: units of the tree per unit of the mesh
     reach: float  #: greatest coordinate, in the unit of the mesh
 
 
 class WideStack(NamedTuple):
-    """Scratch of a traversal."""
+    """Scratch of a traversal of a wide tree."""
 
     nodes: Ints1  #: (`WIDE_STACK`,)
     keys: Floats32_1  #: (`WIDE_STACK`,)
-    entries: Floats32_1  #: (8,) of the boxes of a node
-    distances: Floats32_1  #: (8,) of the triangles of a leaf
+    entries: Floats32_1  #: (8,) distances of the boxes of a node
+    distances: Floats32_1  #: (8,) distances of the triangles of a leaf
 
 
 def new_stack() -> WideStack:
-    """Return the scratch of a traversal."""
+    """Return scratch for a traversal of a wide tree."""
     floats = (np.empty(count, np.float32) for count in (WIDE_STACK, LANES, LANES))
     return WideStack(np.empty(WIDE_STACK, np.int64), *floats)
 
@@ -509,7 +505,7 @@ def stack_in(nodes: Ints2, floats: Floats32_1) -> WideStack:
 
 
 def head_of(tree: WideTree) -> list[int]:
-    """Return the addresses and lengths of the arrays of a tree, for arguments that have no room for all of them."""
+    """Return the addresses and lengths of the arrays of a tree, so that an array of integers can replace the tree."""
     arrays: Any = tree[: HEAD // 2]
     return [number for array in arrays for number in (array.ctypes.data, len(array))]
 
@@ -534,7 +530,7 @@ def row_of(array: Array, k: int) -> int:
 
 @entry
 def straight_boxes(spans: Array2, order: Ints1, links: Ints2, boxes: Array2) -> None:
-    """Write the box of each node, low and high corner. Children come after their parents."""
+    """Write the least and the greatest corner of the box of each node. Children come after their parents."""
     for node in range(links.shape[0] - 1, -1, -1):
         child = links[node, 0]
         for c in range(3):
@@ -550,7 +546,10 @@ def straight_boxes(spans: Array2, order: Ints1, links: Ints2, boxes: Array2) -> 
 
 @kernel
 def _open(node: int, links: Ints, boxes: Array, picked: Ints) -> int:
-    """Write up to eight descendants of a binary node, opened by the surface of their boxes, and return their number."""
+    """Write up to eight descendants of a binary node, and return their number.
+
+    The descendant with the largest surface is replaced by its children until there are eight.
+    """
     picked[0] = node
     count = 1
     while count < LANES:
@@ -578,7 +577,7 @@ def collapse(
     links: Ints2, boxes: Array2, scale: float, wide: Floats32_3, children: Ints32_2, leaves: Ints1, todo: Ints1,
     picked: Ints1,
 ) -> tuple[int, int]:  # fmt: skip
-    """Write the wide nodes and the binary nodes of the leaves, and return the numbers of both."""
+    """Write the wide nodes, and the binary node of each leaf; return the numbers of wide nodes and of leaves."""
     nodes, done, leaf_count = 1, 0, 0
     todo[0] = 0
     while done < nodes:
@@ -624,14 +623,14 @@ def fill_leaves(
 
 
 def wide_tree_of(mesh: Mesh) -> WideTree:
-    """Return the wide tree of a mesh, which is cached. It is collapsed from the tree of the mesh if that is built."""
+    """Return the wide tree of a mesh, cached. It has the nodes of the mesh's binary tree if this tree is built."""
     tree = mesh._cache.get("tree")
     nodes = None if tree is None else (tree.order, tree.links)
     return mesh._cached("wide tree", lambda: wide_tree(mesh.vertices, mesh.faces, nodes))
 
 
 def wide_tree(vertices: Array, faces: Ints, nodes: tuple[Ints, Ints] | None = None) -> WideTree:
-    """Return a wide tree over triangles. ``nodes`` are the order and the links of a binary tree over them, if any."""
+    """Return a wide tree over triangles; ``nodes`` has the order and the links of a binary tree over them, if any."""
     triangles, spans = gathered(vertices, faces)
     order, links = nodes or parted(spans, LANES)
     boxes = np.empty((len(links), 6))

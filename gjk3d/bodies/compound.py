@@ -1,7 +1,7 @@
 """Bodies made of other shapes: `Compound` of any shapes, `PointCloud` of balls, `Shell` of a mesh with a thickness.
 
-A compound stores its shapes and triangles in shared arrays. A shell stands for sheet metal. The balls of a cloud have
-one radius and are around measured points.
+A compound stores its shapes and triangles in shared arrays. A shell models sheet metal. A cloud has balls of one radius
+around measured points.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gjk3d.bodies.parts import ONE_TRIANGLE, Copies, PlacedParts, TreeParts, box
 from gjk3d.convex.batch import pack_shapes
 from gjk3d.convex.checks import no_shape
 from gjk3d.errors import ShapeError, UnboundedShapeError
+from gjk3d.frozen import cached
 from gjk3d.poses import IDENTITY, composed, matrices, moved, pose_rows
 from gjk3d.shapes import layout
 from gjk3d.shapes.base import Kind, Shape, number, rows
@@ -92,7 +93,7 @@ class Compound(Body):
 
     @property
     def geometry_error(self) -> float | None:
-        """The distance between a decomposed mesh and its parts (`Mesh.decompose`), or None for other compounds."""
+        """The measured distance between a mesh and its convex parts (`Mesh.decompose`), or None for other compounds."""
         return self._geometry_error
 
     @property
@@ -102,7 +103,7 @@ class Compound(Body):
 
     @property
     def parts(self) -> tuple[tuple[Shape | Mesh, Array], ...]:
-        """Shapes and (4, 4) poses of the parts, including those of nested compounds."""
+        """The parts, including those of nested compounds, as pairs of a shape and its (4, 4) pose."""
         return tuple((thing, matrices(row)) for thing, row in self._parts)
 
     def __len__(self) -> int:
@@ -128,11 +129,6 @@ class Compound(Body):
         ----------
         resolution : int
             Segments per full turn of curved parts.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         vertices, faces, count = [], [], 0
         for thing, row in self._parts:
@@ -159,18 +155,20 @@ class Compound(Body):
 
 def _listed(parts: Any) -> list[Any]:
     if isinstance(parts, (Shape, Mesh, Compound)) or not hasattr(parts, "__iter__"):
-        raise ShapeError(f"Compound: parts is {parts!r:.60}, expected a list of (shape, pose)")
+        raise ShapeError(f"Compound: parts is {parts!r:.60}, expected a list of (shape, pose). Use [(shape, None)]")
     return list(parts)
 
 
 def _flattened(item: Any, what: str) -> list[Part]:
-    """Return a checked part, or all parts of a compound."""
+    """Check an item ``what`` of the list of `Compound`, and return its part, or all parts of a nested compound."""
     if not isinstance(item, (tuple, list)) or len(item) != 2:
         raise ShapeError(f"Compound: {what} is {item!r:.60}, expected (shape, pose). A pose of None is the identity")
     thing, pose = item
     rows, stacked = pose_rows(pose, f"{what}[1]", single=True)
     if stacked:
-        raise ShapeError(f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. Repeat the part instead")
+        raise ShapeError(
+            f"Compound: {what} has {len(rows)} poses, expected one (4, 4) matrix. List the part once per pose"
+        )
     if isinstance(thing, Compound):
         inner = np.stack([row for _, row in thing._parts])
         placed = composed(rows[0, :12], inner) if (rows != IDENTITY).any() else inner
@@ -178,7 +176,7 @@ def _flattened(item: Any, what: str) -> list[Part]:
     if isinstance(thing, Halfspace):
         raise ShapeError(f"Compound: {what} is {kind_of(thing)}, which is unbounded. Use a large gjk3d.Box instead")
     if isinstance(thing, Body) and not isinstance(thing, Mesh):
-        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, expected a shape or Mesh. Query it separately")
+        raise ShapeError(f"Compound: {what} is {kind_of(thing)}, expected a shape or Mesh. Query this body separately")
     if not isinstance(thing, (Shape, Mesh)):
         raise no_shape(f"Compound: {what}[0]", thing)
     return [(thing, _frozen(rows[0]))]
@@ -189,7 +187,9 @@ def _check_units(parts: Sequence[Part]) -> None:
     for k, (thing, _) in enumerate(parts):
         unit = thing.unit if isinstance(thing, Mesh) else None
         if unit and first and (cure := rescaling(unit, first)):
-            raise ShapeError(f"Compound: part {k} is in {unit} and an earlier part in {first}. Use one unit: {cure}")
+            raise ShapeError(
+                f"Compound: part {k} is in {unit}, but an earlier part is in {first}. Use one unit: {cure}"
+            )
         first = first or unit
 
 
@@ -202,10 +202,12 @@ def _frozen(row: Array) -> Array:
 def swept(
     body: Body, path: Callable[[list[Term], Array, Array], tuple[list[Term], Array]], start: Array | None
 ) -> Compound:
-    """Return the union of the sweeps of all parts, see `gjk3d.query.time_of_impact`. ``start`` is the first pose.
+    """Return the volume that a body passes along a motion, as the union of the sweeps of its parts.
 
-    A point that is inside a closed surface at some time was passed by the surface, or is inside at the start. So the
-    union of the sweeps of the faces and the closed meshes at the start is complete.
+    ``path`` converts terms of parts, their centres and radii to terms of swept parts and added rounding radii (see
+    `gjk3d.query.time_of_impact`). ``start`` is the first pose. A point that is inside a closed surface at some time was
+    passed by the surface, or is inside at the start. The union therefore consists of the sweeps of the faces and of the
+    closed meshes at the start.
     """
     parts = body._as_parts()
     if parts.endless:
@@ -213,13 +215,8 @@ def swept(
             "Swept: shape is a HeightField, which is unbounded below. Give it a bottom, or use "
             "gjk3d.Mesh(*field.surface())"
         )
-    first, identity_row = pose_rows(start)[0][0], IDENTITY[0].copy()
-    identity_row.setflags(False)
-    copy: list[tuple[Any, Array]] = []
-    for mesh, row in parts.solids:
-        placed = composed(first, row[None])[0]
-        placed.setflags(False)
-        copy.append((mesh, placed))
+    first, identity_row = pose_rows(start)[0][0], _frozen(IDENTITY[0])
+    copy: list[tuple[Any, Array]] = [(mesh, _frozen(composed(first, row[None])[0])) for mesh, row in parts.solids]
     ends = len(copy)
     copy += [(None, identity_row)] * parts.count
     for which, terms, center, rho, radii in _alike(parts):
@@ -231,10 +228,10 @@ def swept(
 
 
 def _alike(parts: Parts) -> Iterator[tuple[Ints, list[Term], Array, Array, Array]]:
-    """Yield groups of parts that differ only in their positions, or in their vertices if these are equally many.
+    """Yield groups of parts that differ only in their positions, or polytopes with equal numbers of vertices.
 
     Each group has the numbers of its parts, their terms as stacks in the body's frame, the centres (n, 3) and radii
-    (n,) of balls around them, and their rounding radii.
+    (n,) of balls around the parts, and the rounding radii of the parts (n,).
     """
     every = np.arange(parts.count)
     ints, floats, starts, rows = packed_parts(parts.given, every)
@@ -318,17 +315,12 @@ class Shell(Body):
         return self.mesh.hull().inflated(0.5 * self.thickness)
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the surface for pictures: the rim and both sides, which follow the mean normals of the vertices.
+        """Return the surface for pictures: both sides, offset along the mean normals of the vertices, and the rim.
 
         Parameters
         ----------
         resolution : int
             Not used, since edges are not rounded.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         v, f = self.mesh.vertices, self.mesh.faces
         normals, across = np.zeros_like(v), np.cross(v[f[:, 1]] - v[f[:, 0]], v[f[:, 2]] - v[f[:, 0]])
@@ -351,7 +343,7 @@ class Shell(Body):
 
 
 class Plates(TreeParts):
-    """Rounded triangles of a mesh."""
+    """The triangles of a mesh, rounded by a radius, as the parts of a `Shell`."""
 
     __slots__ = ("_corners", "mesh", "radius")
 
@@ -385,8 +377,7 @@ class Plates(TreeParts):
     def ends(self, n: Array) -> Array:
         """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
         surface_ends = ends_of(self.mesh.vertices[self.mesh.faces.ravel()], np.repeat(self.mesh._bodies, 3), n)
-        out: Array = surface_ends + self.radius * np.stack([-n, n])
-        return out
+        return surface_ends + self.radius * np.stack([-n, n])
 
     def points(self) -> Array:
         """Return at least one point of every connected piece, (k, 3)."""
@@ -401,7 +392,7 @@ class Plates(TreeParts):
 
 
 _LEAF = 4  #: greatest number of balls in a leaf
-_MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that a cell has an integer number
+_MOST_CELLS = 2.0**19  #: greatest number of cells from the origin along an axis, so that cell numbers fit into int64
 _ROUNDED = 16.0 * 2.0**-53
 
 
@@ -419,9 +410,8 @@ class Balls(Copies):
         self._set(order, links, np.concatenate([low - self._half(low), high + self._half(high)]))
 
     def _half(self, places: Array) -> Array:
-        """Return half the widths of axis-aligned boxes around balls."""
-        half: Array = self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
-        return half
+        """Return half the widths of axis-aligned boxes around balls with the centres ``places``, (k, 3)."""
+        return self._radius + 4.0 * 2.0**-52 * (np.abs(places) + self._radius)
 
     def boxes(self, which: Ints) -> Array:
         """Return the boxes of some parts, (k, 6)."""
@@ -449,8 +439,7 @@ class PointCloud(Body):
     Raises
     ------
     ShapeError
-        The list of points is empty, or a point is not finite. The message has the first such point and their number.
-        `from_sensor` omits such points.
+        The list of points is empty, or a point is not finite. `from_sensor` omits points that are not finite.
 
     Examples
     --------
@@ -478,7 +467,7 @@ class PointCloud(Body):
         """Return the cloud of a sensor's points, and the number of omitted points.
 
         Cameras and scanners mark missing measurements by numbers that are not finite. These points are omitted. The
-        space at them is unknown, not free.
+        space in their directions is unknown, not free.
 
         Parameters
         ----------
@@ -517,17 +506,17 @@ class PointCloud(Body):
         finite = np.isfinite(every).all(axis=1)
         if not finite.any():
             raise ShapeError(
-                f"from_sensor: none of the {len(every)} points is finite, expected at least one. Skip this frame of "
-                "the sensor."
+                f"from_sensor: none of the {len(every)} points is finite, expected at least one. Skip this image of "
+                "the sensor"
             )
         return cls(every[finite], radius), int(len(every) - finite.sum())
 
     def thinned(self, pitch: float) -> PointCloud:
-        """Return a cloud of one point in each cell of a grid, with a larger radius, that contains this cloud.
+        """Return a cloud that contains this cloud, with one point per occupied cell of a grid and a larger radius.
 
         Each cell retains the point nearest to the mean of its points. The radius grows by the greatest distance of an
-        omitted point from the retained one, which is less than ``pitch * sqrt(3)``. Objects that touch this cloud touch
-        the new cloud too, and distances decrease by at most the growth of the radius.
+        omitted point from the retained point of its cell, which is less than ``pitch * sqrt(3)``. Objects that touch
+        this cloud touch the new cloud too, and distances decrease by at most the growth of the radius.
 
         Parameters
         ----------
@@ -537,7 +526,7 @@ class PointCloud(Body):
         Returns
         -------
         PointCloud
-            Its distances may be too small by at most ``thinned.radius - cloud.radius``.
+            The thinned cloud. Distances from it are too small by at most ``thinned.radius - cloud.radius``.
 
         Raises
         ------
@@ -556,7 +545,7 @@ class PointCloud(Body):
         if not reach < _MOST_CELLS * step:
             raise ShapeError(
                 f"thinned: pitch is {step:g}, expected more than {reach / _MOST_CELLS:.3g} for points up to {reach:.3g}"
-                " from the origin. Move the cloud nearer to the origin, or increase pitch."
+                " from the origin. Move the cloud nearer to the origin, or increase pitch"
             )
         cells = np.floor(self.points / step).astype(np.int64)
         cells -= cells.min(axis=0)
@@ -591,14 +580,11 @@ class PointCloud(Body):
         return Balls(self.points, self.radius, self._find_hull)
 
     @property
+    @cached
     def _wide_tree(self) -> WideTree:
-        """The wide tree of the points as triangles of three equal corners. It has the nodes of the binary tree."""
-
-        def build() -> WideTree:
-            parts, every = self._as_parts(), np.arange(len(self.points))
-            return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
-
-        return self._cached("wide tree", build)
+        """The wide tree of the points, each as a triangle of three equal corners, with the nodes of the binary tree."""
+        parts, every = self._as_parts(), np.arange(len(self.points))
+        return wide_tree(self.points, np.column_stack([every] * 3), (parts._order, parts._links))
 
     def _find_hull(self) -> Shape:
         hull = ConvexHull(self.points)

@@ -1,8 +1,8 @@
 """Contact points of bodies, and outward normals of faces.
 
 Usually the winding of a face gives its outward normal, and the solid is on one side of each face. Both can be wrong if
-a body of the mesh intersects itself, or if one of several bodies is inside out: a point is inside if the surface winds
-about it in either direction (`gjk3d.bodies.mesh_rays`). Points next to a face on both sides then decide.
+a body of the mesh intersects itself, or if one of several bodies is inside out, since a point is inside if the surface
+winds about the point in either direction (`gjk3d.bodies.mesh_rays`). Points on both sides of a face then decide.
 
 Contact points come from the parts that intersect, or from the faces of meshes.
 """
@@ -98,7 +98,7 @@ _SAMPLES /= _SAMPLES.sum(axis=1, keepdims=True)
 
 @kernel
 def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: int, error: float) -> bool:
-    """Return whether two triangles of one piece without a common edge intersect in more than a point."""
+    """Return whether triangles p and q of one piece, without a common edge, intersect in more than a point."""
     if pieces[p] != pieces[q]:
         return False
     common = 0
@@ -115,8 +115,8 @@ def _cross_each_other(t: TriangleTree, places: Ints, pieces: Ints, p: int, q: in
 def crosses_itself(t: TriangleTree, places: Ints2, pieces: Ints1, error: float, stack: Ints2) -> bool:
     """Return whether a piece of a mesh intersects itself.
 
-    ``places`` are the numbers of the positions of the corners of each triangle, and ``pieces`` those of the pieces that
-    are connected by edges.
+    ``places`` has the position numbers of the corners of each triangle, (m, 3). ``pieces`` has the number of each
+    triangle's piece, (m,). Pieces are connected by edges.
     """
     stack[0, 0] = stack[0, 1] = 0
     top = 1
@@ -152,9 +152,9 @@ def crosses_itself(t: TriangleTree, places: Ints2, pieces: Ints1, error: float, 
 
 
 def outward_of(parts: Parts) -> tuple[Array, int]:
-    """Return the outward normals of faces, and 0 for an open mesh, 2 for possible inner walls, and otherwise 1.
+    """Return the outward normals of faces, and a code: 0 for an open mesh, 2 for possible inner walls, otherwise 1.
 
-    The normals are one row of zeros if the mesh is open. A face has no normal if it bounds the solid on both sides.
+    The normals are one row of zeros if the mesh is open. A face that bounds the solid on both sides has a zero normal.
     """
     assert isinstance(parts, Triangles)
     return parts.mesh._cached("outward of contacts", lambda: _find_outward(parts))
@@ -204,7 +204,7 @@ _CHUNK = 128  #: pairs of poses per call of the kernels
 _NO_NORMAL = np.zeros((1, 3))
 _ALONE = np.zeros(1, dtype=np.int64)
 _POINT = ShapeList([Point()])
-_MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a point of (b, a)
+_MIRRORED = [3, 4, 5, 0, 1, 2, 6, 7, 8, 9]  #: columns of a contact point after an exchange of a and b
 
 
 class Side(NamedTuple):
@@ -223,9 +223,9 @@ class Sides(NamedTuple):
     planes: tuple[Array2, Ints1]  #: see `ShapeList.planes`
     hull_a: PartTree
     hulls_b: GivenShapes
-    of_hulls: bool  #: whether there are hulls
-    fixed: bool  #: whether depths are known instead
-    origin: PartTree  #: one point at the origin
+    of_hulls: bool  #: whether there are hulls, see `depth.pushes.Outer`
+    fixed: bool  #: whether the greatest depth of each row is given instead
+    origin: PartTree  #: a body of one point at the origin
 
 
 class ContactScratch(NamedTuple):
@@ -236,11 +236,11 @@ class ContactScratch(NamedTuple):
     noted: Array2
     some: Ints1
     keys: Array2  #: gaps of the selected pairs
-    order: Ints1  #: order of these
+    order: Ints1  #: order of the selected pairs by gap
 
 
 class Touching(NamedTuple):
-    """Contact points of several rows, one after another in world axes, in the format of `gjk3d.narrow.manifold`."""
+    """Contact points of several rows, joined, in the world frame, in the format of `gjk3d.narrow.manifold`."""
 
     which: Ints  #: rows of the query
     points: Array
@@ -255,7 +255,8 @@ def contact_points(
     ``answers`` has the distances of the rows, signed for half-spaces. Contact points are computed for each pair of
     parts that touch or are closer than ``within``. The parts of a mesh are its faces. If bodies overlap without any
     contact of their surfaces, such as one inside the other, the result is the point of the signed distance. Rows with a
-    distance of more than ``within`` do not have points. ``pair`` has the prepared data of both bodies, if any.
+    distance of more than ``within`` do not have points. Each row has at most ``most`` points. ``pair`` has the prepared
+    data of both bodies, if any.
     """
     which = (answers[:, 1] <= within).nonzero()[0]
     if not len(which):
@@ -312,7 +313,7 @@ def _touching_in_order(which: Ints, points: Array, counts: Ints, turned: bool | 
 
 
 def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> tuple[Array, Ints]:
-    """Return the points of a body's convex hull on a half-space, and the first index of each row."""
+    """Return the contact points of convex shapes a with the half-space b, and the index of each row's first point."""
     ints, floats, row, _ = core_row(a, b, len(rows.a), len(rows.b))
     pairs = PairRows(ints, floats, row, rows.joined_poses())
     points, count = patch_points(pairs, faces_of_two(a, b), answers.copy(), within, None, rows.workers)
@@ -324,7 +325,7 @@ def _on_plane(a: Shape, b: Shape, rows: Rows, answers: Array, within: float) -> 
 def _points_of(
     x: PosedShapes, plan: ContactPlan, answers: Array, within: float, most: int | None, workers: int
 ) -> tuple[Array, Ints]:
-    """Return the contact points of all pose rows one after another, and their number in each row."""
+    """Return the contact points of all pose rows one after another, and the number of points of each row."""
     results: dict[int, tuple[Array, Ints]] = {}
     total = len(x.rows.which)
 
@@ -363,7 +364,7 @@ class ContactPlan:
         self._sides = Sides(side_a, side_b, shapes.planes, *outer, _POINT.given[0])
 
     def points(self, x: PosedShapes, answers: Array, within: float, most: int | None) -> tuple[Array, Ints]:
-        """Return the contact points of all pose rows one after another in world axes, and their numbers."""
+        """Return the contact points of all pose rows in the world frame, and the number of points of each row."""
         trees, rows = self._trees, x.rows
         listed = list_pairs(trees, self._solids, x, within)
         many = listed.begins[2::2] - listed.begins[:-2:2]
@@ -388,7 +389,7 @@ class ContactPlan:
 
 
 class ContactPair:
-    """The prepared contacts of a body and another object, without references to the two."""
+    """The prepared contacts of a body and another object, without references to these objects."""
 
     __slots__ = ("_faces", "_order", "_plans", "_trees")
 
@@ -401,7 +402,7 @@ class ContactPair:
 
     def plan(self, x: PosedShapes, later: bool) -> ContactPlan:
         """Return the plan of two objects; ``later`` is whether objects with equal keys are swapped by their poses."""
-        if x.ours is not x.a._as_parts():  # of a height field without a bottom at these poses
+        if x.ours is not x.a._as_parts():  # a height field without a bottom has other columns at these poses
             return ContactPlan(*x[:3])
         plan = self._plans[later]
         if plan is None:
@@ -409,7 +410,7 @@ class ContactPair:
         return plan
 
     def points(self, a: Any, b: Any, ma: Array, mb: Array, within: float, most: int | None) -> Array | None:
-        """Return the contact points at two matrices in the format of `manifold`; None for the general path."""
+        """Return the contact points at matrices ma and mb in the format of `manifold`, or None for the general path."""
         if self._order == TURNED:
             a, b, ma, mb = b, a, mb, ma
         row_a, row_b = np.empty((2, 1, POSE_WIDTH))
@@ -434,7 +435,7 @@ class ContactPair:
 
 
 def _measure_deep(x: PosedShapes, begins: Ints, answers: Array) -> None:
-    """Replace the results of overlapping rows without contact points by their signed distances."""
+    """Write the signed distances of overlapping rows without contact points into ``answers``."""
     deep = (begins[1:] == begins[:-1]) & (answers[:, 1] <= 0.0)
     for k in np.unique(x.rows.which[deep]).tolist():
         which = np.flatnonzero(deep & (x.rows.which == k))
@@ -498,10 +499,10 @@ def point_rows(
     trees: ContactTrees, sides: Sides, within: float, rows: ShapeRows, most_deep: Array1, listed: ListedPairs,
     w: TreeScratch, scratch: ContactScratch, points: Array2, begins: Ints1,
 ) -> None:  # fmt: skip
-    """Write the contact points of pairs of parts at each pose row in world axes (`write_points`).
+    """Write the contact points of pairs of parts at each pose row in the world frame (`write_points`).
 
-    The points of row k begin at ``begins[k]``, and the arrays must have room for all. The results of pairs of faces
-    change if these push each other. ``most_deep`` has the depths of the rows, if known.
+    The points of row k begin at ``begins[k]``, and ``points`` must have room for all. The results in ``listed`` of
+    faces that push each other are changed. ``most_deep`` has the depths of the rows, if known.
     """
     first, kind, mapped, origin, order = listed.begins, trees.kind, trees.mapped, sides.origin, scratch.order
     solid_a, solid_b = sides.a.solidity, sides.b.solidity
@@ -535,25 +536,25 @@ _ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `rela
 
 
 class Touches(NamedTuple):
-    """One row for each pair of intersecting faces, with points and normals in world axes.
+    """One row for each pair of intersecting faces, with points and normals in the world frame.
 
     The rows of pair k of poses begin at ``begins[k]``.
     """
 
     faces: Ints  #: (m, 2), ascending
-    rows: Array  #: (m, 7), a point, a normal from a to b, and a depth of at least 0
+    rows: Array  #: (m, 7): a point, a normal from a to b, and a depth of at least 0
     begins: Ints  #: (k + 1,)
 
 
 @kernel
 def _depth_behind(n: Vec3, p: Triangle, q: Triangle) -> float:
-    """Return the extent of triangle q behind the plane of p with normal n, at least 0."""
+    """Return how far triangle q extends behind the plane of p with the unit normal n, at least 0."""
     return max(0.0, dot(n, sub(p[0], q[0])), dot(n, sub(p[0], q[1])), dot(n, sub(p[0], q[2])))
 
 
 @kernel
 def _touch(s: Triangle, t: Triangle, row: Array, out: Array) -> None:
-    """Write a common point, a normal and a depth of two intersecting triangles, transformed by a pose row."""
+    """Write a common point, a normal and the depth of two intersecting triangles, transformed by a pose row."""
     u, v = normal_of(s), normal_of(t)
     n, depth = u, _depth_behind(u, s, t)
     depth_t = _depth_behind(v, t, s)
@@ -581,10 +582,7 @@ def touch_rows(
     a: WoundTree, b: WoundTree, rows_a: Array2, rows_b: Array2, start: int, stack: Ints2, pairs: Ints2, faces: Ints2,
     out: Array2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the intersecting triangles at pose rows from ``start`` on, and return the first row that does not fit.
-
-    The format is that of `Touches`.
-    """
+    """Write the rows of `Touches` at pose rows from ``start`` on, and return the first pose row that does not fit."""
     for k in range(start, rows_a.shape[0]):
         m = relative_pose(rows_a[k], _ORIGIN, rows_b[k], _ORIGIN)
         noise = ROUNDING * (a.reach + b.reach + max(abs(m[9]), abs(m[10]), abs(m[11])))
@@ -613,7 +611,7 @@ def touches(a: Mesh, b: Mesh, rows_a: Array, rows_b: Array) -> Touches:
     """Return the contacts of faces of two meshes at each pair of poses, (k, 12) each.
 
     The normal is the outward normal of a's face or the inward normal of b's face, whichever has the shorter separating
-    translation. The depth is the length of this translation: the extent of one face behind the plane of the other.
+    translation. The depth is the length of this translation, the extent of a face behind the plane of the other face.
     """
     meshes, stack, room, finished = (_wound_tree(a), _wound_tree(b)), traversal_stack(), _FIRST, 0
     begins, pairs = np.zeros(len(rows_a) + 1, dtype=np.int64), np.empty((room, 2), dtype=np.int64)

@@ -1,9 +1,9 @@
 """Pairs of parts in contact, and lists of shapes that a body is tested against.
 
-A body is tested against a list of convex shapes in one call of the kernels. There each shape is a body of one part, a
-slice of arrays for all shapes (`nth_shape`). The list of a single object is that object itself, which may be a body.
+A body is tested against a list of convex shapes in one call of the kernels. For the kernels, each shape of the list is
+a body of one part, a slice of arrays for all shapes (`nth_shape`). A list of one object may contain a body instead.
 
-A pair of parts intersects or is within a distance, at one of many poses, and has a depth.
+At each pose row, the pairs of parts that intersect or are within a distance are listed with their signed distances.
 
 The parts of a mesh are its faces. Kernels do not call functions of users, which `_by_functions` handles.
 """
@@ -89,11 +89,11 @@ _NO_PLANES = np.empty((0, 4))
 
 
 class ShapeList:
-    """A list of objects. A list of several objects must not contain half-spaces or functions of users."""
+    """A list of objects. Several objects must be convex shapes other than half-spaces and functions of users."""
 
     def __init__(self, things: Sequence[Thing]) -> None:
         self.things = tuple(things)
-        self.plans: dict[Parts, Any] = {}  #: of contacts with bodies, see `gjk3d.bodies.contact`
+        self.plans: dict[Parts, Any] = {}  #: plan of the contacts with each body, see `gjk3d.bodies.contact`
 
     def __len__(self) -> int:
         return len(self.things)
@@ -124,7 +124,7 @@ class ShapeList:
 
     @cached_property
     def faces(self) -> tuple[Faces, int]:
-        """The faces of all objects, and the most corners of a feature; see `gjk3d.bodies.manifolds.faces_in`."""
+        """The faces of all objects, and the greatest corner count of a feature; see `gjk3d.bodies.manifolds`."""
         if len(self) == 1:
             return faces_in(self.parts[0])
         return part_faces(self.things, slice(None))
@@ -142,7 +142,7 @@ class ShapeList:
 
 
 def _concatenated(every: Sequence[PartTree]) -> PartTree:
-    """Return shapes at the identity one after another, each with a node, a row of the table and a point."""
+    """Return one `PartTree` for several shapes at the identity, each with a node, a row of the table and a point."""
     boxes, links, places, tables, ints, floats = (list(column) for column in list(zip(*every, strict=True))[:6])
     q, f, starts = join_packed(list(zip(ints, floats, strict=True)))
     table = np.concatenate(tables)
@@ -160,7 +160,7 @@ _LOOKED_AT = 16384  #: greatest number of pairs of faces of two meshes
 _ROOM = 128  #: pairs that fit into the first list, for each pose
 _ONLY = 0  #: the number of the part of a body with one part
 _SLACK = 16.0  #: tolerance of a lowest point, in units of the error of positions
-_LEANING = 0.25  #: cosine between normals of two crossing meshes
+_LEANING = 0.25  #: least cosine between the normal of a contact and the face normals of two crossing meshes
 _NONE = np.zeros((0, 3))
 _NO_ORDER = np.zeros(1, dtype=np.int64)
 _EXACT, _INF = True, np.inf
@@ -169,12 +169,13 @@ _EXACT, _INF = True, np.inf
 class ListedPairs(NamedTuple):
     """Pairs of parts at several poses.
 
-    The intersecting pairs of pose k are from ``begins[2 k]`` to ``begins[2 k + 1]``. The pairs of near faces follow, up
-    to ``begins[2 k + 2]``. Near faces are listed only for a mesh with a shape or a mesh, if a distance is given.
+    The rows ``begins[2 k]`` to ``begins[2 k + 1]`` are the intersecting pairs of pose k. The pairs of near faces
+    follow, up to row ``begins[2 k + 2]``. Near faces are listed only for a mesh with a shape or a mesh, if a distance
+    is given.
     """
 
     pairs: Ints2  #: (n, 2)
-    out: Array2  #: (n, 12) their signed distances, in A's frame, in the format of `gjk3d.narrow.solve`
+    out: Array2  #: (n, 12) signed distances of the pairs in A's frame, in the format of `gjk3d.narrow.solve`
     begins: Ints1  #: (2 k + 1,)
     lowest: Array2  #: (n, 3) lowest point of a user's shape above each face, empty for other shapes
 
@@ -219,7 +220,10 @@ def sort_pairs(pairs: Ints, count: int, order_a: Ints, order_b: Ints) -> None:
 
 @kernel
 def _list_faces(x: PosedPair, order_a: Ints, order_b: Ints, w: TreeScratch, pairs: Ints) -> int:
-    """List the pairs of faces that touch or cross, in the order of their numbers; return how many, up to the room."""
+    """List the pairs of faces that touch or cross, sorted by face numbers, and return their number.
+
+    A number above the length of ``pairs`` means that the list is too short.
+    """
     room = min(pairs.shape[0], _LOOKED_AT)
     count = crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs[:room])
     if count > room:
@@ -269,9 +273,9 @@ def list_rows(
     trees: ContactTrees, solids: GivenSolids, within: float, rows: ShapeRows, start: int, w: TreeScratch,
     pairs: Ints2, out: Array2, flags: Ints2, begins: Ints1,
 ) -> int:  # fmt: skip
-    """Write the content of `ListedPairs` from pose row ``start`` on, and return the first row that does not fit.
+    """Write the arrays of `ListedPairs` from pose row ``start`` on, and return the first row that does not fit.
 
-    ``solids`` are the polytopes that are paired with faces (`facets`).
+    ``solids`` are the polytopes that are tested against faces (`facets`).
     """
     kind = trees.kind
     for k in range(start, rows.a.shape[0]):
@@ -328,7 +332,7 @@ def contact_trees(a: Parts, shapes: ShapeList, kind: int) -> ContactTrees:
 
 
 def _with_neighbours(parts: Parts, tree: PartTree) -> PartTree:
-    """Return a tree with the neighbours of triangles across edges, or of voxels in cells (`pushes`)."""
+    """Return a tree with the neighbours that `pushes` needs: of triangles across edges, or of voxels by cells."""
     if isinstance(parts, Copies):
         return parts.in_cells()
     return tree._replace(table=parts.across_edges()[0]) if isinstance(parts, Triangles) else tree
@@ -427,7 +431,7 @@ def _nearest(parts: Parts, points: Array, within: float) -> Array:
 
 @kernel
 def face_each_other(x: PosedPair, f: PairContacts, j: int) -> bool:
-    """Return whether a pair of faces is apart and neither solid is between them."""
+    """Return whether the faces of pair j are apart and neither solid is between them."""
     n = vec_at(f.out[j], 3)
     ours, theirs = outward_at(f.outward_a, f.pairs[j, 0]), turn(x.m, outward_at(f.outward_b, f.pairs[j, 1]))
     away_a, away_b = not f.pushes_a or dot(ours, n) >= -LEVEL, not f.pushes_b or dot(theirs, n) <= LEVEL
@@ -465,7 +469,7 @@ def _gap_of(parts: PartTree, point: PartTree, p: Vec3, within: float, w: TreeScr
 
 @kernel
 def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: TreeScratch) -> int:
-    """Keep the selected pairs that touch, or whose points are not nearer to other parts, and return their number."""
+    """Keep the selected pairs that touch, or whose nearest points are not nearer to other parts; return the number."""
     far, retained = 0.0, 0
     for i in range(count):
         if f.out[f.some[i], 1] > 0.0:
@@ -484,7 +488,7 @@ def keep_mutual(x: PosedPair, point: PartTree, f: PairContacts, count: int, w: T
 
 @kernel
 def _is_lowest(x: PosedPair, f: PairContacts, j: int, n: Vec3, w: TreeScratch) -> bool:
-    """Return whether the contact point of a shape is the shape's lowest point along the normal of the face."""
+    """Return whether B's point of pair j is the lowest point of B's shape along the normal n of the face."""
     if f.lowest.shape[0] > 0:
         low = row3(f.lowest, j)
     else:

@@ -1,4 +1,4 @@
-"""Conversion of meshes to convex parts and voxels, of functions to meshes, and of meshes of trimesh and pyvista."""
+"""Conversions: meshes to convex parts and voxels, functions to meshes, and meshes from and to trimesh and pyvista."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from math import floor, isnan
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,6 @@ from gjk3d.poses import ROUNDING
 from gjk3d.shapes.base import number, rows
 from gjk3d.shapes.polytopes import ConvexHull
 from gjk3d.typing import Array, Array2, Bits, Bits3, Bools, Ints, RowsLike
-
-if TYPE_CHECKING:
-    import pyvista
-    import trimesh
 
 _FINEST, _COARSEST = 0.01, 1.0  #: limits of the threshold of coacd
 _SAMPLES = 20_000  #: sample points on each surface, in addition to its vertices
@@ -79,15 +75,11 @@ def _cut(mesh: Mesh, threshold: float) -> list[Array]:
 
 
 def geometry_error(mesh: Mesh, hulls: list[ConvexHull]) -> float:
-    """Return the greatest distance between hulls and a mesh, at vertices and samples of both surfaces."""
-    surfaces = [hull.surface() for hull in hulls]
-    shift = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
-    skin = Mesh(
-        np.concatenate([s.vertices for s in surfaces]),
-        np.concatenate([s.faces + k for s, k in zip(surfaces, shift, strict=False)]),
-    )
+    """Return the greatest distance between a mesh and the union of hulls, at vertices and samples of both surfaces."""
+    skin = Mesh(*Compound([(hull, None) for hull in hulls]).surface())
     out = _drawn(skin)
-    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]  # other points are inside the union, not on its surface
+    # a point inside the union is not on its surface, and a point inside the mesh does not exceed the mesh
+    out = out[~_within(hulls, out, -1e-9) & ~holds(mesh, out)]
     samples = _drawn(mesh)
     samples = samples[~_within(hulls, samples, 0.0)]
     far = [nearest_points(to, points)[0].max() for to, points in ((mesh, out), (skin, samples)) if len(points)]
@@ -106,12 +98,11 @@ def _drawn(mesh: Mesh) -> Array:
     k = rng.choice(len(area), _SAMPLES, p=area / area.sum())
     s, t = rng.uniform(size=(2, _SAMPLES, 1))
     s, t = np.where(s + t > 1.0, 1.0 - s, s), np.where(s + t > 1.0, 1.0 - t, t)
-    points: Array = np.concatenate([used, corners[k, 0] + s * u[k] + t * v[k], corners.mean(axis=1)])
-    return points
+    return np.concatenate([used, corners[k, 0] + s * u[k] + t * v[k], corners.mean(axis=1)])
 
 
 def _within(hulls: list[ConvexHull], points: Array, margin: float) -> Bools:
-    """Return which points are at most ``margin`` times the size of some hull above all of its face planes."""
+    """Return which points are below all face planes of a hull, or above them by at most ``margin`` times its size."""
     inside: Bools = np.zeros(len(points), dtype=bool)
     for hull in hulls:
         surface = hull.surface()
@@ -142,7 +133,7 @@ def _spread(u: float, v: float, w: float, reach: float) -> bool:
 
 @kernel
 def _parted(a: Vec3, b: Vec3, c: Vec3, h: float) -> bool:
-    """Return whether an axis separates a triangle from the cube about the origin with half edge h."""
+    """Return whether an axis separates the triangle a, b, c from the cube about the origin with half edge h."""
     if _spread(a[0], b[0], c[0], h) or _spread(a[1], b[1], c[1], h) or _spread(a[2], b[2], c[2], h):
         return True
     for edge in (sub(b, a), sub(c, b), sub(a, c)):
@@ -167,7 +158,11 @@ def _cell(x: float, pitch: float, count: int) -> int:
 
 @entry
 def touched(corners: Array2, pitch: float, more: float, cells: Bits3) -> None:
-    """Mark the cubes of a grid that triangles, (m, 9), touch; ``more`` is added to the cubes for rounding."""
+    """Mark the cubes of a grid at the origin that triangles touch.
+
+    ``corners`` has a row of nine coordinates for each triangle. ``more`` is the length by which the cubes are enlarged
+    on each side for rounding.
+    """
     half = 0.5 * pitch + more
     nx, ny, nz = cells.shape
     for m in range(corners.shape[0]):
@@ -194,7 +189,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
         least = float((np.prod(np.maximum(high - low, edge)) / _CUBES) ** (1 / 3))
         raise ShapeError(
             f"voxelized: a pitch of {edge:g} makes {np.prod(np.maximum(size, 1.0)):.3g} cubes of a mesh of "
-            f"{' x '.join(f'{x:g}' for x in high - low)}, expected at most {_CUBES:g}. Use more than {least:.3g}"
+            f"{' x '.join(f'{x:g}' for x in high - low)}, expected at most {_CUBES:g}. Use a pitch above {least:.3g}"
         )
     cells = np.zeros(np.maximum(np.ceil(size), 1.0).astype(np.int64), dtype=np.uint8)
     corners = np.ascontiguousarray((mesh.vertices[mesh.faces] - low).reshape(-1, 9))
@@ -205,7 +200,7 @@ def voxelized(mesh: Mesh, pitch: float) -> VoxelGrid:
 
 
 def _fill(mesh: Mesh, cells: Bits, pitch: float, low: Array) -> None:
-    """Mark the cubes inside a closed mesh."""
+    """Mark the cubes inside a closed mesh; ``low`` is the least corner of the grid."""
     from scipy.ndimage import label
 
     pieces, count = label(cells == 0)
@@ -234,11 +229,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         are cut by up to a pitch.
     pitch : float
         Approximate edge of the triangles. Thinner features may be missed. Vertices are within a thousandth of the pitch
-        from the surface, and triangles have the chord error of its curves.
-
-    Returns
-    -------
-    Mesh
+        from the surface. Between its corners, a triangle also deviates from a curved surface by its chord error.
 
     Raises
     ------
@@ -277,7 +268,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         least = edge * (count / _PLACES) ** (1.0 / 3.0)
         raise ShapeError(
             f"from_implicit: a pitch of {edge:g} makes {count:.3g} points in a box of "
-            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, expected at most {_PLACES:g}. Use more than {least:.3g}"
+            f"{' x '.join(f'{x:g}' for x in box[1] - box[0])}, expected at most {_PLACES:g}. "
+            f"Use a pitch above {least:.3g}"
         )
     try:
         from manifold3d import Manifold
@@ -293,7 +285,7 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
         if isnan(value):
             raise ShapeError(
                 f"from_implicit: the function is nan at ({x:g}, {y:g}, {z:g}), expected a number. Use bounds inside "
-                "its domain"
+                "the domain of the function"
             )
         value_range[0], value_range[1] = min(value_range[0], value), max(value_range[1], value)
         return -value
@@ -301,9 +293,8 @@ def from_implicit(function: Callable[[float, float, float], float], bounds: Rows
     solid = Manifold.level_set(inner, box.ravel().tolist(), edge, 0.0, _CLOSE * edge)
     if solid.is_empty():
         raise ShapeError(
-            f"from_implicit: the function is between {value_range[0]:.3g} "
-            f"and {value_range[1]:.3g} in the box, expected numbers below 0 inside. "
-            "Check its sign, or use a finer pitch for thin features"
+            f"from_implicit: the function is between {value_range[0]:.3g} and {value_range[1]:.3g} in the box, "
+            "expected numbers below 0 inside. Check the sign of the function, or use a finer pitch for thin features"
         )
     parts = solid.to_mesh64()
     return Mesh(np.asarray(parts.vert_properties)[:, :3], np.asarray(parts.tri_verts).astype(np.int64))
@@ -324,18 +315,6 @@ def of_trimesh(kind: type[Mesh], mesh: Any) -> Mesh:
     name = mesh.metadata.get("name")
     vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
     return kind(vertices, faces, name=name if isinstance(name, str) else None, unit=mesh.units)
-
-
-def to_trimesh(mesh: Mesh) -> trimesh.Trimesh:
-    """Implement `Mesh.to_trimesh`."""
-    import trimesh
-
-    copy = trimesh.Trimesh(mesh.vertices.copy(), mesh.faces.copy(), process=False)
-    if mesh.name:
-        copy.metadata["name"] = mesh.name
-    if mesh.unit:
-        copy.units = mesh.unit
-    return copy
 
 
 def arrays_of(data: Any) -> tuple[Array, Ints]:
@@ -364,7 +343,7 @@ def arrays_of(data: Any) -> tuple[Array, Ints]:
 
 
 def triangulated(vertices: Array, polygon: Ints) -> Ints | None:
-    """Return the triangles of a polygon, convex or not, as corners, or None if it crosses itself."""
+    """Return the triangles of a polygon, convex or not, as vertex numbers (k, 3), or None if it crosses itself."""
     import pyvista
 
     count = len(polygon)
@@ -378,13 +357,6 @@ def _skin(data: Any) -> Any:
         return data.extract_surface(algorithm="dataset_surface")
     except TypeError:
         return data.extract_surface()
-
-
-def to_pyvista(mesh: Mesh) -> pyvista.PolyData:
-    """Implement `Mesh.to_pyvista`."""
-    import pyvista
-
-    return pyvista.PolyData.from_regular_faces(mesh.vertices.copy(), mesh.faces.copy())
 
 
 def _type(value: Any) -> str:

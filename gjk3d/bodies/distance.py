@@ -74,7 +74,7 @@ def pair_of(a: Body, b: Thing, m: Array) -> BodyPair:
 
 
 def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
-    """Return the order of a pair, and the objects and rows in the order of the kernels unless they tie (TIED)."""
+    """Return the order of two objects, and the objects and rows in the order of the kernels, or as given if TIED."""
     order = order_of(a, b)
     if order == TURNED:
         a, b, rows = b, a, rows.swapped()
@@ -82,7 +82,7 @@ def _ordered(a: Any, b: Any, rows: Rows) -> tuple[int, Body, Any, Rows]:
 
 
 def _at(a: Body, b: Any, rows: Rows, k: int, order: int) -> tuple[BodyPair, Array, bool]:
-    """Return the pair at one row, the pose of its first item, and whether the two are swapped."""
+    """Return the pair at pose rows k, the pose row of its first body, and whether the two objects are swapped."""
     row_a, row_b = rows.a[k if len(rows.a) > 1 else 0], rows.b[k if len(rows.b) > 1 else 0]
     if order == TIED and not in_order(a, b, row_a, row_b):
         return pair_of(b, a, relative(row_b, row_a)), row_b, True
@@ -99,14 +99,13 @@ class QueryScratch(NamedTuple):
 
 @per_thread
 def _scratch_of_single() -> QueryScratch:
-    """Return the pose rows and the scratch of a single query."""
     codes, flags, parts = (np.empty(shape, dtype=np.int64) for shape in (1, (1, narrow.INTS), (1, 2)))
     poses = np.empty((2, WIDTH))
     return QueryScratch(PoseRows(poses[:1], poses[1:], 0, 1), Reports(codes, flags, parts), tree_scratch())
 
 
 class Queries(ABC):
-    """The compiled queries on a body and another object: for stacks of poses, or for single matrices.
+    """The compiled queries on a body and another object, for stacks of poses or two single matrices.
 
     An instance does not have a reference to the objects.
     """
@@ -118,18 +117,21 @@ class Queries(ABC):
         """Return the root boxes of both objects in the caller's order, see `gjk3d.geometry.vec3`."""
 
     def complete(self) -> bool:
-        """Build what few collision queries need; return False if it exists already."""
+        """Build the trees that only few collision queries need; return False if they exist already."""
         return False
 
     @abstractmethod
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet` at pose rows, or at two matrices as `measure_rows` does."""
+        """Write the codes of `tree_collision.meet` at pose rows, and return the last code.
+
+        Matrices ``ma`` and ``mb`` that are not empty become the first pose rows.
+        """
 
     @abstractmethod
     def measure_rows(
         self, ma: Array, mb: Array, is_fast: bool, level: int, most: float, x: QueryScratch, out: Array
     ) -> int:  # fmt: skip
-        """Write the distances at pose rows, or at two matrices that become the first rows; return the last code."""
+        """Write the distances at pose rows, and return the last code. The matrices are as in `meet_rows`."""
 
     def collide(self, ma: Array, mb: Array, margin: float) -> bool | None:
         """Return whether the pair collides at two matrices, for a margin of at least 0; None if undecided."""
@@ -144,7 +146,7 @@ class Queries(ABC):
         return True if code in (MEET, HELD) else None
 
     def measure(self, ma: Array, mb: Array, mode: int, most: float, out: Array) -> int:
-        """Write the row of a distance at two matrices; return its marks, -1 if the general path has to solve it."""
+        """Write the distance at two matrices; return status + 8 * tight, or -1 if the general path is needed."""
         if self.order == TURNED:
             ma, mb = mb, ma
         x, signed = _scratch_of_single(), mode != narrow.UNSIGNED
@@ -155,12 +157,12 @@ class Queries(ABC):
 
 
 class TreeQueries(Queries):
-    """The queries by the trees of both, which are in the order of the kernels."""
+    """The queries by the trees of two objects, which are in the order of the kernels."""
 
     def __init__(self, a: Parts, b: Parts, order: int) -> None:
         self.trees, self._parts, self._is_complete = TreePair(a.given, b.given, order), (ref(a), ref(b)), False
         self.order = order
-        # as `tree_collision.are_meshes`, which Python would interpret
+        # the same as `tree_collision.are_meshes`, which is slower if Python interprets it
         self._faces = all(tree.kind == TRIANGLES and tree.floats[0] == 0.0 for tree in self.trees[:2])
 
     def roots(self) -> Array:
@@ -170,14 +172,14 @@ class TreeQueries(Queries):
 
     @cached_property
     def _fast(self) -> tuple[FastBody, FastBody]:
-        """Both bodies for the fast depth, made at the first query because the hull of a large mesh takes a while."""
+        """Both bodies for the fast depth, created by the first query because the hull of a large mesh is slow."""
         a, b = (reference() for reference in self._parts)
         assert a is not None
         assert b is not None
         return fast_body(a), fast_body(b)
 
     def meet_rows(self, ma: Array, mb: Array, rows: PoseRows, margin: float, w: TreeScratch, codes: Ints) -> int:
-        """Write the codes of `tree_collision.meet`. DOUBT may need the trees of the surfaces."""
+        """Write the codes of `tree_collision.meet`. A row of DOUBT may be decided after `complete`."""
         return meet_rows(self.trees, ma, mb, rows, margin, w, codes)
 
     def measure_rows(
@@ -204,7 +206,7 @@ class TreeQueries(Queries):
 
 
 class BallQueries(Queries):
-    """The queries on a mesh and a ball or point by the wide tree of the mesh, which the first of them builds."""
+    """The queries on a mesh and a ball or point by the wide tree of the mesh, which the first query builds."""
 
     def __init__(self, mesh: Mesh, ball: Shape, order: int) -> None:
         self._mesh, self._ball, self.order = ref(mesh), ball_shape(ball), order
@@ -235,7 +237,7 @@ class BallQueries(Queries):
 
 
 def is_by_ball(a: Body, b: Any) -> bool:
-    """Return whether `BallQueries` are for a pair."""
+    """Return whether `BallQueries` apply to a pair."""
     return isinstance(a, Mesh) and is_ball(b)
 
 
@@ -246,7 +248,7 @@ def tree_queries(a: Body, b: Any, order: int) -> TreeQueries | None:
 
 
 def queries_of(a: Any, b: Any, order: int) -> Queries | None:
-    """Return the compiled queries of a pair in the kernels' order, or None if there are none."""
+    """Return the compiled queries of a pair in the kernels' order, or None if a shape has a user's support function."""
     return BallQueries(a, b, order) if is_by_ball(a, b) else tree_queries(a, b, order)
 
 
@@ -278,22 +280,15 @@ def collide(a: Any, b: Any, rows: Rows, margin: float) -> Bools:
 
 def _is_within(a: Body, b: Any, rows: Rows, which: Ints, margin: float) -> Bools:
     """Return for some rows whether the lower bound of the distance is at most a margin."""
-    if not len(which):
-        return np.zeros(0, dtype=bool)
     out, flags = empty_answers(len(which))
-    solve(
-        a,
-        b,
-        _selected(rows, which),
-        Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False),
-        out,
-        flags,
-    )
+    if len(which):
+        wanted = Wanted(narrow.SIGNED if margin < 0.0 else narrow.UNSIGNED, normals=False)
+        solve(a, b, _selected(rows, which), wanted, out, flags)
     return ~(out[:, 1] > margin)
 
 
 def _deep_enough(a: Body, b: Any, rows: Rows, answer: Bools, margin: float) -> Bools:
-    """Return ``answer``; a negative margin removes the overlaps that are proven shallower than ``-margin``."""
+    """Return ``answer``, for a negative margin without the overlaps that are proven shallower than ``-margin``."""
     if margin < 0.0:
         which = np.flatnonzero(answer)
         answer[which] = _is_within(a, b, rows, which, margin)
@@ -321,7 +316,6 @@ def _selected(rows: Rows, which: Ints) -> Rows:
 
 
 def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out: Array, flags: Ints) -> None:
-    """Write the distances of a pair in the kernels' order by the trees of both."""
     queries, unsigned = tree_queries(a, b, order), wanted.mode == narrow.UNSIGNED
     if queries is None:
         overlapping, pending = collide(a, b, rows, 0.0), np.ones(rows.total, dtype=bool)
@@ -335,8 +329,8 @@ def _solve_by_trees(a: Any, b: Any, rows: Rows, order: int, wanted: Wanted, out:
         for deep in _depths(a, b, rows, order, np.flatnonzero(overlapping), wanted.mode == FAST):
             _write_overlapping(deep, out, flags)
         pending &= ~overlapping
-    # Only rows that the kernels cannot decide reach Python: functions of users, missing depth of a height field, and
-    # ties.
+    # Python solves only rows that the kernels cannot decide: functions of users, columns of a height field that are not
+    # deep enough, and bounds that are too wide.
     for k in np.flatnonzero(pending).tolist():
         x, row, turned = _at(a, b, rows, k, order)
         flags[k] = 0
@@ -365,16 +359,16 @@ def _solve_compiled(queries: Queries, rows: Rows, wanted: Wanted, out: Array, fl
 
 
 class Group(NamedTuple):
-    """Two objects at some pose rows, with the order in which the kernels take them."""
+    """Two objects in the order of the kernels, at some pose rows."""
 
-    which: Ints
+    which: Ints  #: numbers of the rows of the query
     a: Any
     b: Any
-    ours: Parts
-    theirs: Parts
+    ours: Parts  #: parts of a
+    theirs: Parts  #: parts of b
     rows_a: Array
     rows_b: Array
-    turned: bool  #: whether the two were swapped
+    turned: bool  #: whether the objects were swapped
 
 
 def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Group]:
@@ -394,9 +388,10 @@ def groups(a: Any, b: Any, rows: Rows, order: int, which: Ints) -> Iterator[Grou
 
 
 def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> list[tuple[Parts, Ints]]:
-    """Return sets of parts near the other object, and the pose rows of each set.
+    """Return sets of parts of x near the object y, and the numbers of the pose rows of each set.
 
     A height field without a bottom has different parts at each pose. Every other body has one set for all rows.
+    ``reaches`` has the greatest coordinate of y for each row.
     """
     if not isinstance(x, HeightField):
         return [(x._as_parts(), np.arange(len(rows_x)))] if len(rows_x) else []
@@ -409,11 +404,11 @@ def parts_near(x: Body, reaches: Array, rows_x: Array, rows_y: Array) -> list[tu
 class _Deep(NamedTuple):
     """The depths of one `Group`."""
 
-    which: Ints
-    depths: Array  #: (n, 8)
-    errors: Array
-    rows: Array  #: pose rows of the first item
-    turned: bool  #: whether the two were swapped
+    which: Ints  #: numbers of the rows of the query
+    depths: Array  #: (n, 8), see `gjk3d.bodies.depth.depth`
+    errors: Array  #: bounds of the error of positions, (n,)
+    rows: Array  #: pose rows of the first object
+    turned: bool  #: whether the objects were swapped
     tight: tuple[float, float]  #: promised widths of the bounds, in units of the size and of the error
 
 
@@ -443,14 +438,11 @@ def _into_world(row: Array, out: Array) -> None:
 def check_no_log(wanted: Wanted) -> None:
     """Raise an error if a trace is requested."""
     if wanted.log is not None:
-        raise UnsupportedPair("trace=True needs two convex shapes, but one is not convex. Use its hull() or its parts")
+        raise UnsupportedPair("trace=True needs two convex shapes, but an object is not convex. Use its hull()")
 
 
 def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]:
-    """Write the distance of a separated pair in the frame of its first item, and return its status.
-
-    The second value is whether the interval is as narrow as promised.
-    """
+    """Write the distance of a separated pair; return the status, and whether the bounds are as narrow as promised."""
     distance, normal = min(max(float(gap.row[0]), gap.lower), gap.upper), gap.row[3:6]
     lower = max(gap.lower, LEAST)
     out[:3], out[3:6] = (max(distance, lower), lower, max(gap.upper, lower)), normal
@@ -461,13 +453,12 @@ def _write_separated(gap: Nearest, error: float, out: Array) -> tuple[int, bool]
 
 
 def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
-    """Write the signed distances of overlapping rows.
-
-    Touching rows keep their normal if their depth may be 0.
-    """
+    """Write the signed distances of overlapping rows. Touching rows keep their normal if their depth may be 0."""
     least, most = deep.depths[:, LEAST_DEPTH], deep.depths[:, MOST]
     if most.max() == inf:
-        raise UnsupportedPair("both objects are unbounded, so no translation separates them. Use a large Box for one")
+        raise UnsupportedPair(
+            "both objects are unbounded, so no translation separates them. Use a large gjk3d.Box for one of them"
+        )
     turn = deep.rows[:, None, :9].reshape(-1, 1, 3, 3)
     vectors = (turn * deep.depths[:, NORMAL : PLACE + 3].reshape(-1, 2, 1, 3)).sum(axis=3)  # the normal and the point
     half = (0.5 * most)[:, None] * vectors[:, 0]
@@ -493,27 +484,27 @@ def _write_overlapping(deep: _Deep, out: Array, flags: Ints) -> None:
 
 
 def prepare(a: Any, b: Any) -> Queries | None:
-    """Return the compiled queries of a pair with a body at single matrices, or None if the slow path is needed."""
+    """Return the compiled queries of a pair with a body, or None if the general path is needed."""
     order = order_of(a, b)
     first, second = (b, a) if order == TURNED else (a, b)
     return None if second._kind == Kind.ENDLESS else queries_of(first, second, order)
 
 
 _STEP = 1e-7  #: separation at which touching parts are searched, in sizes
-_TIE = 1e-9  #: tolerance in sizes up to which a part is as near as the nearest
+_TIE = 1e-9  #: greatest difference of equal distances of parts, in sizes
 _SAME_PLACE = 1e-6  #: greatest distance of equal points, in sizes
 _SAME_WAY = 1e-6  #: greatest length of the difference of equal normals
 _MOST = 64  #: greatest number of parts
 
 
 class Levers(NamedTuple):
-    """The contacts that determine a signed distance, in world axes with b moved by ``shift``, and their weights."""
+    """The contacts that determine a signed distance, in the world frame with b moved by ``shift``."""
 
-    rows: Array
-    weights: Array
+    rows: Array  #: (k, 12) results of the contacts, in the format of `gjk3d.narrow.solve`
+    weights: Array  #: (k,) weights for which the sum of the contact normals is the normal of the distance
     shift: Array
     parts: list[tuple[Shape, Array, Shape, Array]]  #: the two parts of each row, and their pose rows
-    sure: bool  #: whether exactly these contacts carry the distance
+    sure: bool  #: whether exactly these contacts determine the distance
 
 
 def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: bool) -> Levers:
@@ -522,15 +513,12 @@ def levers(a: Any, b: Any, row_a: Array, row_b: Array, answer: Array, tight: boo
         turned = answer[None].copy()
         mirror(turned, True)
         mirrored = levers(b, a, row_b, row_a, turned[0], tight)
-        # a was moved by the opposite translation instead of b, which is undone for all results
-        rows = mirrored.rows.copy()
+        # the opposite translation moved a instead of b, which is undone for all results
+        rows, shift_back = mirrored.rows.copy(), -mirrored.shift
         mirror(rows, True)
-        parts = [(t, q, s, p) for s, p, t, q in mirrored.parts]
-        shift_back = -mirrored.shift
         rows[:, 6:9] += shift_back
         rows[:, 9:12] += shift_back
-        for k, (s, p, t, q) in enumerate(parts):
-            parts[k] = s, _shifted(p, shift_back), t, _shifted(q, shift_back)
+        parts = [(t, _shifted(q, shift_back), s, _shifted(p, shift_back)) for s, p, t, q in mirrored.parts]
         return mirrored._replace(rows=rows, shift=shift_back, parts=parts)
     x = pair_of(a, b, relative(row_a, row_b))
     size = x.error / ROUNDING
@@ -589,7 +577,7 @@ def _parts(x: BodyPair, pairs: Ints, row_a: Array) -> list[tuple[Shape, Array, S
 
 
 def _weights(normals: Array, direction: Array) -> tuple[Array, bool]:
-    """Return weights of at least 0 for which the weighted normals sum to a direction, and whether they are unique."""
+    """Return weights of at least 0 for which the weighted normals sum to ``direction``, and whether they are unique."""
     if (np.linalg.norm(normals - direction, axis=1) <= 1e-4).all():
         return np.full(len(normals), 1.0 / len(normals)), len(normals) == 1
     from scipy.optimize import nnls  # loaded here, since few overlaps have more than one contact

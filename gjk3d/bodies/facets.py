@@ -38,8 +38,8 @@ from gjk3d.typing import Array, Array2, Ints, Ints1, Ints2
 _MOST_EDGES = 192  #: greatest number of edges of a polytope, since GJK and EPA are as fast for larger ones
 CLEAR_CUT = 0.02  #: sine between two edges below which GJK and EPA compute the facet
 SURELY = 1.0 + 1e-9  #: factor above rounding
-#: Error of a gap, in units of the error of positions. That error bounds the sum of the errors of the points of both
-#: parts. A foot and the normal through it add at most as much each.
+#: Error of a gap, in units of the error of positions. The error of positions bounds the sum of the errors of the points
+#: of both parts. A foot and the normal through the foot add at most as much each.
 WIDTH = 4.0
 _ALIKE = 0.9  #: cosine of the angle between similar directions, of which one is sufficient
 _OFF = 64.0  #: greatest error of a nearest point, in units of the error of positions
@@ -52,24 +52,24 @@ class Solid(NamedTuple):
     """A solid polytope in its frame. It is empty if the shape is not a polytope or has too many edges."""
 
     vertices: Array2
-    planes: Array2  #: unit normals and their limits, (4, faces of all solids)
+    planes: Array2  #: unit normals and offsets of the faces of all solids, (4, n)
     first: int  #: index of the first face
     faces: int
     edges: Array2  #: a point and the unit direction of each edge, (edges, 6)
     sides: Ints2  #: the two faces of an edge
     heights: Array2  #: scratch: heights of the triangle's corners along the normals, and the gap of each, (4, faces)
     corners: Array2  #: scratch: corners of the triangle with the columns above, (3, 9)
-    outline: Ints1  #: scratch
+    outline: Ints1  #: scratch, see `_list_outlines`
 
 
 class GivenSolids(NamedTuple):
-    """The arrays of several `Solid`, one after another, and their scratch."""
+    """The arrays of several `Solid`, one after another, and scratch for all of them."""
 
     vertices: Array2
     planes: Array2
     edges: Array2
     sides: Ints2
-    begins: Ints2  #: (n + 1, 3) first indices of the vertices, planes and edges of each, and the ends of the last
+    begins: Ints2  #: (n + 1, 3) first indices of the vertices, planes and edges of each solid, and the ends of the last
     heights: Array2
     corners: Array2
     outline: Ints1
@@ -79,10 +79,10 @@ class Facet(NamedTuple):
     """The facet of the Minkowski difference with the widest gap, in the polytope's frame."""
 
     gap: float
-    normal: Vec3  #: unit, from the triangle to the polytope
+    normal: Vec3  #: unit normal from the triangle to the polytope
     a: Vec3  #: a point of the triangle
-    b: Vec3
-    sure: bool  #: whether it is certainly the widest, and its points are the nearest points
+    b: Vec3  #: a point of the polytope
+    sure: bool  #: whether the gap is certainly the widest, and a and b are the nearest points
 
 
 _NONE = np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 6)), np.empty((0, 2), dtype=np.int64)
@@ -158,7 +158,7 @@ def _make(shape: Polytope) -> tuple[Array, Array, Array, Ints] | None:
 
 @kernel
 def _rise(x: Array, y: Array, z: Array, p: Vec3, out: Array) -> None:
-    """Write the heights of a point along many normals."""
+    """Write the heights of p along many normals, whose coordinates are x, y and z."""
     # like `_gaps`, the loop compiles to vector instructions
     for f in range(out.shape[0]):
         out[f] = x[f] * p[0] + y[f] * p[1] + z[f] * p[2]
@@ -197,7 +197,7 @@ def _past_face(t: Triangle, s: Solid) -> tuple[Facet, bool]:
 
 @kernel
 def _past_triangle(t: Triangle, n: Vec3, s: Solid, best: Facet) -> Facet:
-    """Return the better of a facet and the two sides of the triangle."""
+    """Return the facet ``best``, or a side of the triangle with the unit normal n if it has a wider gap."""
     low, high, lowest, highest = inf, -inf, 0, 0
     for k in range(s.vertices.shape[0]):
         x = dot(n, row3(s.vertices, k))
@@ -260,7 +260,10 @@ def _list_outlines(s: Solid) -> int:
 
 @kernel
 def _past_edges(s: Solid, best: Facet, enough: float) -> Facet:
-    """Return the best of a facet and the edge pairs of the triangle and the polytope's outlines."""
+    """Return the facet ``best``, or the pair of an edge of the triangle and of the polytope with the widest gap.
+
+    The search ends at a gap above ``enough``.
+    """
     for i in range(_list_outlines(s)):
         j, k = s.outline[i] // 3, s.outline[i] % 3
         f, g, end = s.sides[j, 0], s.sides[j, 1], k + 1 if k < 2 else 0
@@ -310,8 +313,8 @@ def _put_corners(t: Triangle, n: Vec3, s: Solid) -> None:
 def separating_directions(x: PosedPair, k: int, s: Solid, directions: Array) -> int:
     """Write a few different directions that separate the polytope from triangle k of A, and return their number.
 
-    Each is a unit normal in A's frame and the gap along it, which is negative in overlap. The number is 0 for a
-    degenerate triangle.
+    Each row has a unit normal in A's frame and the gap along the normal, which is negative in overlap. The number is 0
+    for a degenerate triangle.
     """
     local, count = _seen_from(x.m, read(x.a.places, k)), plain(0)
     n = normal_of(local)
@@ -351,7 +354,7 @@ def _holds(s: Solid, p: Vec3, off: float) -> bool:
 
 @inlined
 def write_depth(n: Vec3, a: Vec3, b: Vec3, gap: float, width: float, out: Array, flags: Ints, row: int) -> None:
-    """Write a result row in the format of `gjk3d.narrow.solve`."""
+    """Write a result row of an overlap in the format of `gjk3d.narrow.solve`, with the bounds gap -/+ width."""
     out[row, 0], out[row, 1], out[row, 2] = gap, gap - width, gap + width
     for c in range(3):
         out[row, 3 + c], out[row, 6 + c], out[row, 9 + c] = n[c], a[c], b[c]
@@ -397,7 +400,10 @@ def _over(p: Vec3, t: Triangle, n: Vec3) -> bool:
 
 @kernel
 def _past_sides(flat: Triangle, corners: Triangle, n: Vec3, turned: bool, best: Facet) -> Facet:
-    """Return the better of a facet and both sides of triangle ``flat`` with normal n, the second one if ``turned``."""
+    """Return the facet ``best``, or a side of the triangle ``flat`` with the normal n if it has a wider gap.
+
+    ``corners`` is the other triangle. ``turned`` is whether ``flat`` is the second triangle of the pair.
+    """
     x, y, z = dot(n, sub(corners[0], flat[0])), dot(n, sub(corners[1], flat[0])), dot(n, sub(corners[2], flat[0]))
     low, high = min(x, y, z), max(x, y, z)
     gap = max(low, -high)

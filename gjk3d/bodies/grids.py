@@ -1,6 +1,6 @@
 """Solids on a grid: voxels and height fields.
 
-`VoxelGrid` has cubes on a grid, some of them solid. `HeightField` has heights over a grid, which is solid below them.
+`VoxelGrid` consists of the occupied cubes of a grid. `HeightField` is the solid below heights over a grid.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from gjk3d.typing import Array, Bits, Bits3, Bools, Ints, Ints2, RowsLike, Vecto
 
 
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
-_ROOM = 65536
+_ROOM = 65536  #: greatest number of boxes per call of `merged`
 
 
 @entry
 def merged(left: Bits3, start: int, out: Ints2) -> tuple[int, int]:
-    """Remove boxes of solid cells from a grid, greedily, and return their number and the next cell.
+    """Greedily move boxes of solid cells from the grid ``left`` to ``out``; return their number and the next cell.
 
-    Each box extends along the last axis first, then the middle one, then the first. A row of ``out`` has the first cell
-    of a box and the cell after its last.
+    Each box extends along the last axis first, then the middle axis, then the first axis. A row of ``out`` has the
+    least cell index of a box along each axis, then the greatest plus 1.
     """
     nx, ny, nz = left.shape
     count = 0
@@ -85,7 +85,7 @@ class VoxelGrid(Body):
     Raises
     ------
     ShapeError
-        All cubes are empty, or the array does not have three axes.
+        All cubes are empty, the array does not have three axes, or the pitch is not a length.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class VoxelGrid(Body):
         points : (3,) float or (n, 3) float
             In the frame of the grid.
         workers : int
-            Number of threads, which this query does not need.
+            Not used. `Mesh.contains` has the same parameter.
 
         Returns
         -------
@@ -179,11 +179,6 @@ class VoxelGrid(Body):
         ----------
         resolution : int
             Not used.
-
-        Returns
-        -------
-        Surface
-            ``vertices``, (n, 3) float, and ``faces``, (m, 3) int.
         """
         solid = np.pad(self.occupied, 1)
         corners = []
@@ -205,7 +200,7 @@ class VoxelGrid(Body):
         return self._cached("parts", self._build_parts)
 
     def _merged_cells(self) -> Ints:
-        """Return boxes of occupied cells from `merged`, with the first cell and the cell after the last."""
+        """Return the boxes that `merged` makes of the occupied cells, (n, 6)."""
         left, blocks, cell = self._occupied.copy(), [], 0
         while cell < left.size:
             out = np.empty((_ROOM, 6), dtype=np.int64)
@@ -214,7 +209,6 @@ class VoxelGrid(Body):
         return np.concatenate(blocks)
 
     def _build_parts(self) -> Copies:
-        """Return the merged boxes of occupied cells as parts."""
         from scipy.ndimage import label  # loaded on demand
 
         cells = self._merged_cells()
@@ -248,9 +242,9 @@ _FARTHEST = 1e15  #: greatest coordinate in pitches, beyond which the width of a
 
 
 class Prisms(Parts):
-    """The columns below the triangles of a height field, two per cell, down to a bottom below the other object.
+    """The columns below the triangles of a height field, two per cell, down to a bottom.
 
-    They are numbered by blocks of cells, in the order of a tree over the blocks.
+    They are numbered block by block, in the order of a tree over square blocks of cells.
     """
 
     __slots__ = ("_bottom", "_cells", "_closed", "_field", "_heights", "_links", "_nodes", "_origin", "_pitch")
@@ -284,7 +278,7 @@ class Prisms(Parts):
         return np.array([x, y, self._bottom, *far, float(self._heights.max())])
 
     def _corners(self, which: Ints) -> Array:
-        """Return the top triangles of prisms, (k, 3, 3)."""
+        """Return the top triangles of some columns, (k, 3, 3)."""
         cell, half = self._cells[which] // 2, self._cells[which] % 2
         ny = self._heights.shape[1] - 1
         grid = np.column_stack([cell // ny, cell % ny])[:, None] + _STEPS[half]
@@ -323,7 +317,7 @@ class Prisms(Parts):
         return ends_of(corners, np.zeros(len(corners), dtype=np.int64), n)
 
     def points(self) -> Array:
-        """Return an empty array, since an unbounded body is not inside another body. See `Parts`."""
+        """Return a point of the surface, (1, 3), or an empty array, since an unbounded body is not inside another."""
         return np.zeros((0, 3)) if self.endless else self._field.surface().vertices[:1]
 
     def hull(self) -> Shape | None:
@@ -332,7 +326,7 @@ class Prisms(Parts):
 
     @property
     def closed(self) -> WideTree:
-        """The tree of the closed surface of the columns down to their bottom, created once."""
+        """The tree of the closed surface of the columns down to their bottom, cached."""
         try:
             return self._closed
         except AttributeError:
@@ -345,8 +339,7 @@ class Prisms(Parts):
         """Return which points are below the surface, including points below the bottom of the columns."""
         low, high = self.box[[0, 1]], self.box[[3, 4]]
         over = ((points[:, :2] > low) & (points[:, :2] < high)).all(axis=1)
-        below: Bools = over & (points[:, 2] < self._field._heights_at(points))
-        return below
+        return over & (points[:, 2] < self._field._heights_at(points))
 
     @property
     def solids(self) -> list[tuple[Mesh, Array]]:
@@ -359,7 +352,10 @@ class Prisms(Parts):
 
 
 def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
-    """Return blocks of cells by their first and last cells, their columns one after another, and the first of each."""
+    """Return the blocks of nx x ny cells, the columns block by block, and the index of each block's first column.
+
+    A block is a row of its least cell indices i and j, then its greatest indices plus 1.
+    """
     i, j = np.meshgrid(np.arange(0, nx, _SQUARE), np.arange(0, ny, _SQUARE), indexing="ij")
     low = np.column_stack([i.ravel(), j.ravel()])
     high = np.minimum(low + _SQUARE, (nx, ny))
@@ -371,7 +367,7 @@ def _blocks(nx: int, ny: int) -> tuple[Ints, Ints, Ints]:
 
 
 def rim_of(nx: int, ny: int) -> Ints:
-    """Return the vertices of the rim of a grid, anticlockwise from above."""
+    """Return the numbers of the vertices on the rim of an nx x ny grid, anticlockwise from above."""
     grid = np.arange(nx * ny).reshape(nx, ny)
     return np.concatenate([grid[:-1, 0], grid[-1, :-1], grid[:0:-1, -1], grid[0, :0:-1]])
 
@@ -379,7 +375,7 @@ def rim_of(nx: int, ny: int) -> Ints:
 def _faces_down(nx: int, ny: int) -> Ints:
     """Return the triangles of the walls below the rim of a grid, and of its bottom, (m, 3), anticlockwise from outside.
 
-    Vertices are those of the grid, then those of the rim at the bottom, and the middle of the bottom.
+    The vertices are those of the grid, then those below the rim at the bottom, then the middle of the bottom.
     """
     top = rim_of(nx, ny)
     low = nx * ny + np.arange(len(top))
@@ -408,9 +404,9 @@ class HeightField(Body):
     origin : (2,) float
         x and y of the point [0, 0].
     bottom : float
-        The z of the bottom of the solid, at most the least height. Minus infinity means an unbounded solid. A field
-        with a bottom has a hull and a closed `surface`, and queries that refuse unbounded objects accept it. Its
-        thickness is 0 at heights equal to the bottom.
+        The z of the bottom of the solid, at most the least height. The default, minus infinity, means a solid that is
+        unbounded below. A field with a bottom has a hull and a closed `surface`, and queries that refuse unbounded
+        objects accept it. Its thickness is 0 at heights equal to the bottom.
 
     Raises
     ------
@@ -445,11 +441,7 @@ class HeightField(Body):
         return Kind.ENDLESS if self.bottom == -inf else Kind.GROUND
 
     def __init__(
-        self,
-        heights: RowsLike,
-        pitch: float | VectorLike,
-        origin: VectorLike = (0.0, 0.0),
-        bottom: float = -inf,
+        self, heights: RowsLike, pitch: float | VectorLike, origin: VectorLike = (0.0, 0.0), bottom: float = -inf
     ) -> None:
         refuse_masked(heights, "HeightField: heights", "Fill them in, for example with the lowest height")
         try:
@@ -466,8 +458,8 @@ class HeightField(Body):
         if len(bad):
             i, j = bad[0].tolist()
             raise ShapeError(
-                f"HeightField: heights[{i}, {j}] is {raw[i, j]} ({len(bad)} of {raw.size} are not finite). "
-                "Fill the gaps, for example with the lowest height near them"
+                f"HeightField: heights[{i}, {j}] is {raw[i, j]}, expected a finite number (wrong in {len(bad)} of "
+                f"{raw.size} heights). Fill the gaps, for example with the lowest height near them"
             )
         if place.shape != (2,) or place.dtype.kind not in "iuf" or not np.isfinite(place).all():
             raise ShapeError(f"HeightField: origin is {origin!r:.60}, expected two finite numbers, x and y")
@@ -481,7 +473,7 @@ class HeightField(Body):
         if reach > _FARTHEST * least:
             raise ShapeError(
                 f"HeightField: the largest number of heights, origin and bottom is {reach:g}, expected at most "
-                f"{_FARTHEST * least:g} for a pitch of {least:g}. Give all of them in one unit"
+                f"{_FARTHEST * least:g} for a pitch of {least:g}. Use one unit for these lengths and the pitch"
             )
         self._set(bottom=floor, heights=values, origin=np.array(place, dtype=np.float64) + 0.0, pitch=step)
 
@@ -498,12 +490,15 @@ class HeightField(Body):
         return np.array(np.broadcast_to(self.pitch, 2), dtype=np.float64)
 
     def _find_order(self) -> tuple[int, int]:
-        """Return the key of `Body._order`, before all other keys, so that the kernels work in the frame of the grid."""
+        """Return a key that sorts before the keys of other bodies, so that the kernels work in the field's frame."""
         return -1 if self.bottom == -inf else 0, super()._find_order()[1]
 
     @property
     def bounds(self) -> Array:
-        """Least and greatest corner in the field's frame, (2, 3) float. Raises UnboundedShapeError without a bottom."""
+        """The least and the greatest corner of the bounding box in the field's frame, (2, 3) float.
+
+        Without a bottom it raises UnboundedShapeError.
+        """
         if self.bottom == -inf:
             raise UnboundedShapeError(
                 "bounds: the HeightField is unbounded below. Give it a bottom, HeightField(..., bottom=z)"
@@ -512,7 +507,7 @@ class HeightField(Body):
 
     @property
     def _limits(self) -> list[tuple[Array, float]]:
-        """Normals and offsets of the half-spaces below the highest point and inside the four sides."""
+        """Normals and offsets of the half-spaces below the highest point and inside the four sides, in this frame."""
         far = self.origin + self._steps * (np.array(self.heights.shape) - 1.0)
         x, y, z = np.eye(3)
         sides = [(x, far[0]), (y, far[1]), (-x, -self.origin[0]), (-y, -self.origin[1])]
@@ -533,7 +528,7 @@ class HeightField(Body):
         return self._cached("hull", lambda: ConvexHull(self.surface().vertices))
 
     def _heights_at(self, places: Array) -> Array:
-        """Return the surface heights at points (x, y), clamped to the rim."""
+        """Return the surface heights at points (x, y), which are clamped to the rim."""
         shape = np.array(self.heights.shape)
         at = np.clip((places[:, :2] - self.origin) / self._steps, 0.0, shape - 1.0)
         cell = np.minimum(at.astype(np.int64), shape - 2)
@@ -549,7 +544,7 @@ class HeightField(Body):
         return heights
 
     def surface(self, resolution: int = 32) -> Surface:
-        """Return the surface as triangles, which is closed if there is a bottom, otherwise without sides and bottom.
+        """Return the surface as triangles. A field without a bottom has only its top.
 
         Parameters
         ----------
@@ -562,9 +557,8 @@ class HeightField(Body):
             ``vertices``, (n, 3) float, and ``faces``, (m, 3) int, anticlockwise from outside, those of the top first.
         """
         nx, ny = self.heights.shape
-        i, j = (index.ravel() for index in np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij"))
-        flat = self.origin + self._steps * np.column_stack([i, j])
-        cells = np.column_stack([index.ravel() for index in np.meshgrid(range(nx - 1), range(ny - 1), indexing="ij")])
+        flat = self.origin + self._steps * np.indices((nx, ny)).reshape(2, -1).T
+        cells = np.indices((nx - 1, ny - 1)).reshape(2, -1).T
         vertices = np.column_stack([flat, self.heights.ravel()])
         faces = ((cells[:, None, None] + _STEPS) @ np.array([ny, 1])).reshape(-1, 3)
         if self.bottom == -inf:
@@ -590,14 +584,14 @@ class HeightField(Body):
         return 4.0 * size
 
     def _columns(self, depth: float) -> Prisms:
-        """Return the columns down to the bottom, or without a bottom to a depth below the lowest point."""
+        """Return the columns down to the bottom, or of an unbounded field down to ``depth`` below its lowest point."""
         return Prisms(self, float(self.heights.min()) - depth if self.bottom == -inf else self.bottom)
 
     def _parts_near(self, reach: float, shift: Array, pushed: bool = True) -> Parts:
-        """Return columns that are deep enough to move an object out of them, but not through them.
+        """Return columns that are deep enough to move an object out of them at the top, but not through their bottom.
 
-        Their bottom is below the object and the lowest point by half of the least depth of columns, and if the object
-        is to be ``pushed`` out also by twice its length along each axis.
+        Their bottom is below the object and the lowest point of the field by half of their depth and by a multiple of
+        ``reach``, which is larger if the object is to be ``pushed`` out.
         """
         low, lengths = float(self.heights.min()), 23.0 if pushed else 2.0
         depth = least = self._least_depth

@@ -46,12 +46,12 @@ from gjk3d.shapes.layout import Core
 from gjk3d.shapes.polytopes import Box
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints1
 
-_NEAR = 0.5  #: distance in sizes of two boxes below which they are replaced by their children
+_NEAR = 0.5  #: distance of two boxes, relative to their sizes, below which their children replace them
 _PIECE = 2.0  #: greatest sum of both turns in a piece of the motion, in radians
 _STEPS = 2**20  #: first limit of steps in a piece. If it is reached, the piece is halved and the limit doubled.
-_FEW = 0.25  #: share of these steps up to which the next piece is longer
+_FEW = 0.25  #: the next piece is longer if a piece takes less than this share of the limit of steps
 _MOST_STEPS = 2**24  #: limit of all steps, in addition to `_STEPS` for each piece that rotations need
-_ASKED_BEFORE = 4  #: in addition to the codes of `gjk3d.narrow.toi`: the intersection at the start must be tested
+_ASKED_BEFORE = 4  #: code in addition to those of `gjk3d.narrow.toi`: the start must be tested for an intersection
 _BOX_FLOATS = layout.FLOAT_HEAD + 3
 _PLACES = [*range(CENTER, TURN), *range(REFERENCE, MOTION)]  #: columns of the position of a body without its rotation
 
@@ -89,16 +89,19 @@ class Progress(NamedTuple):
 
 
 class RelativeMotion(NamedTuple):
-    """The motion of a body relative to the other body, in A's frame at half time."""
+    """The motion of a body relative to the other body, in A's frame at half time.
+
+    A point x of the body has the relative velocity ``straight + cross(swing, x)``.
+    """
 
     straight: Vec3
     swing: Vec3
     spin: Vec3  #: angular velocity of the body
     observer_spin: Vec3  #: angular velocity of the other body
-    velocity: Vec3  #: velocity of its reference point relative to that of the other body
-    center: Vec3  #: its reference point
-    turned: float  #: rate of rotation of the body, and of the other body
-    turned_by: float
+    velocity: Vec3  #: velocity of the body's reference point relative to the other body's reference point
+    center: Vec3  #: reference point of the body
+    turned: float  #: length of ``spin``
+    turned_by: float  #: length of ``observer_spin``
 
 
 class Passing(NamedTuple):
@@ -113,7 +116,7 @@ class Passing(NamedTuple):
 
 @kernel
 def _box_of(c: Course, t: PartTree, i: int, f: Array, row: Array) -> Core:
-    """Return the box of a node, and write its pose row in the body."""
+    """Return the box of node i, and write the pose row of the box in the frame of the body."""
     square = 0.0
     for k in range(3):
         half = t.boxes[i, 3 + k]
@@ -142,7 +145,7 @@ def _passing(c: Course, begin: float, end: float) -> Passing:
 
 @kernel
 def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
-    """Return a time until which two boxes are proven apart from the start of the interval on, and the steps."""
+    """Return a time until which two boxes are proven apart from the start of the interval, and the number of steps."""
     gap, nearing = boxes_beyond(c.a, i, c.b, j, s)
     if gap > c.far:
         return s.end, 1
@@ -162,7 +165,7 @@ def _boxes_free(c: Course, s: Passing, i: int, j: int) -> tuple[float, int]:
 
 @kernel
 def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> Progress:
-    """Return the progress after advancing the parts of two leaves from the start of the interval on."""
+    """Return the progress after advancing the parts of two leaves from the start of the interval."""
     a, b, w = c.a, c.b, c.w
     code, first, hit, steps = progress
     columns, flat, begin = a.kind == PRISMS, a.kind == TRIANGLES and b.kind == TRIANGLES, s.begin
@@ -195,9 +198,9 @@ def _parts_touch(c: Course, s: Passing, i: int, j: int, progress: Progress) -> P
 
 @kernel
 def _touch_between(c: Course, start: float, stop: float, progress: Progress, steps: int) -> tuple[Progress, float]:
-    """Return the progress after a piece of the motion of two bodies that are apart at its start.
+    """Return the progress after a piece of the motion of two bodies that are apart at the start of the piece.
 
-    The second value is the time until which the result is complete. The search stops after a number of steps.
+    The second value is the time until which the result is complete. The search stops after ``steps`` steps.
     """
     x, s, most = _pair_at(c, start), _passing(c, start, stop), progress.steps + steps
     stack, keys, top = c.w.stack, c.w.keys, 1
@@ -233,9 +236,9 @@ def _touch_between(c: Course, start: float, stop: float, progress: Progress, ste
 def _first_touch(c: Course) -> Progress:
     """Return the first touch of two bodies that are apart at the start.
 
-    Parts that rotate or slide along each other may be near each other many times. The motion is therefore proven piece
-    by piece, and a piece that takes many steps is halved. A touch ends the search. If the limit of steps ends the
-    search, the proven pieces remain valid.
+    Parts that rotate or slide along each other may be near each other many times. The motion is therefore searched
+    piece by piece, and a piece that takes many steps is halved. A touch ends the search. If the limit of steps ends the
+    search, the results of finished pieces remain valid.
     """
     pieces = max(1, ceil((turning(c.motions[0]) + turning(c.motions[1])) / _PIECE))
     progress, most = Progress(FREE, 1.0, inf, 1), c.most + pieces * c.steps
@@ -263,8 +266,8 @@ def first_touch(
 ) -> tuple[int, float, float, int]:  # fmt: skip
     """Return a code of `gjk3d.narrow.toi`, the time until which two bodies are free, the time of touch, and the steps.
 
-    The code is `_ASKED_BEFORE` if the bodies may intersect at the start. The start is not tested if the caller has
-    ``tested`` it. ``motions`` are the rows of both bodies. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
+    The code is `_ASKED_BEFORE` if the bodies may intersect at the start. With ``tested`` the start is not tested.
+    ``motions`` has the motion row of each body. ``steps`` and ``most`` are `_STEPS` and `_MOST_STEPS`.
     """
     # the pose of either body has an error, and its rotation has the same error per radian
     far = clearance + 4.0 * error * (1.0 + turning(motions[0]) + turning(motions[1]))
@@ -281,7 +284,7 @@ _BOX = Box((1.0, 1.0, 1.0))._packed[0].copy()
 
 
 def _near_path(a: Body, b: Parts, motions: Array) -> Parts:
-    """Return the parts of a, with columns of an unbounded height field that are deep enough for the whole motion."""
+    """Return the parts of a, an unbounded height field, with columns that are deep enough for the whole motion."""
     corners = np.abs(b.box.reshape(2, 3) - motions[1, REFERENCE:]).max(axis=0)
     reach = float(np.linalg.norm(corners))
     rotation = motions[0, :9].reshape(3, 3)
@@ -297,9 +300,10 @@ def _near_path(a: Body, b: Parts, motions: Array) -> Parts:
 
 
 def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float, float, int]:
-    """Return the time of impact of a pair with a body and without half-spaces, as `gjk3d.narrow.toi.impact` does.
+    """Return the result of `gjk3d.narrow.toi.impact` for a pair with a body and without half-spaces.
 
-    ``motions`` are the rows of both objects.
+    The result is a code, the time until which the pair is free, the time of touch, and the number of steps. ``motions``
+    has the motion row of each object.
     """
     if not in_order(a, b, *motions):
         a, b, motions = b, a, motions[::-1]
@@ -329,7 +333,7 @@ def impact(a: Any, b: Any, motions: Array, clearance: float) -> tuple[int, float
 
 
 def impacts(a: Any, b: Any, rows: Rows, clearance: float, out: Array, flags: Ints) -> None:
-    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does; a single motion serves all rows."""
+    """Write the impacts of motions as `gjk3d.narrow.toi.impact_many` does. A single motion applies to all rows."""
     for k in range(len(out)):
         motions = np.stack([rows.a[k % len(rows.a)], rows.b[k % len(rows.b)]])
         code, free, hit, steps = impact(a, b, motions, clearance)
@@ -345,7 +349,10 @@ def _length(v: Vec3) -> float:
 
 @kernel
 def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigid) -> Passing:
-    """Return the relative motion of two bodies, A at a pose row at half time and B at m in A's frame."""
+    """Return the relative motion of two bodies with the motion rows ma and mb.
+
+    At half time A is at the pose row ``pose``, and B is at m in A's frame.
+    """
     wa, wb = turn_back(pose, vec_at(ma, TURN)), turn_back(pose, vec_at(mb, TURN))
     v, a, b = turn_back(pose, sub(vec_at(mb, WAY), vec_at(ma, WAY))), vec_at(ma, REFERENCE), vec_at(mb, REFERENCE)
     center, swing = place_at(m, b), sub(wb, wa)
@@ -357,19 +364,22 @@ def passing(ma: Array, mb: Array, begin: float, end: float, pose: Array, m: Rigi
 
 @inlined
 def _going(s: RelativeMotion, x: Vec3) -> Vec3:
-    """Return the velocity u at a point."""
+    """Return the relative velocity of a point."""
     return add(s.straight, cross(s.swing, x))
 
 
 @inlined
 def _bending(s: RelativeMotion, x: Vec3, u: Vec3) -> Vec3:
-    """Return the acceleration b at a point."""
+    """Return the relative acceleration of a point whose relative velocity is u."""
     return sub(cross(s.swing, cross(s.spin, sub(x, s.center))), cross(s.observer_spin, add(s.velocity, u)))
 
 
 @kernel
 def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tuple[float, float]:
-    """Return bounds of b and its rate for points within ``arm`` whose speed at half time is at most ``speed``."""
+    """Return bounds of the acceleration of points, and of its rate of change.
+
+    The points are within ``arm`` of the reference point, and their speed at half time is at most ``speed``.
+    """
     swung, observer_rate = _length(s.swing) * s.turned * arm, s.turned_by
     gain = swung + observer_rate * _length(s.velocity)
     fastest = speed + half * gain
@@ -378,7 +388,11 @@ def _remainder(s: RelativeMotion, speed: float, arm: float, half: float) -> tupl
 
 @inlined
 def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths: Vec3, u: float, half: float) -> float:
-    """Return a lower bound of the gap between a box and a face at ``half_width``, from the rates u and dx."""
+    """Return a lower bound of the gap, to first order in time, between a moving box and a face at ``half_width``.
+
+    ``t`` and ``x`` are the coordinate of the box's centre and the components of its axes along the normal of the face.
+    ``u`` and ``dx`` are their rates.
+    """
     reach_x = half_widths[0] * (abs(x[0]) + half * abs(dx[0]))
     reach_y = half_widths[1] * (abs(x[1]) + half * abs(dx[1]))
     reach_z = half_widths[2] * (abs(x[2]) + half * abs(dx[2]))
@@ -387,7 +401,7 @@ def _gap_beyond_face(t: float, half_width: float, x: Vec3, dx: Vec3, half_widths
 
 @kernel
 def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[float, float]:
-    """Return a lower bound of the gap of two boxes in the interval, and a bound of the motion of B in half of it."""
+    """Return a lower bound of the gap of two boxes in the interval, and a bound of B's travel in half the interval."""
     p, q, half = a.boxes[i], b.boxes[j], 0.5 * (s.end - s.begin)
     axes = (p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], 0.0, 0.0, 0.0)
     at_a, at_b, of_a, of_b = vec_at(p, 0), place_at(s.m, vec_at(q, 0)), vec_at(p, 3), vec_at(q, 3)
@@ -409,7 +423,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
     speed_a, speed_b = _length(velocity_a) + swing * rho_a, _length(velocity_b) + swing * rho_b
     bend_a, _ = _remainder(s.a, speed_a, _length(sub(at_a, s.a.center)) + rho_a, half)
     bend_b, _ = _remainder(s.b, speed_b, _length(sub(at_b, s.b.center)) + rho_b, half)
-    # A second-order Taylor bound. The first-order term is in `_gap_beyond_face`, and b / 2 t^2 bounds the remainder.
+    # A second-order Taylor bound. The first-order term is in `_gap_beyond_face`, and bend / 2 t^2 bounds the remainder.
     square = 0.5 * half * half
     gap = max(beyond_a - square * bend_b, beyond_b - square * bend_a) - a.rim - b.rim
     return gap, half * (speed_b + swing * b.rim) + square * bend_b
@@ -417,7 +431,7 @@ def boxes_beyond(a: PartTree, i: int, b: PartTree, j: int, s: Passing) -> tuple[
 
 @inlined
 def _ahead(n: Vec3, s: RelativeMotion, x: Vec3, half: float) -> tuple[float, float]:
-    """Return bounds of the motion of a point along n and against n, up to the third order in time."""
+    """Return bounds of the travel of a point along n and against n, to second order in time."""
     u = _going(s, x)
     along, bend = half * abs(dot(n, u)), 0.5 * half * half * dot(n, _bending(s, x, u))
     return along + max(0.0, bend), along - min(0.0, bend)

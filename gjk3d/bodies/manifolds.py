@@ -35,7 +35,7 @@ NORMALS = 3  #: greatest number of normals for pairs whose own normal is not a n
 _GAP = _DEPTH = 3  #: column of the gap or depth of a normal
 _LOW = 4  #: first column of the farthest point of B's part against a normal
 _ONE_WAY = 1.0 - 1e-12  #: least cosine of the angle between equal normals
-_MUCH = 2.0  #: factor of the depth up to which such a pair may use the normal of another pair
+_MUCH = 2.0  #: a pair may use the normal of another pair up to this factor of that pair's depth
 _FACES = 8  #: greatest number of faces of two parts that are tried
 _LOWS = 64  #: number of faces of a part of B whose farthest points are stored for consecutive pairs
 _FEW = 16  #: greatest number of pairs that are tried along other normals
@@ -65,7 +65,7 @@ def _corner(core: Core, k: int) -> Vec3:
 
 @inlined
 def _put_normal(floats: Array, k: int, n: Vec3) -> None:
-    """Write the direction of a vector, or zero for the zero vector."""
+    """Write the unit vector along n as normal k, or zero if n is zero."""
     most = max(abs(n[0]), max(abs(n[1]), abs(n[2])))
     s = 1.0 / most if most > 0.0 else 0.0
     n = (s * n[0], s * n[1], s * n[2])
@@ -75,7 +75,7 @@ def _put_normal(floats: Array, k: int, n: Vec3) -> None:
 
 @kernel
 def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write both sides of a triangle, or its longest edge if it is degenerate up to rounding."""
+    """Write both sides of a triangle as faces, or its longest edge if it is degenerate up to rounding."""
     p, q, r = _corner(core, 0), _corner(core, 1), _corner(core, 2)
     u, v, w = sub(q, p), sub(r, q), sub(p, r)
     n = cross(u, v)
@@ -96,7 +96,7 @@ def _triangle_faces(core: Core, ints: Ints, floats: Array) -> None:
 
 @kernel
 def _column_faces(core: Core, ints: Ints, floats: Array) -> None:
-    """Write the top, the bottom and the sides of a column."""
+    """Write the top, the bottom and the sides of a column as faces."""
     ints[0] = 5
     for k in range(24):
         ints[1 + k] = _SIDES[k]
@@ -123,18 +123,18 @@ def _loops(t: PartTree, k: int, core: Core, faces: Faces, ints: Ints, floats: Ar
 
 
 class ManifoldScratch(NamedTuple):
-    """Scratch: corners of features and polygons, faces of a triangle or column of each body, and limits."""
+    """Scratch: corners of features and polygons, and the faces of a triangle or column of each body."""
 
     corners: Array3
     plane: Array3
     ints: Ints2
     floats: Array2
-    most: int
+    most: int  #: greatest number of corners of a common polygon
     normals: Array2  #: (`NORMALS`, 7) normals of written contacts, the least gap along each, and a farthest point of B
     nearest: Array2  #: (`_FACES`, 4) normals of the faces of two parts with the least depths, and these depths
-    lows: Array2  #: (`_LOWS`, 6) opposite normals of the faces of a part of B, and its farthest points there
-    rows: Array2  #: pose rows of two parts, which tests of normals do not change, like their floats in ``parts``
-    parts: Array2
+    lows: Array2  #: (`_LOWS`, 6) reversed normals of the faces of a part of B, and its farthest point against each
+    rows: Array2  #: pose rows of two parts, which tests of normals do not overwrite
+    parts: Array2  #: floats of these two parts
 
 
 class Writing(NamedTuple):
@@ -192,7 +192,7 @@ def _write_pairs(t: Writing, start: int, stop: int, points: Array2) -> int:
 
 @kernel
 def _note_normal(normals: Array2, count: int, n: Vec3, gap: float) -> int:
-    """Store a normal and the least gap along it, and return the number of normals."""
+    """Store a normal and the least gap along the normal, and return the number of stored normals."""
     for k in range(count):
         if dot(n, vec_at(normals[k], 0)) > _ONE_WAY:
             normals[k, _GAP] = min(normals[k, _GAP], gap)
@@ -211,7 +211,7 @@ def _is_face(g: Feature, n: Vec3) -> bool:
 
 @kernel
 def _is_on_face(core: Core, loops: Loops, row: Array, n: Vec3, p: Vec3, slack: float, v: Array) -> bool:
-    """Return whether a point is on the face of a part with the outward normal n, both in the frame of its pose row."""
+    """Return whether p is on the face with the outward normal n of a part at a pose row."""
     local_normal = turn_back(row, n)
     g = feature(core, loops, local_normal, v)
     if not _is_face(g, local_normal):
@@ -243,7 +243,7 @@ def _part_of_b(t: Writing, q: int) -> tuple[Core, Loops]:
 
 @kernel
 def _pair_at(t: Writing, p: int, q: int, b: Core, loops_b: Loops) -> Pair:
-    """Return two parts in A's frame, given by their numbers among the leaves and by `_part_of_b`."""
+    """Return part p of A and part q of B in A's frame, where ``b`` and ``loops_b`` are those of `_part_of_b`."""
     d = t.d
     a = part_at(t.x.a, p, d.parts[0], d.rows[0])
     loops_a = _loops(t.x.a, p, a, t.faces_a, d.ints[0], d.floats[0])
@@ -272,7 +272,7 @@ def _low(b: Core, row_b: Array, n: Vec3) -> Vec3:
 
 @kernel
 def _side_of(parts: PartTree, k: int, outward: Array2, walls: bool, n: Vec3) -> int:
-    """Return a code: the normal at part k leads out of the body, into it, or UNCLEAR if only a probe can decide."""
+    """Return `_OUTSIDE` or `_INSIDE`: where n leads at part k. `_UNCLEAR` if only a probe can decide."""
     if parts.inside == OPEN:
         return _OUTSIDE
     face = outward_at(outward, k)
@@ -347,7 +347,7 @@ def _count_faces(core: Core, loops: Loops) -> int:
 
 @kernel
 def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
-    """Return the outward normal of face k of a part in the frame of its pose row."""
+    """Return the outward normal of face k of a part at a pose row."""
     if core.ints[layout.KIND] == layout.BOX:
         s, axis = 1.0 - 2.0 * (k % 2), k // 2
         return (s * row[axis], s * row[3 + axis], s * row[6 + axis])
@@ -356,7 +356,7 @@ def _face_normal(core: Core, loops: Loops, k: int, row: Array) -> Vec3:
 
 @kernel
 def _store_lows(y: Pair, lows: Array2) -> None:
-    """Write the opposite normals of the faces of B's part, and its farthest points along these faces."""
+    """Write the reversed normals of the faces of B's part, and the farthest point of the part against each."""
     for k in range(min(_count_faces(y.c.b, y.loops_b), lows.shape[0])):
         n = neg(_face_normal(y.c.b, y.loops_b, k, y.row_b))
         lows[k, 0], lows[k, 1], lows[k, 2] = n
@@ -365,10 +365,10 @@ def _store_lows(y: Pair, lows: Array2) -> None:
 
 @kernel
 def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
-    """Write the face normals of two parts with the least depths along them, sorted, and return their number.
+    """Write the face normals of two parts with the least depths along them, sorted by depth; return their number.
 
-    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`, which serve all pairs with the same part of
-    B: a part of many faces takes long to search along each of them.
+    Depths above ``most`` are left out. ``lows`` are those of `_store_lows`. They are computed once for all pairs with
+    the same part of B, since a search along each face normal of a part with many faces is slow.
     """
     listed, count = 0, _count_faces(y.c.a, y.loops_a)
     for k in range(count + _count_faces(y.c.b, y.loops_b)):
@@ -397,9 +397,9 @@ def _list_faces(y: Pair, most: float, lows: Array2, nearest: Array2) -> int:
 
 @kernel
 def _is_below_neighbour(t: PartTree, k: int, n: Vec3, error: float) -> bool:
-    """Return whether a corner of triangle k alone is farthest along n, and a triangle at an edge there is farther.
+    """Return whether triangle k has one farthest corner along n, and a neighbour at that corner extends farther.
 
-    Then n is not a normal of the mesh at that corner (`pushes`). This is cheaper than features of two parts.
+    If so, n is not a normal of the mesh at that corner (`pushes`). This test is cheaper than the features of two parts.
     """
     if t.kind != TRIANGLES or t.floats[0] != 0.0 or t.table.shape[0] < 2:
         return False
@@ -439,9 +439,10 @@ def _least_gap(normals: Array2, k: int) -> float:
 
 @kernel
 def _is_beyond(t: Writing, j: int, two: bool, normals: Array2, k: int) -> bool:
-    """Return whether `_write_along` certainly rejects a triangle of A by its gap along a normal of other pairs.
+    """Return whether `_write_along` certainly rejects pair j by its gap along normal k of other pairs.
 
-    ``two`` is whether B's part is a triangle too. For other parts of B the farthest point is stored with the normal.
+    A's part is a triangle. ``two`` is whether B's part is a triangle too. The farthest points of other parts of B are
+    stored with the normals.
     """
     x, n, s = t.x, vec_at(normals[k], 0), read(t.x.a.places, t.f.pairs[j, 0])
     if two:
@@ -504,7 +505,8 @@ def _write_remaining(t: Writing, contacts: int, count: int, origin: PartTree, po
 def _remaining_limit(t: Writing, contacts: int) -> int:
     """Return how many of the pairs after ``contacts`` are tested along the normals of other pairs.
 
-    A ball whose lowest point is over a face has the normal of that face. In two meshes few faces have separate points.
+    A ball over a face already has the normal of that face, so none of its other pairs is tested. Between two meshes few
+    of these pairs add points, so only `_FEW` are tested.
     """
     a, b = t.x.a, t.x.b
     if a.kind == TRIANGLES and b.kind == TRIANGLES and a.floats[0] == b.floats[0] == 0.0 and contacts > 0:
@@ -518,7 +520,7 @@ def _remaining_limit(t: Writing, contacts: int) -> int:
 def _outside_first(t: Writing, count: int) -> int:
     """Move the selected pairs whose normals do not lead into a mesh to the front, and return their number.
 
-    A body at an inner wall of a mesh is inside the mesh, so that wall does not push it.
+    A body at an inner wall of a mesh is inside the mesh, so that wall does not push the body.
     """
     f, x, kept = t.f, t.x, 0
     for i in range(count):
@@ -550,12 +552,11 @@ def write_points(t: Writing, contacts: int, count: int, origin: PartTree, points
 
 
 def faces_in(parts: Parts) -> tuple[Faces, int]:
-    """Return `part_faces` of a body, which is cached."""
+    """Return the result of `part_faces` for a body, cached."""
     if not hasattr(parts, "_looped"):
         shapes, which = parts.made_of()
         parts._looped = part_faces(shapes or [None], which)
-    faces: tuple[Faces, int] = parts._looped
-    return faces
+    return parts._looped
 
 
 def part_faces(shapes: Sequence[Any], which: Any) -> tuple[Faces, int]:

@@ -1,4 +1,4 @@
-"""`Mesh`: a surface of triangles, the solid that it bounds, names and units, and conversions."""
+"""Triangle meshes (`Mesh`), the solid inside a closed mesh, and conversions from and to other libraries."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 #: Relative difference of the volumes of a convex mesh and its hull, since float32 files round their corners.
 CONVEX_RATIO = 1e-6
-_MOST_COMPARED = 10_000_000  #: greatest number of vertices times planes for a test of convexity
-_BLOCK = 65536  #: number of these products per block, which fits into the processor's cache and uses one thread
+_MOST_COMPARED = 10_000_000  #: greatest number of heights of vertices above planes in a test of convexity
+_BLOCK = 65536  #: number of heights per matrix product, which fits into the processor's cache and uses one thread
 
 
 class Part(NamedTuple):
@@ -73,7 +73,8 @@ class Mesh(Body):
     vertices : (n, 3) float, or a mesh of trimesh or pyvista
         Points in the caller's unit. A mesh of trimesh or pyvista is copied as by `from_trimesh` and `from_pyvista`.
     faces : (m, 3) int
-        Rows of ``vertices`` of each triangle, anticlockwise seen from outside. Left out for a mesh of another library.
+        Indices of the three vertices of each triangle, anticlockwise seen from outside. Not given with a mesh of
+        another library.
     name, unit : str, optional
         The name of the model in the file, and its unit of length if the format has one.
     parts : sequence of Part, optional
@@ -83,16 +84,16 @@ class Mesh(Body):
     solid : bool
         Whether the interior of a closed surface is solid. False for a hollow surface.
     rounding : float, optional
-        The greatest distance along an axis between rounded copies of a corner, possibly rounded before a transform. It
-        must be less than a thousandth of the longest side of the vertices' bounding box. The default is 8 spacings of
-        float32 numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates are
-        decimals of 4 to 9 digits. A default of a thousandth of that side or more becomes 0.
+        The greatest difference of a coordinate between copies of one corner that were rounded separately. It must be
+        less than a thousandth of the longest side of the vertices' bounding box. The default is 8 spacings of float32
+        numbers at the largest coordinate, and at least 3 units of the last digit if the coordinates are decimals of 4
+        to 9 digits. A default of a thousandth of that side or more becomes 0.
 
     Warns
     -----
     Gjk3dWarning
-        Once for each mesh, at the first query, if the surface is nearly closed, since its interior is not solid. A mesh
-        that its `repairs` close is closed.
+        The surface is nearly closed, so its interior is not solid. The first query of each mesh issues this warning. A
+        mesh that its `repairs` close is closed.
 
     Raises
     ------
@@ -177,13 +178,13 @@ class Mesh(Body):
         _check_unit(unit)
         if rounding is not None and rounding > 0.0 and not rounding < (limit := largest_rounding(self._vertices)):
             raise ShapeError(
-                f"rounding is {rounding!r}, expected less than a thousandth of the longest side of the mesh, {limit:g}."
-                " Leave rounding out, and merge the corners before"
+                f"rounding is {rounding!r}, expected less than {limit:g}, a thousandth of the longest side of the mesh."
+                " Merge the corners before, and leave rounding out"
             )
 
     @classmethod
     def _of(cls, vertices: RowsLike, faces: RowsLike, **changes: Any) -> Self:
-        """Return a mesh of numbers from a file or another mesh, with any unit and any rounding."""
+        """Return a mesh whose unit and upper limit of the rounding are not checked, for files and derived meshes."""
         return object.__new__(cls)._fill(vertices, faces, **changes)
 
     def _fill(
@@ -215,7 +216,7 @@ class Mesh(Body):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Compute the arrays of a mesh of `_later`."""
+            """Compute the arrays of a mesh that was created by `_later`."""
             if name not in ("_vertices", "_faces") or "arrays" not in self._cache:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             for field, array in zip(("_vertices", "_faces"), self._cache["arrays"](), strict=True):
@@ -225,12 +226,12 @@ class Mesh(Body):
 
     @property
     def name(self) -> str | None:
-        """The name of the model in the file."""
+        """The name of the model, or None."""
         return self._name
 
     @property
     def unit(self) -> str | None:
-        """The unit of length in the words of the format ('meters', 'millimeter'), or None."""
+        """The unit of length as the file spells it ('meters', 'millimeter'), or None."""
         return self._unit
 
     @property
@@ -256,13 +257,13 @@ class Mesh(Body):
     @property
     @cached
     def bounds(self) -> Array:
-        """Least and greatest corner of the triangles' bounding box in the frame of the mesh, (2, 3), read-only."""
+        """The least and the greatest corner of the triangles' bounding box, (2, 3), in the mesh's frame, read-only."""
         used = self._used
         return np.array([used.min(axis=0), used.max(axis=0)])
 
     @property
     def _used(self) -> Array:
-        """The vertices of faces, (k, 3)."""
+        """The vertices that at least one face uses, (k, 3)."""
         used = np.zeros(len(self._vertices), dtype=bool)
         used[self._faces] = True
         return self._vertices[used]
@@ -270,9 +271,10 @@ class Mesh(Body):
     @property
     @cached
     def volume(self) -> float:
-        """Signed volume in the cube of the mesh's unit, summed over all bodies, so that an overlap of two counts twice.
+        """The signed volume, in the cube of the mesh's unit, which is negative for a mesh that is inside out.
 
-        It is meaningful only if `is_watertight`, and negative for a mesh that is inside out.
+        It is meaningful only if `is_watertight`. It is the sum over all connected bodies, so the overlap of two bodies
+        counts twice.
         """
         # computed about the middle, so that a far-away mesh does not lose digits
         corners = (self._vertices - self.bounds.mean(axis=0))[self.skin.faces]
@@ -282,7 +284,7 @@ class Mesh(Body):
     @property
     @cached
     def centroid(self) -> Array:
-        """The centre of mass of the solid in its frame, (3,), and the middle of the vertices if the volume is 0.
+        """The centre of mass of the solid, (3,), in the mesh's frame. The mean of the vertices if the volume is 0.
 
         It is meaningful only if `is_watertight`.
         """
@@ -297,15 +299,15 @@ class Mesh(Body):
     @property
     @cached
     def rounding(self) -> float:
-        """The greatest distance along an axis between rounded copies of a corner.
+        """The greatest difference of a coordinate between copies of one corner that were rounded separately.
 
-        A default of a thousandth of the bounding box's longest side or more becomes 0, so no copies are searched.
+        It is 0 if the default is at least a thousandth of the bounding box's longest side. Copies are then not merged.
         """
         return spread if (spread := self._spread) < largest_rounding(self._vertices) else 0.0
 
     @property
     def _spread(self) -> float:
-        """The greatest distance of copies of a corner by the rounding of their numbers, for a mesh of any size."""
+        """The given or default `rounding`, without its limit by the size of the mesh."""
         return corner_rounding(self._vertices) if self._rounding is None else self._rounding
 
     @property
@@ -338,11 +340,11 @@ class Mesh(Body):
     def repairs(self) -> tuple[str, ...]:
         """The repairs that close the surface, as one sentence each. Empty if repairs were not needed or did not help.
 
-        Five flaws would make a closed mesh hollow, and are repaired if that closes it: copies of a corner that differ
-        by `rounding`, duplicate triangles, triangles attached to the surface by an edge, triangles wound against their
-        neighbours, and pieces with open edges next to closed pieces. `faces` and `vertices` are not changed, so contact
-        with a triangle outside `skin` is contact with the mesh. Interior, volume and outward normals are those of
-        `skin`.
+        Five flaws would make a closed mesh hollow: copies of a corner that differ by `rounding`, duplicate triangles,
+        triangles attached to the surface by an edge, triangles wound against their neighbours, and pieces with open
+        edges next to closed pieces. They are repaired if the mesh is closed without them. `faces` and `vertices` are
+        not changed, so contact with a triangle outside `skin` is contact with the mesh. Interior, volume and outward
+        normals are those of `skin`.
 
         Examples
         --------
@@ -376,11 +378,10 @@ class Mesh(Body):
         return self._cached("once", lambda: self._like(self._vertices, np.delete(faces, doubles, axis=0)))
 
     def _numbers(self, faces: Ints, dropped: Ints) -> Ints:
-        """Return the numbers in this mesh of faces of the mesh without ``dropped`` faces. -1 stays -1."""
+        """Convert face numbers of this mesh without its faces ``dropped`` to face numbers of this mesh; -1 stays -1."""
         if not len(dropped):
             return faces
-        numbers: Ints = np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
-        return numbers
+        return np.append(np.delete(np.arange(len(self._faces)), dropped), -1)[faces]
 
     def _without(self, spare: Ints) -> Mesh:
         """Return the repaired surface without the faces ``spare``."""
@@ -391,7 +392,7 @@ class Mesh(Body):
     @property
     @cached
     def _wound(self) -> Ints:
-        """The faces, (m, 3), in which faces of a closed mesh that are wound against their neighbours are flipped."""
+        """The faces, (m, 3). Faces of a closed mesh that are wound against their neighbours are flipped."""
         turned = self._mended.turned
         if not len(turned):
             return self._faces
@@ -400,15 +401,16 @@ class Mesh(Body):
         return faces
 
     def _outward(self, faces: Ints) -> Array:
-        """Return `_normals`, and zero for faces that do not bound the solid of a closed mesh."""
+        """Return the `_normals` of faces, (k, 3), but zero for faces that do not bound the solid of a closed mesh."""
         units = self._normals(faces)
         units[np.isin(faces, self._mended.spare)] = 0.0
         return units
 
     def _normals(self, faces: Ints) -> Array:
-        """Return unit normals of faces, (k, 3), out of the solid of a closed mesh, zero for degenerate faces.
+        """Return the unit normals of faces, (k, 3), which are zero for degenerate faces.
 
-        A face that does not bound the solid has the normal of its winding.
+        The normals of a closed mesh lead out of its solid. Faces that do not bound the solid, and faces of an open
+        mesh, have the normals of their winding.
         """
         v = self._vertices[self._wound[faces]]
         n = np.cross(v[:, 1] - v[:, 0], v[:, 2] - v[:, 0])
@@ -420,9 +422,9 @@ class Mesh(Body):
 
     @property
     def is_solid(self) -> bool:
-        """Whether the interior is solid, so that the surface is closed and ``solid=False`` was not set.
+        """Whether the interior is solid: the surface is closed, and ``solid=False`` was not passed.
 
-        A warning is issued once if the surface is nearly closed.
+        The first use issues a warning if the surface is nearly closed.
         """
         if not self._solid:
             return False
@@ -435,25 +437,22 @@ class Mesh(Body):
 
     @property
     def nearly_closed(self) -> str:
-        """A warning if the mesh or a piece of it is nearly closed, else an empty text."""
+        """The text of a warning if the mesh or a piece of it is nearly closed, otherwise an empty text."""
         state = self._mended
         if not (self._solid and state.nearly):
             return ""
         return (
-            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so nothing "
-            "is inside this surface. Close it in its source or with trimesh's fill_holes(), or use its hull()"
+            f"{self._name or 'a mesh'} has {state.loose_edges} open edges at {len(self._faces)} triangles, so its "
+            "interior is not solid. Close it in its source or with trimesh's fill_holes(), or use its hull()"
         )
 
     def _hush(self) -> None:
-        """Suppress the warning of `is_solid`, for callers that report open meshes themselves."""
+        """Suppress the warning of `is_solid` for a caller that reports open meshes."""
         self._cache["warned"] = True
 
     @property
     def convexity(self) -> float:
-        """Volume divided by the volume of the hull, which is 1 for a convex mesh.
-
-        It is NaN for a mesh with open edges or a flat hull.
-        """
+        """The volume divided by the volume of the hull: 1 for a convex mesh, NaN for an open mesh or a flat hull."""
         hull_volume = float(self.hull().volume)
         if not self.is_watertight or not hull_volume > 0.0:
             return float("nan")
@@ -470,8 +469,9 @@ class Mesh(Body):
     def _convex_slack(self) -> float:
         """The greatest difference in depth between the solid and its hull, infinite if convexity is not proven.
 
-        If no vertex is more than d above the plane of any face, the closed surface stays within d of the hull's
-        surface. The solid then contains the hull shrunk about its centre by d over the radius of the inscribed ball.
+        If no vertex is more than d above the plane of any face, the closed surface is within d of the hull's surface.
+        The solid then contains the hull shrunk about its centre by the share d / r, where r is the radius of the
+        inscribed ball.
         """
         if not self.is_watertight or self.volume <= 0.0 or len(self._body_points) != 1:
             return float("inf")
@@ -498,13 +498,13 @@ class Mesh(Body):
     @property
     @cached
     def _bodies(self) -> Ints:
-        """The number of the connected body of each face."""
+        """The number of the connected body of each face, (m,)."""
         return body_numbers(self._places, self._faces)
 
     @property
     @cached
     def _body_points(self) -> Array:
-        """One vertex of each connected body, (k, 3), by the lowest number of its faces."""
+        """A vertex of the first face of each connected body, (k, 3)."""
         first = np.flatnonzero(np.diff(np.maximum.accumulate(self._bodies), prepend=-1))
         points: Array = self._vertices[self._faces[first, 0]]
         return points
@@ -558,12 +558,7 @@ class Mesh(Body):
 
     @cached
     def hull(self) -> ConvexHull:
-        """Return the convex hull of the triangles, a shape that every query accepts.
-
-        Returns
-        -------
-        ConvexHull
-            In the frame of the mesh, and cached.
+        """Return the convex hull of the triangles in the mesh's frame, cached. Every query accepts this shape.
 
         Examples
         --------
@@ -580,14 +575,14 @@ class Mesh(Body):
     def self_intersections(self) -> Ints:
         """Return the pairs of faces that intersect each other beyond the vertices and edges that they share.
 
-        Faces that touch without a common vertex intersect, and so do equal faces and faces that are folded onto each
-        other. The list is complete and each of its pairs intersects: exact arithmetic decides what floats cannot.
+        Faces that touch without a common vertex intersect. Equal faces and faces that are folded onto each other
+        intersect too. Exact arithmetic decides the pairs that floats cannot, so no pair is missing or wrong.
 
         Returns
         -------
         (k, 2) int
-            The lower number first, in ascending order. Copies of a corner count as one corner, which is at the first
-            copy; see `rounding`.
+            Pairs of face numbers in ascending order, with the lower number first. Copies of a corner (see `rounding`)
+            count as one corner at the position of the first copy.
 
         Examples
         --------
@@ -616,7 +611,7 @@ class Mesh(Body):
     # --- other meshes and formats ----------------------------------------------------------------------------------
 
     def bodies(self) -> list[Mesh]:
-        """Return the connected bodies, in the order of their first faces. Vertices at equal positions connect faces.
+        """Return the connected bodies in the order of their first faces. Vertices at equal positions connect faces.
 
         Examples
         --------
@@ -628,12 +623,13 @@ class Mesh(Body):
         number = self._bodies
         if not number.any():
             return [self]
-        parts = []
-        for k in range(int(number.max()) + 1):
-            used, faces = np.unique(self._faces[number == k], return_inverse=True)
-            name = f"{self._name}/{k}" if self._name else None
-            parts.append(self._like(self._vertices[used], faces.reshape(-1, 3), name=name, rounding=self._rounding))
-        return parts
+        names = [f"{self._name}/{k}" if self._name else None for k in range(int(number.max()) + 1)]
+        return [self._piece(number == k, name=name, rounding=self._rounding) for k, name in enumerate(names)]
+
+    def _piece(self, which: NDArray[np.bool_], **changes: Any) -> Mesh:
+        """Return a mesh of some of the faces, and of the vertices that they use."""
+        used, faces = np.unique(self._faces[which], return_inverse=True)
+        return self._like(self._vertices[used], faces.reshape(-1, 3), **changes)
 
     @classmethod
     def from_trimesh(cls, mesh: trimesh.Trimesh) -> Mesh:
@@ -643,10 +639,6 @@ class Mesh(Body):
         ----------
         mesh : trimesh.Trimesh
             A single mesh. ``scene.to_mesh()`` returns one for a scene.
-
-        Returns
-        -------
-        Mesh
 
         Raises
         ------
@@ -673,9 +665,14 @@ class Mesh(Body):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_trimesh().bounds.tolist()
         [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]
         """
-        from gjk3d.bodies.conversions import to_trimesh
+        import trimesh
 
-        return to_trimesh(self)
+        copy = trimesh.Trimesh(self._vertices.copy(), self._faces.copy(), process=False)
+        if self._name:
+            copy.metadata["name"] = self._name
+        if self._unit:
+            copy.units = self._unit
+        return copy
 
     @classmethod
     def from_pyvista(cls, data: pyvista.DataSet) -> Mesh:
@@ -686,14 +683,10 @@ class Mesh(Body):
         data : pyvista.PolyData or other pyvista.DataSet
             The surface of a grid or volume mesh is used. Lines and loose points are omitted.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         ShapeError
-            The argument has another type, such as several blocks, or does not have faces.
+            The argument has another type, such as a MultiBlock, or does not have faces.
 
         Examples
         --------
@@ -707,7 +700,7 @@ class Mesh(Body):
         return cls(*arrays_of(data))
 
     def to_pyvista(self) -> pyvista.PolyData:
-        """Return the triangles as a ``PolyData`` of pyvista.
+        """Return the triangles as a `PolyData` of pyvista.
 
         Examples
         --------
@@ -715,12 +708,12 @@ class Mesh(Body):
         >>> gk.Mesh(*gk.Box((1, 2, 3)).surface()[:2]).to_pyvista().n_cells
         12
         """
-        from gjk3d.bodies.conversions import to_pyvista
+        import pyvista
 
-        return to_pyvista(self)
+        return pyvista.PolyData.from_regular_faces(self._vertices.copy(), self._faces.copy())
 
     def decompose(self, threshold: float = 0.05) -> Compound:
-        """Return the mesh split into convex parts by the package coacd. The results are cached.
+        """Return the mesh split into convex parts by the package coacd. The result is cached.
 
         Parameters
         ----------
@@ -731,8 +724,9 @@ class Mesh(Body):
         -------
         Compound
             An approximation of the mesh. ``geometry_error`` is the distance by which the parts exceed the mesh or fall
-            short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, without proof.
-            Queries work without parts, but parts make contacts faster and bounds of depths tighter.
+            short of it. It is measured at the vertices of both surfaces and at 20 000 points of each, so it is not a
+            bound. Queries accept the mesh itself too, but contacts of the parts are faster and bounds of their depths
+            are tighter.
 
         Raises
         ------
@@ -760,17 +754,14 @@ class Mesh(Body):
         return decompose(self, threshold)
 
     def voxelized(self, pitch: float) -> VoxelGrid:
-        """Return the mesh as the cubes of a grid that its surface touches, and those inside a closed mesh.
+        """Return the cubes of a grid that the surface touches, and the cubes inside a closed mesh.
+
+        The cubes contain the mesh, and exceed the mesh by at most the diagonal of a cube.
 
         Parameters
         ----------
         pitch : float
             Edge of a cube. The grid begins at the least corner of `bounds`.
-
-        Returns
-        -------
-        VoxelGrid
-            It contains the mesh, and exceeds it by at most the diagonal of a cube.
 
         Raises
         ------
@@ -798,10 +789,6 @@ class Mesh(Body):
         unit : str, optional
             The unit of the result. The default is the unit of this mesh.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         ShapeError
@@ -817,11 +804,8 @@ class Mesh(Body):
         numbers = np.asarray(factors, dtype=np.float64)
         if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or not numbers.all():
             raise ShapeError(f"scaled: factors is {factors!r}, expected one or three numbers other than 0")
-        mirrored = float(np.prod(np.broadcast_to(numbers, 3))) < 0.0
-        faces = self._faces[:, ::-1] if mirrored else self._faces
         _check_unit(unit)
-        rounding = self._spread * float(np.abs(numbers).max())
-        return self._like(self._vertices * numbers, faces, unit=unit or self._unit, rounding=rounding)
+        return self._mapped(np.diag(np.broadcast_to(numbers, 3)), unit=unit or self._unit)
 
     def placed(self, pose: OnePose) -> Mesh:
         """Return a mesh that is moved by a pose.
@@ -830,10 +814,6 @@ class Mesh(Body):
         ----------
         pose : (4, 4) float, RigidTransform or None
             The transform from the local to the outer frame. None is the identity.
-
-        Returns
-        -------
-        Mesh
 
         Raises
         ------
@@ -860,10 +840,6 @@ class Mesh(Body):
         vertices : (n, 3) float
             The same number of vertices in the same order.
 
-        Returns
-        -------
-        Mesh
-
         Raises
         ------
         ShapeError
@@ -881,15 +857,15 @@ class Mesh(Body):
         mesh = self._like(vertices, self._faces, source=self._source)
         if len(mesh.vertices) != len(self._vertices):
             raise ShapeError(
-                f"refit: {len(mesh.vertices)} vertices are given, expected {len(self._vertices)}. Build a new "
-                "gjk3d.Mesh for others"
+                f"refit: {len(mesh.vertices)} vertices are given, expected {len(self._vertices)}. Create a new "
+                "gjk3d.Mesh for another number of vertices"
             )
         if "tree" in self._cache:
             mesh._cache["tree"] = refitted(self._cache["tree"], mesh.vertices, mesh.faces)
         return mesh
 
     def _mapped(self, linear: Array, shift: Array | float = 0.0, **changes: Any) -> Mesh:
-        """Return the mesh under an affine map. A mirrored mesh keeps its outward winding."""
+        """Return the mesh with each vertex v at ``linear @ v + shift``. A mirrored mesh keeps its outward winding."""
         faces = self._faces[:, ::-1] if np.linalg.det(linear) < 0.0 else self._faces
         rounding = self._spread * float(stretch(linear))
         return self._like(self._vertices @ linear.T + shift, faces, rounding=rounding, **changes)

@@ -1,12 +1,13 @@
 """Points and balls against the triangles of a mesh, by its `WideTree`: signed distance, collision and depth.
 
-The ball about a point that is free of triangles is on one side of the surface. So a point in the ball of the previous
-point needs no ray. Points are sorted, so that consecutive points are near each other.
+The largest ball about a point without triangles is on one side of the surface. A point in the ball of the previous
+point is therefore on the same side and does not need a ray. Points are sorted, so that consecutive points are near each
+other.
 
-A ball that overlaps has to leave the nearest point of a surface. If its centre is inside a closed surface, its depth is
-at least the distance of the centre from the surface plus its radius. If the centre is outside, the depth is at least
-the radius minus that distance. The translation past the nearest point reaches this bound unless it ends in a wall, such
-as next to a groove that is narrower than the ball.
+A ball that overlaps a surface has to move past the nearest point of the surface. If its centre is inside a closed
+surface, its depth is at least the distance of the centre from the surface plus its radius. If the centre is outside,
+the depth is at least the radius minus that distance. The translation past the nearest point reaches this bound unless
+it ends in a wall, such as next to a groove that is narrower than the ball.
 """
 
 from __future__ import annotations
@@ -57,26 +58,29 @@ if TYPE_CHECKING:
 #: corner and of the point are rounded by 1 u each, their difference by 2 u, and the root of three squares by 4 u of a
 #: distance below twice the sum. Along three axes 16 u = 9.6e-7 covers them together.
 _ROUNDING32 = 1e-6
-_FAR = 16.0  #: size of a point, in units of the tree, from which boxes are tested in float64
-_WIDER = 1.000001  #: more than the rounding of a limit to float32
-#: `triangles_near` keeps what is farther than the nearest point by 2 roundings e: (d + 2 e)^2 <= 1.001 d^2 + 4004 e^2
+_FAR = 16.0  #: greatest coordinate of a point, in units of the tree, above which boxes are tested in float64
+_WIDER = 1.000001  #: factor of more than the rounding of a limit to float32
+#: `triangles_near` keeps triangles up to 2 roundings e beyond the nearest: (d + 2 e)^2 <= 1.001 d^2 + 4004 e^2
 _SLACK = 4100.0
 _NEVER = 1e308
 
-OUTSIDE, BY_RAYS, GIVEN = range(3)
+OUTSIDE, BY_RAYS, GIVEN = range(3)  #: source of the side of points: all are outside, rays decide, or it is given
 
 
 class NearestFace(NamedTuple):
     """The nearest triangle to a point so far."""
 
     square: float  #: squared distance
-    face: int  #: -1 for none
-    foot: Vec3
+    face: int  #: -1 if no triangle is within the limit
+    foot: Vec3  #: nearest point of the triangle
 
 
 @inlined
 def _far_boxes(t: WideTree, node: int, p: Vec3, base: float, limit: float, w: WideStack) -> int:
-    """Return the boxes within a limit of a far point as bits, and write squared distances less ``base``."""
+    """Return the boxes of a node within a limit of a far point as bits, and write their squared distances.
+
+    The squared distances and the limit are less by ``base``.
+    """
     bits = 0
     for lane in range(LANES):
         total = 0.0
@@ -101,7 +105,7 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
     at = scale(t.scale, p)
     size = max(abs(at[0]), abs(at[1]), abs(at[2]))
     far, error, base = size > _FAR, _ROUNDING32 * (1.0 + size), 0.0
-    if far:  # the distances of boxes differ in the last digits, so that of a ball around the mesh is subtracted
+    if far:  # distances from a far point differ only in the last digits, so a lower bound of all is subtracted
         base = max(0.0, sqrt(dot(at, at)) - 2.0) ** 2
     best, node, top = known, 0, 0
     limit = _limit(best.square, error, base, far, t)
@@ -126,7 +130,7 @@ def near_face(p: Vec3, known: NearestFace, enough: float, t: WideTree, w: WideSt
 
 @inlined
 def _limit(square: float, error: float, base: float, far: bool, t: WideTree) -> float:
-    """Return the squared distance of boxes that may have a triangle within a squared distance, less ``base``."""
+    """Return the greatest squared distance, less ``base``, of boxes that may have a triangle within ``square``."""
     d = sqrt(square) * t.scale
     if far:
         return ((d * d - base) + 1e-12 * d * d + 1e-6) * _WIDER
@@ -154,17 +158,17 @@ def _nearest_in_leaf(
 
 
 class PointRows(NamedTuple):
-    """Points in the world, and the pose of the mesh; one pose may be for all."""
+    """Points in the world, and the pose of the mesh. A single pose row applies to all points."""
 
     points: Array2
     poses: Array2
-    order: Ints1  #: neighbours are near each other, which saves time
-    most: float  #: greatest distance
-    sides: int  #: OUTSIDE for all, BY_RAYS, or GIVEN in the answers
+    order: Ints1  #: order of the points in which neighbours are near each other, which saves time
+    most: float  #: distance beyond which only a bound is needed
+    sides: int  #: OUTSIDE for all points, BY_RAYS, or GIVEN in `PointAnswers.inside`
 
 
 class PointAnswers(NamedTuple):
-    """Results of points by row."""
+    """The results for points, with a row for each point."""
 
     numbers: Array2  #: (n, 9): distance, its bounds, nearest point, and gradient, which is NaN on the surface
     faces: Ints1
@@ -173,14 +177,14 @@ class PointAnswers(NamedTuple):
 
 @inlined
 def _local(rows: PointRows, k: int) -> Vec3:
-    """Return a point in the frame of the mesh."""
+    """Return point k in the frame of the mesh."""
     m, x = rows.poses[row_of(rows.poses, k)], rows.points[k]
     return turn_back(m, (x[0] - m[9], x[1] - m[10], x[2] - m[11]))
 
 
 @single_entry
 def distances_of_points(rows: PointRows, start: int, stop: int, t: WideTree, w: WideStack, out: PointAnswers) -> None:
-    """Write the distances of points start to stop of the sorted order."""
+    """Write the distances of the points ``start`` to ``stop - 1`` of the sorted order."""
     box, face, before, free, was_inside = box_of(t), -1, (0.0, 0.0, 0.0), -_NEVER, False
     for i in range(start, stop):
         k = rows.order[i]
@@ -212,7 +216,7 @@ def _write(
     nearest: NearestFace, p: Vec3, noise: float, inside: bool, most: float, m: Array, out: PointAnswers, k: int
 ) -> None:
     row, d = out.numbers[k], sqrt(nearest.square)
-    inside = inside and d > 0.5 * noise  # nearer to the surface the side is rounding, and both are within the bounds
+    inside = inside and d > 0.5 * noise  # nearer to the surface, the side is rounding, and the bounds have both signs
     side = -1.0 if inside else 1.0
     out.faces[k], out.inside[k] = nearest.face, inside
     if nearest.face < 0:
@@ -230,7 +234,7 @@ def _write(
 
 @single_entry
 def windings_at(rows: PointRows, start: int, stop: int, t: WideTree, out: Bools1) -> None:
-    """Write which points have a winding number above 1/2."""
+    """Write which points of the sorted order have a winding number above 1/2 or below -1/2."""
     for i in range(start, stop):
         k = rows.order[i]
         out[k] = abs(winding_about(_local(rows, k), t)) > 0.5
@@ -262,9 +266,9 @@ def nearest_points(mesh: Mesh, points: Array) -> tuple[Array, Array, Ints]:
 
 
 def _bounding(mesh: Mesh, sign: str) -> tuple[Mesh | None, Ints, int]:
-    """Return the surface that bounds the inside (None for no inside), the faces not in it, and how sides are found.
+    """Return the surface that bounds the interior, the faces that are not in the surface, and `PointRows.sides`.
 
-    The last is `OUTSIDE`, `BY_RAYS` or `GIVEN`.
+    The surface is None without an interior.
     """
     state = mesh._mended
     if sign == "none" or (sign == "auto" and not mesh.is_solid):
@@ -306,14 +310,15 @@ def _fill_normals(mesh: Mesh, rows: PointRows, answers: PointAnswers) -> None:
 
 
 _OFF_SURFACE = 8.0  #: distance from the balls of a cloud, in units of the error, from which the tree has the result
-_FEW = 64  #: for fewer queries than the points of a cloud over this number, the tree takes longer than it saves
+_FEW = 64  #: the tree saves time for at least one query per this number of points of a cloud
 
 
 def distances_from_cloud(cloud: PointCloud, rows: PointRows, sign: str, workers: int) -> PointAnswers:
-    """Return the distances of points from the balls of a cloud, NaN for few points and for those not clearly outside.
+    """Return the distances of points from the balls of a cloud.
 
-    The sign rule is not used. Bounds are about the distance of the nearest centre, whose error includes the rounding of
-    the difference with the radius.
+    The distances are NaN if there are few points, and for points that are not clearly outside the balls. ``sign`` is
+    not used. The bounds are those of the distance from the nearest centre, whose error includes the rounding of the
+    difference with the radius.
     """
     radius = cloud.radius
     if _FEW * len(rows.points) < len(cloud):
@@ -348,7 +353,7 @@ class Ball(NamedTuple):
 
     center: Vec3
     radius: float
-    error: float  #: of a position
+    error: float  #: bound of the error of a position
 
 
 class Deep(NamedTuple):
@@ -360,7 +365,7 @@ class Deep(NamedTuple):
     normal: Vec3
     point: Vec3  #: the nearest point of the surface
     center: Vec3
-    by: Vec3  #: that translation, which is along the normal except for rounding; zero if ``most`` is infinite
+    by: Vec3  #: the translation of length ``most``, along the normal except for rounding; zero if ``most`` is infinite
 
 
 @inlined
@@ -371,7 +376,7 @@ def no_depth(center: Vec3) -> Deep:
 
 @inlined
 def deep_by(b: Ball, least: float, depth: float, n: Vec3, point: Vec3, by: Vec3) -> Deep:
-    """Return the depth with a separating translation, which is zero if none is known."""
+    """Return the depth of a ball with the separating translation ``by``, which is zero if none is known."""
     most = sqrt(dot(by, by))
     if not most > 0.0:
         return Deep(least, inf, depth, n, point, b.center, by)
@@ -387,7 +392,7 @@ def _moved(b: Ball, by: Vec3) -> Ball:
 
 @inlined
 def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFace:
-    """Return the nearest triangle to the centre; its face is -1 if that is farther than ``far``."""
+    """Return the nearest triangle to the centre. Its face is -1 if the triangle is farther than ``far``."""
     return nearest_face(b.center, NearestFace(far * far, plain(-1), b.center), t, w)
 
 
@@ -395,8 +400,8 @@ def _nearest_within(b: Ball, far: float, t: WideTree, w: WideStack) -> NearestFa
 def turns_beside(b: Ball, t: WideTree, w: WideStack) -> int:
     """Return how often a closed surface winds about the centre of a ball, which is not on the surface.
 
-    Rays from a point near the surface pass edges too closely. The ball about the point that is free of triangles is on
-    one side, so the point moves away from the nearest triangle within that ball.
+    Rays from a point near the surface pass edges too closely. The largest ball about the point without triangles is on
+    one side of the surface, so the point moves away from the nearest triangle within that ball.
     """
     p, box = b.center, box_of(t)
     for _ in range(_MOST_STEPS):
@@ -430,12 +435,12 @@ def _is_free(b: Ball, closed: bool, t: WideTree, w: WideStack) -> bool:
 
 @kernel
 def _past_walls(b: Ball, first: Vec3, turns: float, closed: bool, t: WideTree, walls: Array, w: WideStack) -> Vec3:
-    """Return a translation of a ball out of a surface about as long as the first, or zero without success.
+    """Return a translation of a ball out of a surface about as long as ``first``, or zero without success.
 
     If the first translation ends in a wall, the ball has to pass the plane of that wall as well. The next translation
-    is the least one that passes all walls so far. A point is on the walls after the first translation and only has to
-    leave them. It moves along the sum of their normals, to which the normal of each wall behind it is added, as in
-    perceptron learning.
+    is the least one that passes all walls so far. A ball of radius 0 touches the walls after the first translation and
+    only has to leave them. It moves along the sum of their normals, to which the normal of each wall behind it is
+    added, as in perceptron learning. ``turns`` is the sign of the winding of the surface.
     """
     far, aside = sqrt(dot(first, first)), (0.0, 0.0, 0.0)
     set_vec(walls[0], 0, divide(first, far))
@@ -495,7 +500,7 @@ def ball_depth(
         turns = 1.0 if dot(normal, to_foot) > 0.0 else -1.0
     n, out = divide(to_foot, far), scale(turns, normal)
     off = cross(out, to_foot)
-    if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+    if dot(out, to_foot) > 0.0 and sqrt(dot(off, off)) <= b.error:  # the normal is more exact than a short segment
         n = out
     least, by = depth - b.error, scale(max(depth, 0.0) + STEP * b.error, n)
     if depth <= SURELY * b.error:
@@ -525,7 +530,7 @@ class MeshSurface(NamedTuple):
     """The surface of a mesh."""
 
     every: WideTree  #: all triangles
-    skin: WideTree  #: those that bound the inside, or all of an open mesh
+    skin: WideTree  #: the triangles that bound the interior, or all triangles of an open mesh
     closed: bool  #: whether the inside is solid
     repaired: bool  #: whether the two trees differ
 
@@ -543,18 +548,18 @@ class BallQuery(NamedTuple):
 
     level: int  #: BOUNDS, NORMALS or DEPTHS
     most: float  #: distance beyond which only a lower bound is needed
-    above: float  #: the next float, which is that bound
+    above: float  #: that lower bound, the next float after ``most``
     fast: bool  #: whether the distance of an overlap is its lower bound
-    swapped: bool  #: whether the ball is the first of the two
+    swapped: bool  #: whether the ball is the first of the two objects
 
 
 class BallDistance(NamedTuple):
-    """The distance of a ball from a mesh, in its frame."""
+    """The distance of a ball from a mesh, in the frame of the mesh."""
 
     code: int  #: APART, ANSWERED, or for a depth that needs a search MEET or HELD
-    bounds: tuple[float, float, float]  #: after the distance
+    bounds: tuple[float, float, float]  #: distance, lower bound, upper bound
     normal: Vec3
-    point: Vec3  #: of the mesh
+    point: Vec3  #: the nearest point of the mesh
     status: int
 
 
@@ -587,7 +592,7 @@ def _apart(b: Ball, nearest: NearestFace, query: BallQuery, t: WideTree) -> Ball
     normal, n = normal_of(triangle_at(t, face)), divide(to_ball, far)
     normal = normal if dot(normal, to_ball) > 0.0 else neg(normal)
     off = cross(normal, to_ball)
-    if dot(normal, normal) > 0.0 and sqrt(dot(off, off)) <= b.error:  # it is more exact than a short segment
+    if dot(normal, normal) > 0.0 and sqrt(dot(off, off)) <= b.error:  # more exact than a short segment
         n = normal
     gap = far - b.radius
     beyond = nearest.face < 0 or gap > query.most + b.error
@@ -618,9 +623,8 @@ def _deep(
 
 @kernel
 def _distance(s: MeshSurface, b: Ball, query: BallQuery, walls: Array, w: WideStack) -> BallDistance:
-    """Return the distance of a ball from a mesh."""
     most = (query.most + b.radius + b.error) * _MORE
-    # of an overlap only the code is needed, so the nearest triangle is searched after the inside is excluded
+    # only the code of an overlap is needed, so the nearest triangle is searched after the inside is excluded
     late = query.level != DEPTHS and s.closed and is_in_box(b.center, box_of(s.skin))
     far, enough = ((b.radius + b.error) * _MORE, b.radius / _MORE) if late else (most, -1.0)
     nearest = near_face(b.center, NearestFace(far * far, plain(-1), b.center), enough * abs(enough), s.every, w)
@@ -705,7 +709,7 @@ def mesh_surface(mesh: Mesh) -> MeshSurface:
 
 
 def roots_of(mesh: Mesh, ball: BallShape) -> Array:
-    """Return the boxes around a mesh and a ball, in the format of `gjk3d.geometry.vec3`, (2, 19)."""
+    """Return the boxes around a mesh and a ball as rows of root boxes, (2, 19), see `gjk3d.geometry.vec3`."""
     low, high = mesh.bounds
     half, axes, reach = 0.5 * (high - low), np.eye(3).ravel(), np.abs(mesh.bounds).max()
     return np.array([
@@ -716,5 +720,5 @@ def roots_of(mesh: Mesh, ball: BallShape) -> Array:
 
 @lru_cache(64)
 def ball_query(level: int, most: float, fast: bool, swapped: bool) -> BallQuery:
-    """Return the query with a greatest distance."""
+    """Return the distance query of a mesh and a ball up to the distance ``most``."""
     return BallQuery(level, most, nextafter(most, inf), fast, swapped)

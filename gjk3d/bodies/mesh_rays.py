@@ -2,15 +2,15 @@
 
 The first triangle on a ray is searched in the `WideTree` of the mesh.
 
-A ray is moved to the box of the mesh before its origin is rounded to float32. So the padding of the boxes does not
-depend on the distance of its origin. Triangles are tested against the float64 ray.
+The origin of a ray is moved to the box of the mesh before it is rounded to float32. The padding of the boxes therefore
+does not depend on the distance of the origin. Triangles are tested against the float64 ray.
 
 The products of a ray and a triangle lose their digits if the ray passes an edge closely, if it is nearly parallel to
 the triangle, or if the triangle is thin. They are then computed with twice the digits.
 
-A point is inside if a ray from it leaves the surface more often than it enters. A ray that passes an edge closely is
-replaced by one in another direction. If all are unclear, the solid angle of all triangles decides, for which general
-position is not required (Jacobson et al., generalized winding numbers, 2013).
+A point is inside if a ray from the point does not leave the surface as often as it enters. A ray in another direction
+replaces a ray that passes an edge closely. If all rays are unclear, the solid angles of all triangles decide. They do
+not require general position (Jacobson et al., generalized winding numbers, 2013).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gjk3d.typing import Array, Array2, Bools, Bools1
 #: is rounded by u, the origin and its shift by 2 u, a difference of two coordinates by 2 u, and the reciprocal, the
 #: difference and their product by 3 u of a difference of at most 2: 11 u = 7e-7 together.
 _PADDING = 1e-6
-_STEEPEST = 1e30  #: greatest reciprocal of a direction: in the box a ray drifts by 4e-30 along such an axis
+_STEEPEST = 1e30  #: greatest reciprocal of a direction; in the box a ray moves by at most 4e-30 along such an axis
 _NEVER = 1e308
 
 
@@ -48,9 +48,11 @@ _RIM = 1.6e-5
 #: Square of the sine of a corner times that of the angle between a ray and the plane, below which products are exact.
 #: With rounded products the distance is off by 16 times their rounding at most.
 SLANTED = 1.0 / 256.0
-#: Rounding of a point on a ray through a pose, in units of the noise. Farther from an edge a ray misses.
+#: Rounding of a point on a ray by the transform to the mesh's frame, in units of the noise. A ray that passes an edge
+#: at a greater distance misses it.
 _GRAZING = 1.0 / 8.0
-#: Rounding of a corner relative to the origin of a ray, in units of the noise. A triangle that seems thinner is a line.
+#: Rounding of a corner relative to the origin of a ray, in units of the noise. A triangle that is thinner, seen along
+#: the ray, counts as a line.
 _ROUNDED = 1.0 / 32.0
 
 
@@ -59,12 +61,12 @@ class Ray(NamedTuple):
 
     origin: Vec3
     direction: Vec3  #: a unit vector
-    noise: float  #: more than the rounding of the distance between the ray and an edge
-    begin: float  #: distance from the origin at which the ray is followed
-    begin_at: Vec3  #: the point there, in units of the tree
-    error: float  #: more than the rounding of this point, in units of the tree
+    noise: float  #: upper bound of the rounding of the distance between the ray and an edge
+    begin: float  #: distance from the origin to the box of all triangles, negative if the ray misses the box
+    begin_at: Vec3  #: the point at this distance, in units of the tree
+    error: float  #: upper bound of the rounding of ``begin_at``, in units of the tree
     slabs: Slabs
-    shear: Line  #: of which the point is not used
+    shear: Line  #: a line in the direction of the ray, whose point is not used
 
 
 @inlined
@@ -76,7 +78,7 @@ def _reciprocal(x: float) -> float:
 
 @inlined
 def ray_on(p: Vec3, d: Vec3, t: WideTree) -> Ray:
-    """Return a ray for tests; `begin` is negative for a ray that misses the box of all triangles."""
+    """Return the ray from p in the unit direction d, for tests of the boxes and triangles of a tree."""
     size = abs(p[0]) + abs(p[1]) + abs(p[2])
     noise = ROUNDING * (t.reach + size)
     around = t.reach + 4.0 * noise
@@ -115,8 +117,8 @@ class LeafHits(NamedTuple):
     """Triangles of a leaf that the line of a ray may hit."""
 
     bits: int  #: see `triangles_on_line`
-    along: float  #: distance from the point where the ray is followed, to which those in `WideStack.distances` add
-    slack: float  #: more than the error of such a distance, for triangles with a bit 8 higher
+    along: float  #: distance from ``begin_at`` of the ray to the zero of `WideStack.distances`, in units of the tree
+    slack: float  #: upper bound of the error of a distance, for triangles whose flag 8 bits higher is set
 
 
 @inlined
@@ -142,7 +144,7 @@ def leaf_hits(ray: Ray, leaf: int, t: WideTree, w: WideStack) -> LeafHits:
 
 @kernel
 def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
-    """Return the distance along a ray to the first edge of a triangle that it passes within rounding."""
+    """Return the distance along a ray to the first edge of a triangle that it passes within rounding, or `_NEVER`."""
     best = _NEVER
     for k in range(3):
         a, b = sub(t[k], p), sub(t[(k + 1) % 3], p)
@@ -163,20 +165,20 @@ def _along_rim(p: Vec3, d: Vec3, t: Triangle, noise: float) -> float:
 
 @inlined
 def areas_on(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return twice the projected areas of a line through the origin and each edge."""
+    """Return twice the signed areas of the triangles of the origin and each edge of (a, b, c), projected along d."""
     return (dot(d, cross(b, c)), dot(d, cross(c, a)), dot(d, cross(a, b)))
 
 
 @inlined
 def is_clear(areas: Vec3, rim: float) -> bool:
-    """Return whether a line passes inside a triangle, farther from each edge than ``rim``."""
+    """Return whether a line clearly passes inside a triangle: its `areas_on` exceed ``rim`` and have one sign."""
     u, v, w = areas
     return min(u, v, w) > rim or max(u, v, w) < -rim
 
 
 @inlined
 def extent_of(a: Vec3, b: Vec3, c: Vec3) -> float:
-    """Return the sum of all coordinates of a triangle."""
+    """Return the sum of the absolute values of all coordinates of a triangle."""
     return float(
         abs(a[0]) + abs(a[1]) + abs(a[2]) + abs(b[0]) + abs(b[1]) + abs(b[2]) + abs(c[0]) + abs(c[1]) + abs(c[2])
     )
@@ -184,9 +186,9 @@ def extent_of(a: Vec3, b: Vec3, c: Vec3) -> float:
 
 @kernel
 def hit_triangle(p: Vec3, d: Vec3, noise: float, t: Triangle) -> tuple[float, Vec3]:
-    """Return the distance along a ray to a triangle, whose rim is widened by rounding, and a normal of any length.
+    """Return the distance along a ray to a triangle, and the triangle's normal of any length.
 
-    The distance is very large for a miss.
+    The rim of the triangle is widened by rounding. The distance is `_NEVER` for a miss.
     """
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     u, v, w = areas_on(d, a, b, c)
@@ -224,9 +226,9 @@ def is_on(p: Vec3, t: Triangle, noise: float) -> bool:
 
 @kernel
 def outline(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
-    """Return `areas_on`, and the squared lengths of the projected edges opposite to each corner.
+    """Return `areas_on`, and the squared lengths of the edges opposite to each corner, projected along d.
 
-    The areas have nearly no cancellation error, also if the line is nearly parallel to an edge or to the plane.
+    The areas have nearly no cancellation error, even if the line is nearly parallel to an edge or to the plane.
     """
     x, y, z = cross(d, sub(c, b)), cross(d, sub(a, c)), cross(d, sub(b, a))
     areas = (exact_triple(d, b, c), exact_triple(d, c, a), exact_triple(d, a, b))
@@ -235,14 +237,14 @@ def outline(d: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3]:
 
 @kernel
 def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
-    """Return the distance along a ray that passes an edge of a triangle closely, or is nearly parallel to its plane."""
+    """Return the distance of `hit_triangle` for a ray close to an edge or nearly parallel to the plane."""
     if is_on(p, t, noise):
         return 0.0
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     (u, v, w), (x, y, z) = outline(d, a, b, c)
     total, flat = u + v + w, _ROUNDED * noise
     if (min(u, v, w) >= 0.0 or max(u, v, w) <= 0.0) and total * total > flat * flat * max(x, y, z):
-        # a mean of the corners is on the triangle, whatever the angle is
+        # a mean of the corners is on the triangle for any angle
         ahead = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) / total
         return ahead if ahead >= 0.0 else _NEVER
     return _along_rim(p, d, t, _GRAZING * noise)
@@ -250,7 +252,7 @@ def _closely(p: Vec3, d: Vec3, noise: float, t: Triangle) -> float:
 
 @inlined
 def descend(w: WideStack, top: int, bits: int, node: int, t: WideTree) -> tuple[int, int]:
-    """Push the entered children of a node except the nearest; return the size of the stack and the nearest child."""
+    """Push the children of a node in ``bits`` except the nearest; return the stack's size and the nearest child."""
     lane = lowest_bit(bits)
     bits &= bits - 1
     nearest, key, base = plain(t.children[node, lane]), w.entries[lane], top
@@ -291,7 +293,7 @@ def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack)
     """Return the first triangle on a ray.
 
     Without ``exact``, triangles are compared by the float32 bounds of their distances, and by their exact distances
-    only if the bounds overlap. The exact distance of the result may be beyond ``far``. Other triangles were then
+    only if the bounds overlap. If the exact distance of the result is beyond ``far``, nearer triangles may have been
     discarded, and only a search with ``exact`` finds the first triangle.
     """
     end = (far - ray.begin) * t.scale
@@ -338,10 +340,10 @@ def first_triangle(ray: Ray, far: float, exact: bool, t: WideTree, w: WideStack)
 
 
 _SECOND, _THIRD = 0.0119, 0.0237
-_MAIN = sqrt(1.0 - _SECOND**2 - _THIRD**2)  #: with these a unit vector
+_MAIN = sqrt(1.0 - _SECOND**2 - _THIRD**2)  #: (_MAIN, _SECOND, _THIRD) is a unit vector
 _TRIES = 6
 _CHUNK = 4096  #: points per call of the kernel
-NO_COUNT = -(2**40)  #: for a ray that passes an edge closely
+NO_COUNT = -(2**40)  #: result for a ray that passes an edge closely
 
 
 @kernel
@@ -370,7 +372,7 @@ class Box(NamedTuple):
 
     low: Vec3
     high: Vec3
-    padding: float  #: by which both are moved
+    padding: float  #: by which both corners are moved outward
 
 
 @inlined
@@ -389,7 +391,10 @@ def is_in_box(p: Vec3, box: Box) -> bool:
 
 @inlined
 def _direction(attempt: int, p: Vec3, box: Box) -> Vec3:
-    """Return the direction of a ray, off likely planes of symmetry; the first goes to the nearest side of the box."""
+    """Return the direction of the ray of an attempt, which is oblique to likely planes of symmetry.
+
+    The first ray leads to the nearest side of the box.
+    """
     if attempt > 0:
         return unit((0.5361 + 0.217 * attempt, 0.3719 - 0.311 * attempt, 0.7577 - 0.173 * attempt * attempt))
     axis, sign, nearest = 0, 1.0, _NEVER
@@ -463,8 +468,7 @@ def winding_about(p: Vec3, t: WideTree) -> float:
 def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
     """Return how often the closed surface of a tree winds about a point: 0 outside, negative for inward winding.
 
-    The result is `NO_COUNT` if no ray is clear, for example on the surface. The box of the tree is passed because it is
-    needed often.
+    The result is `NO_COUNT` if no ray is clear, for example from a point on the surface. ``box`` is `box_of` the tree.
     """
     if not is_in_box(p, box):
         return 0
@@ -477,7 +481,7 @@ def turns_by_rays(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
 
 @kernel
 def turns_about(p: Vec3, box: Box, t: WideTree, w: WideStack) -> int:
-    """Return `turns_by_rays`, or the nearest integer to the winding number if no ray is clear, which is slow."""
+    """Return `turns_by_rays`, or the integer nearest to the winding number if no ray is clear, which is slow."""
     count = turns_by_rays(p, box, t, w)
     return round(winding_about(p, t)) if count == NO_COUNT else count
 
@@ -490,7 +494,7 @@ def is_within(p: Vec3, box: Box, t: WideTree, w: WideStack) -> bool:
 
 @single_entry
 def points_within(points: Array2, start: int, stop: int, t: WideTree, w: WideStack, out: Bools1) -> None:
-    """Write which points in the frame of a closed mesh are inside."""
+    """Write which points ``start`` to ``stop - 1``, in the frame of a closed mesh, are inside."""
     box = box_of(t)
     for k in range(start, stop):
         out[k] = is_within(row3(points, k), box, t, w)

@@ -28,14 +28,14 @@ from gjk3d.shapes.halfspace import Halfspace
 from gjk3d.shapes.polytopes import ConvexHull, Triangle
 from gjk3d.typing import Array, Array1, Array2, Bools, Ints, Ints2
 
-_building = Lock()  #: of a wide tree, whose addresses must be those of the arrays that are retained
-_MOST_CURVED = 256  #: greatest number of curved parts whose hull is made of their support mappings
+_building = Lock()  #: guards the creation of a wide tree, whose addresses must be those of the retained arrays
+_MOST_CURVED = 256  #: greatest number of curved parts whose hull is computed from their support mappings
 _EVERY_WAY = np.array([(x, y, z) for x in (1.0, 0.0, -1.0) for y in (0.0, 1.0, -1.0) for z in (0.0, 1.0, -1.0)])
 _EVERY_WAY = _EVERY_WAY[_EVERY_WAY.any(axis=1)]  #: 26 directions, with x first
 
 
 def turned(boxes: Array, m: Array) -> Array:
-    """Return the axis-aligned boxes around boxes (n, 6) that are moved by a pose row."""
+    """Return the axis-aligned boxes, (n, 6), around boxes, (n, 6), that are moved by a pose row."""
     half = 0.5 * (boxes[:, 3:] - boxes[:, :3])
     middle = moved(m, 0.5 * (boxes[:, :3] + boxes[:, 3:]))
     half = half @ np.abs(m[:9].reshape(3, 3)).T + ROUNDING * (np.abs(middle) + half + np.abs(m[9:12]))
@@ -43,12 +43,12 @@ def turned(boxes: Array, m: Array) -> Array:
 
 
 class TreeParts(Parts):
-    """Parts with axis-aligned boxes, numbered as in the tree over these."""
+    """Parts with axis-aligned boxes, numbered in the order of the leaves of a tree over the boxes."""
 
     __slots__ = ("_box", "_links", "_order", "_rays", "_spans")
 
     def __init__(self, boxes: Array, leaf: int) -> None:
-        """Build the tree. Subclasses reorder their data by `_order`."""
+        """Build the tree with at most ``leaf`` parts per leaf. Subclasses reorder their data by `_order`."""
         order, links = parted(np.ascontiguousarray(boxes), leaf)
         self._spans = boxes[order]
         self._set(order, links, np.concatenate([boxes[:, :3].min(axis=0), boxes[:, 3:].max(axis=0)]))
@@ -72,7 +72,7 @@ class TreeParts(Parts):
         return turned(self.boxes(which), m)
 
     def along_rays(self, starts: Array, directions: Array, far: float) -> Iterator[Ints]:
-        """Yield blocks of rays and parts whose boxes they may hit, (k, 2). ``directions`` are unit vectors."""
+        """Yield pairs, (k, 2), of a ray and a part whose box the ray may hit within ``far``, by unit ``directions``."""
         if self._rays is None:
             self._rays = Tree(self.count)
             every = np.arange(self.count)
@@ -80,13 +80,13 @@ class TreeParts(Parts):
         return self._rays.along_rays(starts, directions, far)
 
 
-_MOST_CELLS = 1 << 21  #: of a grid whose cells have the numbers of their parts
+_MOST_CELLS = 1 << 21  #: greatest number of cells of a grid for which `Copies.in_cells` lists the part of each cell
 
 
 class Grid(NamedTuple):
-    """The cells of a voxel grid that each part fills: the first cell, and the cell after the last."""
+    """The cells of a voxel grid that each part fills."""
 
-    cells: Ints
+    cells: Ints  #: (n, 6), the least cell index along each axis, then the greatest index plus 1
     origin: Array
     pitch: float
     shape: tuple[int, ...]
@@ -100,7 +100,7 @@ class Copies(TreeParts):
     _pieces: Ints | None  #: number of the connected piece of each part, if known
     _shapes: Sequence[Shape]
     _which: Ints
-    grid: Grid | None  #: of voxels
+    grid: Grid | None  #: the grid of voxels, otherwise None
 
     def __init__(
         self, shapes: Sequence[Shape], which: Ints, places: Array, boxes: Array, hull: Callable[[], Shape],
@@ -112,7 +112,7 @@ class Copies(TreeParts):
         self._pieces, self.grid = None if pieces is None else pieces[self._order], grid
 
     def in_cells(self) -> PartTree:
-        """Return the tree with the part of each cell of the grid as `skin`, -1 for an empty cell, for `pushes`.
+        """Return the tree with the part of each grid cell in the field ``skin``, -1 for an empty cell, for `pushes`.
 
         The tree is unchanged for large grids, and for shapes that are not in a grid.
         """
@@ -145,8 +145,7 @@ class Copies(TreeParts):
 
     def hull(self) -> Shape:
         """Return the convex hull of all parts."""
-        hull: Shape = self._hull()
-        return hull
+        return self._hull()
 
     def ends(self, n: Array) -> Array:
         """Return the lowest and the highest point along n of each part or connected piece, (k, 2, 3)."""
@@ -171,8 +170,7 @@ class Triangles(Parts):
     @property
     def box(self) -> Array:
         """The box around all parts, (6,)."""
-        box: Array = self.mesh.bounds.ravel()
-        return box
+        return self.mesh.bounds.ravel()
 
     def boxes(self, which: Ints) -> Array:
         """Return the boxes of some parts, (k, 6)."""
@@ -226,7 +224,7 @@ class Triangles(Parts):
     def across_edges(self) -> tuple[Ints, bool]:
         """Return the neighbours of triangles across edges, (m, 3), and whether an edge has more than two triangles.
 
-        A missing neighbour is replaced by the triangle itself.
+        The triangle's own number replaces a missing neighbour.
         """
         return self.mesh._cached("across edges", self._find_across_edges)
 
@@ -245,8 +243,7 @@ class Triangles(Parts):
     def outward(self, which: Ints) -> Array:
         """Return the unit normals of some parts, out of the solid that they bound, (k, 3)."""
         every = self.mesh._cached("outward", lambda: self.mesh._outward(self.tree.order))
-        normals: Array = every[which]
-        return normals
+        return every[which]
 
 
 def joined_skins(solids: Sequence[tuple[Mesh, Array]]) -> tuple[Array, Ints]:
@@ -261,12 +258,12 @@ def joined_skins(solids: Sequence[tuple[Mesh, Array]]) -> tuple[Array, Ints]:
 
 
 def only_skin(solids: Sequence[tuple[Mesh, Array]]) -> Mesh | None:
-    """Return the surface of the only closed mesh, if it is at the identity."""
+    """Return the surface of the only closed mesh if this mesh is at the identity, otherwise None."""
     return solids[0][0].skin if len(solids) == 1 and (solids[0][1] == IDENTITY[0]).all() else None
 
 
 def wide_skin(parts: Parts) -> WideTree:
-    """Return the wide tree over the surfaces of closed meshes, or over an open mesh. It is retained by the parts."""
+    """Return the wide tree over the surfaces of the closed meshes, or over an open mesh, cached in the parts."""
     with _building:
         try:
             wide: WideTree = parts._wide
@@ -278,7 +275,7 @@ def wide_skin(parts: Parts) -> WideTree:
 
 
 def complete(parts: Parts) -> PartTree:
-    """Return all parts with the wide tree of the surface, which some collision queries do not need."""
+    """Return the parts for the kernels, with the wide tree of the surface, which some collision queries do not need."""
     tree = parts.given
     if len(tree.skin) and not tree.skin[0]:
         head = head_of(wide_skin(parts))
@@ -293,7 +290,10 @@ def boxes_round(corners: Array) -> Array:
 
 
 def packed_triangles(corners: Array) -> tuple[Ints, Array, Ints]:
-    """Return triangles, (n, 9), in the format of `gjk3d.shapes.layout`: shared ints, floats, and the first of each."""
+    """Return triangles, (n, 9), in the format of `gjk3d.shapes.layout`.
+
+    The values are the ints of all triangles, the floats, and the first index of each triangle in both, (n, 2).
+    """
     v = corners.reshape(-1, 3, 3)
     low, high = v.min(axis=1), v.max(axis=1)
     center = low + (high - low) / 2
@@ -309,7 +309,7 @@ def packed_triangles(corners: Array) -> tuple[Ints, Array, Ints]:
     return ONE_TRIANGLE, floats.ravel(), starts
 
 
-#: ints of all triangles
+#: ints that all triangles share
 ONE_TRIANGLE = Triangle([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])._packed[0]
 
 
@@ -382,9 +382,8 @@ class PlacedParts(TreeParts):
         return [thing for thing, _ in self.things], self._owners
 
     def owners(self, which: Ints) -> Ints:
-        """Return the number of the object in ``things`` of some parts."""
-        owners: Ints = self._owners[which]
-        return owners
+        """Return the index in ``things`` of the object of each of some parts, (k,)."""
+        return self._owners[which]
 
     def boxes_at(self, which: Ints, m: Array) -> Array:
         """Return the axis-aligned boxes of some parts at a pose row, (k, 6)."""
@@ -397,8 +396,7 @@ class PlacedParts(TreeParts):
 
     def mapped(self, which: Ints) -> Bools:
         """Return which parts are support mappings of users."""
-        mapped: Bools = self._mapped[which]
-        return mapped
+        return self._mapped[which]
 
     def shape(self, part: int) -> Shape:
         """Return one part in its own frame."""
@@ -483,7 +481,7 @@ def given(
     kind: int, boxes: Array, links: Ints, places: Array, table: Ints, ints: Ints, floats: Array, *, points: Array,
     reach: float, rim: float = 0.0, inside: int = OPEN, span: Array | None = None,
 ) -> PartTree:  # fmt: skip
-    """Return the parts of a body in the format of `gjk3d.bodies.base`. ``span`` is the box around the surface."""
+    """Return the parts of a body as a `PartTree` with contiguous arrays; ``span`` is the box around the surface."""
     skin = np.zeros(HEAD if inside == SKIN or (kind == TRIANGLES and floats[0] == 0.0) else 0, dtype=np.int64)
     arrays = boxes, links, places, table, ints, floats, skin, np.zeros(6) if span is None else span, points
     fields: Any = (*map(_plain, arrays), kind, inside, rim, reach)
@@ -491,7 +489,7 @@ def given(
 
 
 def _plain(array: Any) -> Any:
-    """Return a contiguous array of numpy's item type, as entries require for arrays in tuples."""
+    """Return an array as contiguous int64 or float64, as kernels require for arrays in tuples."""
     kind = np.dtype(np.int64 if array.dtype.kind == "i" else np.float64)
     if array.dtype is kind and array.flags.carray:
         return array
@@ -501,12 +499,14 @@ def _plain(array: Any) -> Any:
 
 
 def ends_of(points: Array, pieces: Ints, n: Array) -> Array:
-    """Return the lowest and the highest point along n of each piece, (k, 2, 3). ``pieces`` are those of the points."""
+    """Return the lowest and the highest point along n of each piece, (k, 2, 3).
+
+    ``pieces`` has the number of the piece of each point.
+    """
     order = np.lexsort((points @ n, pieces))
     first = np.flatnonzero(np.diff(pieces[order], prepend=-1))
     last = np.append(first[1:], len(order)) - 1
-    ends: Array = np.stack([points[order[first]], points[order[last]]], axis=1)
-    return ends
+    return np.stack([points[order[first]], points[order[last]]], axis=1)
 
 
 def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:
@@ -528,7 +528,7 @@ def hull_of_all(things: Sequence[tuple[Shape | Mesh, Array]]) -> Shape:
 
 
 def parts_of(thing: Body | Shape) -> Parts:
-    """Return the parts of a body or shape, which are cached."""
+    """Return the parts of a body or shape, cached."""
     if isinstance(thing, Body):
         return thing._as_parts()
     if "parts" not in thing._cache:
@@ -539,7 +539,7 @@ def parts_of(thing: Body | Shape) -> Parts:
 
 @inlined
 def _reach_of(m: Rigid, r: int, b: Array, j: int) -> float:
-    """Return the half extent of box j along axis r of the other box, where m is its pose in the frame of that box."""
+    """Return the half extent of box j along axis r of the other box; m is the pose of box j in that box's frame."""
     return float(abs(m[3 * r]) * b[j, 3] + abs(m[3 * r + 1]) * b[j, 4] + abs(m[3 * r + 2]) * b[j, 5])
 
 
@@ -558,7 +558,10 @@ def _overlap(m: Rigid, roots: Array, a: int, b: int) -> float:
 
 @entry
 def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, rounding: float, out: Array1) -> None:
-    """Write lower bounds of the signed distance of pairs at their pose rows, given as rows of ``roots``."""
+    """Write lower bounds of the signed distances of pairs.
+
+    ``which`` has the rows of ``roots`` of each pair, and ``at`` the rows of ``rows`` with their poses.
+    """
     for k in range(at.shape[0]):
         a, b = which[k, 0], which[k, 1]
         if max(roots[a, REACH], roots[b, REACH]) == inf:
@@ -575,18 +578,17 @@ def least_distances(rows: Array2, at: Ints2, roots: Array2, which: Ints2, roundi
 
 
 def root_of(tree: PartTree) -> Array:
-    """Return the root of a tree: its root box, reach, rim and radius, see `gjk3d.geometry.vec3`."""
+    """Return a row of the root box, reach, rim and radius of a tree, see `gjk3d.geometry.vec3`."""
     box = tree.boxes[0].tolist()
     endless = tree.kind == PRISMS and tree.floats[ENDLESS] > -inf
     return np.array([*box, inf if endless else tree.reach, tree.rim, hypot(*box[3:6])])
 
 
 def root_of_object(thing: Any) -> Array:
-    """Return the root box of an object, which is cached, and infinite for a half-space or a class of the user."""
+    """Return the row of `root_of` for an object, cached. It is infinite for a half-space or a class of the user."""
     if not isinstance(thing, (Body, Shape)) or isinstance(thing, Halfspace):
         return np.full(ROOT, inf)
-    root: Array = thing._cached("root", lambda: root_of(parts_of(thing).given))
-    return root
+    return thing._cached("root", lambda: root_of(parts_of(thing).given))
 
 
 def least_possible(things: Sequence[Any], pairs: Ints, rows: Array, at: Ints) -> Array:

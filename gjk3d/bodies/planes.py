@@ -1,8 +1,8 @@
 """Queries of bodies against half-spaces and planes.
 
-The distance and depth to a half-space are those of the body's convex hull. Parts of a body may be on both sides of a
-plane. A square replaces the plane. It is so large that a translation past its rim is longer than a translation through
-it. The depth follows from the gaps between the parts, projected onto the plane's normal.
+The distance from a half-space and the depth in it are those of the body's convex hull. Parts of a body may be on both
+sides of a plane. A square replaces the plane. The square is so large that a translation past its rim is longer than a
+translation through it. The depth follows from the gaps between the parts, projected onto the plane's normal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Standing(NamedTuple):
     b: Thing
     rows_a: Array
     rows_b: Array
-    error: float  #: bound of the error of their positions, in addition to rounding
+    error: float  #: bound of the error of the positions of both objects, in addition to rounding
 
 
 def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: bool = False) -> Standing:
@@ -59,9 +59,10 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
     body, plane = cast("Body", a), cast("Halfspace", b)
     hull = parts_of(body).hull()
     if hull is None or parts_of(body).endless:
+        what = "is unbounded below" if parts_of(body).endless else "has too many curved parts for a convex hull"
         raise UnsupportedPair(
-            f"{type(body).__name__} against {type(plane).__name__} is not supported. Use a large gjk3d.Box for the "
-            f"{'plane' if plane._kind == Kind.PLANE else 'half-space'}"
+            f"the {type(body).__name__} {what}, so it cannot be tested against a {type(plane).__name__}. Use a large "
+            f"gjk3d.Box for the {'plane' if plane._kind == Kind.PLANE else 'half-space'}"
         )
     if plane._kind == Kind.HALFSPACE:
         return Standing(hull, plane, rows_a, rows_b, placing(body))
@@ -70,7 +71,7 @@ def standing_in(a: Thing, b: Thing, rows_a: Array, rows_b: Array, *, moving: boo
 
 
 def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> list[Ints]:
-    """Return groups of rows whose squares have one width and one error, so that results do not depend on the batch."""
+    """Return groups of rows whose squares have equal widths and errors, so that results do not depend on the batch."""
     count = max(len(rows.a), len(rows.b)) if len(rows.a) and len(rows.b) else 0
     if count < 2 or plane._kind == Kind.HALFSPACE:
         return [np.arange(count)] if count else []
@@ -80,7 +81,7 @@ def _alike(body: Body, plane: Halfspace, rows: Rows, moving: bool = False) -> li
 
 
 def _sizes(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Array, Array]:
-    """Return for each row the reach and travel of the body, and the distance of both from the world's origin."""
+    """Return for each row the body's reach plus its travel, and the greatest coordinate or height of both positions."""
     reach = np.full(max(len(at_plane), len(at_body)), parts_of(body).reach)
     if moving:
         travel = np.linalg.norm(at_body[:, WAY:TURN], axis=1) + np.linalg.norm(at_plane[:, WAY:TURN], axis=1)
@@ -90,16 +91,16 @@ def _sizes(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, movin
 
 
 def _heights(plane: Halfspace, at_plane: Array, at_body: Array) -> tuple[Array, Array]:
-    """Return the plane's normal at each row, and the height of the body's origin along it."""
+    """Return the plane's normal at each row, and the height of the body's origin over the plane."""
     normals = at_plane[:, :9].reshape(-1, 3, 3) @ plane.normal
     away = at_body[:, 9:12] - at_plane[:, 9:12]
     return normals, np.einsum("ij,ij->i", np.broadcast_to(normals, away.shape), away) - plane.offset
 
 
 def _square(plane: Halfspace, body: Thing, at_plane: Array, at_body: Array, moving: bool) -> tuple[Shape, Array, float]:
-    """Return a square in the plane about the foot of the body, its pose rows, and its possible error."""
+    """Return a square in the plane about the foot of the body's origin, its pose rows, and a bound of its error."""
     reach, far = (float(x.max()) for x in _sizes(plane, body, at_plane, at_body, moving))
-    # what rows have in common, see `_alike`
+    # all rows of a group share these powers of two, see `_alike`
     reach, far = _power_of_two(reach) if moving else reach, _power_of_two(far)
     half = _WIDE * reach if reach > 0.0 else 1.0
     count = max(len(at_plane), len(at_body))
@@ -150,12 +151,11 @@ def _collide(body: Body, plane: Halfspace, rows: Rows, margin: float) -> Bools:
     posed = rows.at(x.rows_a, x.rows_b)
     if plane._kind == Kind.HALFSPACE:
         return convex_handlers(x.a, plane).collide(x.a, plane, posed, margin + x.error)
-    if margin + x.error >= 0.0:  # the depth below decides margins below 0
+    if margin + x.error >= 0.0:  # the signed distance decides margins below 0
         return distance.collide(body, x.b, posed, margin + x.error)
     out, flags = empty_answers(rows.total)
     _solve(body, plane, rows, Wanted(narrow.SIGNED), out, flags)
-    hits: Bools = out[:, 1] <= margin
-    return hits
+    return out[:, 1] <= margin
 
 
 def solve(body: Body, plane: Halfspace, rows: Rows, wanted: Wanted, out: Array, flags: Ints) -> None:
@@ -221,7 +221,7 @@ def _turn(plane: Halfspace, rows: Rows, out: Array) -> None:
 
 
 def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: Array, flags: Ints) -> None:
-    """Write the result of a body and a plane that cross, or nearly, from the nearest gap between parts."""
+    """Write the result of a body and a plane that cross or nearly touch, from the nearest gap between parts."""
     parts = parts_of(body)
     m = relative(at_plane, at_body)
     turn, shift = m[:9].reshape(3, 3), m[9:]
@@ -247,9 +247,11 @@ def _cross(body: Body, plane: Halfspace, at_body: Array, at_plane: Array, out: A
 
 
 def _least_push(spans: Array, ends: Array, gap: float) -> tuple[float, Array, float]:
-    """Return the signed distance of 0 to a union of intervals, (k, 2), the nearest end point, and its side.
+    """Return the signed distance of 0 from a union of intervals, the nearest end point, and the point's side.
 
-    Intervals with a distance of at most ``gap`` are joined. With a negative gap, only overlapping intervals are joined.
+    ``spans`` has the intervals, (k, 2), and ``ends`` their end points, (k, 2, 3). The side is 1 for a lower end and -1
+    for an upper end. Intervals with a distance of at most ``gap`` are joined. With a negative ``gap``, intervals are
+    joined that overlap by at least ``-gap``.
     """
     order = np.argsort(spans[:, 0], kind="stable")
     low, high = spans[order].T
@@ -269,12 +271,12 @@ _CORNERS = np.array([(x, y, z) for x in (0, 3) for y in (1, 4) for z in (2, 5)])
 
 
 def placing(body: Body | Shape) -> float:
-    """Return a bound of the error of the hull's corners, which were transformed by the poses of the parts."""
+    """Return a bound of the rounding of the hull's corners by the poses of the parts."""
     return 0.0 if body._kind == Kind.MESH else ROUNDING * parts_of(body).reach
 
 
 def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
-    """Return two hulls that are polytopes without a radius, and a bound of their joint error.
+    """Return the hulls of two objects, which are polytopes without a radius, and a bound of their total error.
 
     Raises
     ------
@@ -301,7 +303,7 @@ def sharp_hulls(a: Body | Shape, b: Body | Shape) -> tuple[Shape, Shape, float]:
 def shape_round(body: Body) -> Shape:
     """Return a convex shape that contains a body: its hull, grown by the rounding error.
 
-    If the hull is too expensive, such as for hundreds of curved parts, it is the hull of the boxes of the parts.
+    If the hull is too expensive, such as for hundreds of curved parts, the shape is the hull of the parts' boxes.
 
     Raises
     ------

@@ -40,11 +40,11 @@ class _RationalBody(NamedTuple):
     """A body in its own frame."""
 
     parts: list[ConvexSet]
-    pieces: list[FractionVec]
-    solids: list[ConvexSet]  #: closed surfaces, each one set with three vertices per face
-    hulls: list[ConvexSet]  #: a convex set inside each solid that fills nearly all of it
-    size: float
-    doubts: list[str]
+    pieces: list[FractionVec]  #: a point of each connected piece
+    solids: list[ConvexSet]  #: closed surfaces, each as one set with three vertices per face
+    hulls: list[ConvexSet]  #: a convex set inside each nearly convex solid that fills nearly all of the solid
+    size: float  #: greatest coordinate
+    doubts: list[str]  #: reasons why the body may differ from the original
 
 
 def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
@@ -59,7 +59,7 @@ def whole_of(name: str, x: Body | Shape, row: Array) -> WorldBody:
 
 
 def judge_pair(a: Any, b: Any, rows: list[Array], result: Any, flaws: list[str]) -> Verdict:
-    """Return the verdict on a result for two objects, neither a half-space."""
+    """Return the verdict on a result for two objects other than half-spaces."""
     return judge_unions(result, *wholes_of(result, (a, b), rows), flaws)
 
 
@@ -97,11 +97,10 @@ def _rational_body(name: str, x: Body | Shape) -> _RationalBody:
     make = _of_shape if x._kind & Kind.BOUNDED else _BUILDERS.get(type(x))
     if make is None:
         raise UnsupportedPair(
-            f"{name} is {kind_of(x)} next to a non-convex body, which cannot be verified. Use a large "
-            "gjk3d.Box, or a gjk3d.Mesh of its surface"
+            f"{name} is {kind_of(x)}, which cannot be verified against a non-convex body. Use a large gjk3d.Box, or a "
+            "gjk3d.Mesh of the surface"
         )
-    body: _RationalBody = x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
-    return body
+    return x._cached("rational", partial(cast("Callable[[Any], _RationalBody]", make), x))
 
 
 def _placed_whole(name: str, body: _RationalBody, row: Array) -> WorldBody:
@@ -120,9 +119,9 @@ def _placed_whole(name: str, body: _RationalBody, row: Array) -> WorldBody:
 
 
 def _solid(faces: ConvexSet, at: Placement) -> ClosedSurface:
-    there = place(faces, at)
-    points = there.terms[0].sets[0]
-    return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], there.scale)
+    surface = place(faces, at)
+    points = surface.terms[0].sets[0]
+    return ClosedSurface([(points[k], points[k + 1], points[k + 2]) for k in range(0, len(points), 3)], surface.scale)
 
 
 # --- kinds of bodies --------------------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def _of_mesh(x: Mesh) -> _RationalBody:
 
 
 def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
-    """Return the closed surface of a solid mesh, and doubts about it."""
+    """Return the closed surface of a solid mesh, and doubts about this surface."""
     if not x.is_solid:
         return [], []
     skin = x.skin
@@ -167,7 +166,7 @@ def _solids_of(x: Mesh) -> tuple[list[ConvexSet], list[str]]:
 
 
 def _hulls_in(solid: ConvexSet, x: Mesh) -> list[ConvexSet]:
-    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts it.
+    """Return the hull of a nearly convex closed surface, shrunk about its centre until no face cuts the hull.
 
     The surface encloses the centre and does not intersect the interior of the shrunk hull, so it encloses this hull.
     """

@@ -51,12 +51,12 @@ from gjk3d.typing import Array, Array1, Array2, Bools, Bools1, Ints, Ints1
 
 _CHUNK = 4096  #: rays per call of the kernel
 _FARTHEST = 1e307  #: limit in place of an infinite one
-_MISSED, _INSIDE = -1, -2  #: in place of a face
+_MISSED, _INSIDE = -1, -2  #: results in place of a face number
 
 
 @inlined
 def _facing(n: Vec3, d: Vec3) -> Vec3:
-    """Return a normal as a unit vector against a ray, the reversed ray for a triangle without area."""
+    """Return the unit vector along n or -n that points against the direction d, or -d for a triangle without area."""
     length = sqrt(dot(n, n))
     if not length > 0.0:
         return (-d[0], -d[1], -d[2])
@@ -64,7 +64,7 @@ def _facing(n: Vec3, d: Vec3) -> Vec3:
 
 
 class Rays(NamedTuple):
-    """Rays in the world, and the pose of the mesh; an array with one row is for all rays."""
+    """Rays in the world, and the pose of the mesh. An array with one row applies to all rays."""
 
     origins: Array2
     directions: Array2  #: of any length
@@ -74,7 +74,7 @@ class Rays(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """First hits by ray."""
+    """The first hit of each ray, as arrays with an item per ray."""
 
     distances: Array1
     points: Array2
@@ -85,18 +85,11 @@ class Hits(NamedTuple):
     faces: Ints1
 
 
-BLOCK = 64
+BLOCK = 64  #: rays whose first triangles are read from memory together, so that the reads do not wait for each other
 
 
-def new_block() -> Array2:
-    """Return scratch for rays: the ray in the frame of the mesh, its limit and noise, and the triangle.
-
-    The first triangles of the rays are read together, so that the reads do not wait for each other.
-    """
-    return np.empty((BLOCK, 17))
-
-
-block_of_thread = per_thread(new_block)
+#: scratch for a block of rays, with a row for each: the ray in the mesh's frame, its limit, noise and first triangle
+block_of_thread = per_thread(lambda: np.empty((BLOCK, 17)))
 
 
 @inlined
@@ -110,7 +103,7 @@ def _unit(v: Vec3) -> tuple[Vec3, bool]:
 
 @inlined
 def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
-    """Write a ray in the frame of the mesh into its row of a block; return False if it is not valid."""
+    """Write ray k in the frame of the mesh into ``row`` of a block; return False if the ray is not valid."""
     m = rays.poses[row_of(rays.poses, k)]
     o, direction = row3(rays.origins, row_of(rays.origins, k)), row3(rays.directions, row_of(rays.directions, k))
     u, is_zero = _unit(direction)
@@ -127,10 +120,7 @@ def _set_up(rays: Rays, k: int, row: Array, units: Array) -> bool:
 def first_hits(
     rays: Rays, start: int, stop: int, t: WideTree, skin: WideTree, w: WideStack, block: Array2, out: Hits
 ) -> int:
-    """Write the first hits of rays; return -1, or the number of a ray that is not valid.
-
-    ``skin`` are the triangles that bound the solid.
-    """
+    """Write the first hits of rays; return -1, or the number of an invalid ray. ``skin`` has the closed surface."""
     box = box_of(skin)
     for begin in range(start, stop, BLOCK):
         end = min(begin + BLOCK, stop)
@@ -162,7 +152,7 @@ def first_hits(
 
 @inlined
 def _finish(rays: Rays, k: int, row: Array, t: WideTree, w: WideStack, out: Hits) -> None:
-    """Write the hit of ray k."""
+    """Write the hit of ray k; ``row`` is the row of the ray in its block."""
     face, distance, u, n = plain(out.faces[k]), 0.0, row3(out.units, k), (nan, nan, nan)
     inside = face == _INSIDE
     if face >= 0:
@@ -230,7 +220,7 @@ class AllHits(NamedTuple):
     distances: Array1
     faces: Ints1
     places: Ints1  #: IN_FACE, ON_RIM or ALONG_PLANE
-    repeated: Bools1
+    repeated: Bools1  #: see `_is_repeated`
 
 
 IN_FACE, ON_RIM, ALONG_PLANE = range(3)
@@ -238,7 +228,7 @@ IN_FACE, ON_RIM, ALONG_PLANE = range(3)
 
 @inlined
 def _collect(ray: Ray, far: float, t: WideTree, w: WideStack, out: AllHits, used: int) -> int:
-    """Write the triangles on a ray behind those that are used; return the new number, or -1 if the arrays are full."""
+    """Append the triangles on a ray to the ``used`` hits; return the new number, or -1 if the arrays are full."""
     limit = (far - ray.begin) * t.scale * 1.000001 + 1e-6 + ray.error
     top = 1
     w.nodes[0] = 0
@@ -292,11 +282,11 @@ def _sort(first: int, used: int, out: AllHits) -> None:
 
 @inlined
 def _is_repeated(i: int, first: int, p: Vec3, d: Vec3, noise: float, t: WideTree, out: AllHits) -> bool:
-    """Return whether a hit is on an edge or corner that an earlier hit is on, or where a ray leaves a plane."""
+    """Return whether hit i is on an edge or corner with an earlier hit of the ray, or where the ray leaves a plane."""
     face, point = triangle_at(t, plain(out.faces[i])), along(p, d, out.distances[i])
     for j in range(i - 1, first - 1, -1):
         on_rim = out.places[i] != IN_FACE or out.places[j] != IN_FACE
-        # a face is convex, so the ray follows it from one of two points on it to the other
+        # a face is convex, so it contains the segment of the ray between two points on the face
         if on_rim and (
             is_on(point, triangle_at(t, plain(out.faces[j])), 16.0 * noise)
             or is_on(along(p, d, out.distances[j]), face, 16.0 * noise)
@@ -388,7 +378,7 @@ def ray_trees_of(mesh: Mesh) -> tuple[WideTree, WideTree]:
 
 
 def single_cast(mesh: Mesh) -> Callable[..., int]:
-    """Return `first_hit` for a mesh, a function of the pose, the ray, its limit and the row of the result."""
+    """Return `first_hit` for a mesh, as a function of the pose, the ray, its limit and the array of the result."""
     (tree, skin), closed = ray_trees_of(mesh), mesh.is_solid
 
     def cast(pose: Array, origin: Vec3, direction: Vec3, most: float, out: Array) -> int:
@@ -399,7 +389,7 @@ def single_cast(mesh: Mesh) -> Callable[..., int]:
 
 def hits_on_mesh(mesh: Mesh, rays: Rays, count: int, workers: int = 1) -> Hits | int:
     """Return the first hits of rays, or the number of a ray that is not valid."""
-    # one allocation: malloc gives three that are freed back to the system, and their pages cost a third of the time
+    # One allocation, since malloc returns the pages of three to the system, and new pages cost a third of the time.
     points, normals, units = np.empty((3, count, 3))
     hit, inside = (np.empty(count, dtype=bool) for _ in range(2))
     hits = Hits(np.empty(count), points, normals, units, hit, inside, np.empty(count, dtype=np.int64))
@@ -428,10 +418,10 @@ def _cast(
     local_hits: Callable[..., LocalHits], body: Any, poses: Array, starts: Array, units: Array, most: float, out: Array,
     codes: Ints, cast_part: CastPart,
 ) -> None:  # fmt: skip
-    """Write the hits of rays in world axes on a body: distances, normals, and HIT, MISS or INSIDE.
+    """Write the hits of rays on a body in the world frame: distances, normals, and HIT, MISS or INSIDE.
 
-    ``local_hits`` returns the hits in the frame of the body. ``cast_part`` casts rays on its parts:
-    `gjk3d.query.raycast.cast_rays`.
+    ``local_hits`` returns the hits in the frame of the body. ``cast_part`` is `gjk3d.query.raycast.cast_rays`, which
+    casts rays on the parts.
     """
     count = len(out)
     turns = np.broadcast_to(poses[:, :9].reshape(-1, 3, 3), (count, 3, 3))
@@ -445,7 +435,7 @@ def _cast(
 
 
 def _turned_back(poses: Array, vectors: Array, count: int) -> Array:
-    """Return vectors of the world in the frames of pose rows; one pose or vector may be for all."""
+    """Return world vectors in the frames of pose rows, (count, 3). A single pose or vector applies to all rows."""
     inverses = poses[:, :9].reshape(-1, 3, 3).transpose(0, 2, 1)
     return np.ascontiguousarray(np.broadcast_to((inverses @ vectors[..., None])[..., 0], (count, 3)))
 
@@ -465,7 +455,7 @@ def _on_parts(body: Body, starts: Array, directions: Array, most: float, cast_pa
     assert isinstance(parts, TreeParts)
     best, inside = np.full(len(starts), np.inf), np.zeros(len(starts), dtype=bool)
     normals = -directions
-    for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # others are cast as a whole below
+    for mesh, row in () if isinstance(parts, PlacedParts) else parts.solids:  # `PlacedParts` casts whole meshes below
         inside |= holds(mesh, moved_back(row, starts))
     for block in parts.along_rays(starts, directions, most):
         for thing, rays, rows in _things(parts, block):

@@ -1,8 +1,8 @@
 """Faces of one mesh that intersect each other beyond the vertices and edges that they share.
 
-The tree of the mesh is traversed against itself. Floats decide a pair if signs of determinants are certain (Shewchuk,
-Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates, 1997), and rational numbers decide
-the others. The list is therefore complete, and each of its pairs intersects.
+The tree of the mesh is traversed against itself. Floats decide a pair if the signs of determinants are certain
+(Shewchuk, Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates, 1997). Rational numbers
+decide all other pairs. The list is therefore complete, and each of its pairs intersects.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from gjk3d.poses import ROUNDING
 from gjk3d.typing import Ints, Ints2
 
 _ROOM = 4096  #: pairs that fit into the first list
-_DETERMINANT = 8e-16  #: bound of the error of a determinant of differences, by the sum of the sizes of its products
-_PRODUCT = 2e-15  #: bound of the error of a product with a difference or of normals, in the same way
+_DETERMINANT = 8e-16  #: relative error of a determinant of differences, by the sum of the sizes of its products
+_PRODUCT = 2e-15  #: relative error of a dot product with a difference or of normals, by the same sum
 _TINY = 1e-290  #: bound of errors by underflow
-_LEAN = 1e-6  #: part of an edge by which a separating plane leans away from it
+_LEAN = 1e-6  #: tangent of the angle by which a separating plane is tilted away from an edge
 NO, YES, DOUBT = 0, 1, 2
 _Exact = tuple[Any, Any, Any]  #: a vector of fractions
 
@@ -41,7 +41,7 @@ _SAME = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 @inlined
 def _side(a: Vec3, b: Vec3, c: Vec3) -> int:
-    """Return the sign of the determinant of three differences of points, 0 if it is not certain."""
+    """Return the sign of the determinant of three differences of points, or 0 if the sign is not certain."""
     x, y, z = b[1] * c[2], b[2] * c[0], b[0] * c[1]
     u, v, w = b[2] * c[1], b[0] * c[2], b[1] * c[0]
     value = a[0] * (x - u) + a[1] * (y - v) + a[2] * (z - w)
@@ -52,7 +52,7 @@ def _side(a: Vec3, b: Vec3, c: Vec3) -> int:
 
 @inlined
 def _ahead(w: Vec3, d: Vec3) -> int:
-    """Return the sign of the product of a vector and a difference of points, 0 if it is not certain."""
+    """Return the sign of the dot product of a vector and a difference of points, or 0 if the sign is not certain."""
     x, y, z = w[0] * d[0], w[1] * d[1], w[2] * d[2]
     value, limit = x + y + z, _PRODUCT * (abs(x) + abs(y) + abs(z)) + _TINY
     return 1 if value > limit else (-1 if value < -limit else 0)
@@ -175,9 +175,9 @@ def _decide(f: Triangle, g: Triangle, places: Ints, p: int, q: int, noise: float
 
 @entry
 def intersecting(tree: TriangleTree, places: Ints2, noise: float, stack: Ints2, pairs: Ints2) -> int:
-    """Write pairs of triangles that intersect, and return their number, at most one more than fits.
+    """Write the pairs of triangles that intersect, and return their number, at most one more than fits.
 
-    A pair has the numbers p and q of the triangles in the tree, and ~q if it is in doubt.
+    A pair is (p, q), the numbers of the triangles in the tree, or (p, ~q) if it is in doubt.
     """
     boxes, links, corners = tree
     count, top = 0, 1
@@ -225,15 +225,15 @@ def self_intersections(mesh: Mesh) -> Ints:
 
 
 def intersects_itself(mesh: Mesh) -> bool:
-    """Return whether any two faces intersect, in less time than it takes to list them."""
+    """Return whether any two faces intersect, without listing all pairs."""
     some, is_complete = _listed(mesh, _ROOM)
     return len(some) > 0 or not (is_complete or len(mesh.self_intersections()) == 0)
 
 
 def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
-    """Return the pairs that intersect, and whether all candidates were examined.
+    """Return the pairs of faces that intersect, and whether all candidates were examined.
 
-    With ``most`` only so many candidates are examined, up to the first pair that intersects.
+    With ``most`` only this number of candidates is examined, up to the first pair that intersects.
     """
     vertices, faces, places = mesh.vertices, mesh.faces, mesh._places
     first = np.zeros(int(places.max()) + 1, dtype=np.int64)
@@ -245,17 +245,16 @@ def _listed(mesh: Mesh, most: int | None) -> tuple[Ints, bool]:
     corners = np.ascontiguousarray(places[faces][tree.order])
     noise = 4.0 * ROUNDING * float(np.abs(mesh.bounds).max())
     pairs = grown(lambda pairs: intersecting(tree.arrays, corners, noise, traversal_stack(), pairs), _ROOM, most)
-    doubtful = np.flatnonzero(pairs[:, 1] < 0)
+    intersect = pairs[:, 1] >= 0
+    doubtful = np.flatnonzero(~intersect)
     pairs[doubtful, 1] = ~pairs[doubtful, 1]
-    is_found = np.ones(len(pairs), dtype=bool)
-    is_found[doubtful] = False
     for k in doubtful.tolist():
-        if most is not None and is_found.any():  # one is enough
+        if most is not None and intersect.any():  # one intersecting pair is sufficient
             break
         p, q = pairs[k].tolist()
         f, g = ([fractions(corner) for corner in tree.corners[t].reshape(3, 3)] for t in (p, q))
-        is_found[k] = _intersect(f, g)
-    listed = np.sort(tree.order[pairs[is_found]], axis=1)
+        intersect[k] = _intersect(f, g)
+    listed = np.sort(tree.order[pairs[intersect]], axis=1)
     return listed[np.lexsort((listed[:, 1], listed[:, 0]))], most is None or len(pairs) < most
 
 
@@ -267,7 +266,7 @@ def _intersect(f: list[_Exact], g: list[_Exact]) -> bool:
     shared = list(dict.fromkeys(corner for corner in f if corner in g))
     if len(shared) == 3:
         return any(cross(sub(f[1], f[0]), sub(f[2], f[0])))
-    # the extreme points of the intersection are on the edges of the two
+    # the extreme points of the intersection are on the edges of both triangles
     return any(
         not (shared and point in _cut(shared[0], shared[-1], [point] * 3))
         for s, t in ((f, g), (g, f))
@@ -293,7 +292,7 @@ def _cut(p: _Exact, q: _Exact, t: list[_Exact]) -> list[_Exact]:
 
 
 def _constraints(p: _Exact, along: _Exact, t: list[_Exact]) -> list[tuple[Any, Any]]:
-    """Return the half-spaces of a triangle as constraints of the parameter of a line."""
+    """Return the half-spaces that bound a triangle as constraints (offset, slope) of the parameter of a line."""
     edges = [sub(t[(k + 1) % 3], t[k]) for k in range(3)]
     normal = cross(edges[0], edges[1])
     if any(normal):
@@ -305,5 +304,5 @@ def _constraints(p: _Exact, along: _Exact, t: list[_Exact]) -> list[tuple[Any, A
         axes: list[_Exact] = [tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3)]  # type: ignore[misc]
         both = [(cross(edge, axis) if any(edge) else axis, t[k]) for axis in axes]
         walls = [*both, (edge, t[k]), (sub(t[k], t[(k + 1) % 3]), t[(k + 1) % 3])]
-    found = [(dot(n, sub(p, corner)), dot(n, along)) for n, corner in walls]
-    return found + [(-offset, -slope) for offset, slope in found[: len(both)]]
+    constraints = [(dot(n, sub(p, corner)), dot(n, along)) for n, corner in walls]
+    return constraints + [(-offset, -slope) for offset, slope in constraints[: len(both)]]

@@ -32,9 +32,9 @@ ERROR = 4.0  #: bound of the error of a union, in units of the tolerance of mani
 class Union(NamedTuple):
     """A mesh without inner walls."""
 
-    mesh: Mesh  #: the given mesh, if it does not have inner walls
-    slack: float = 0.0  #: bound of the distance of its surface from the true surface
-    decided: bool = True  #: False if the mesh may have inner walls, since the union failed
+    mesh: Mesh  #: the given mesh itself if it does not have inner walls
+    slack: float = 0.0  #: bound of the distance between the surfaces of this mesh and of the exact union
+    decided: bool = True  #: False if the union failed, so that the mesh may have inner walls
 
 
 @cache
@@ -66,7 +66,7 @@ class Overlap(NamedTuple):
 
 
 def intersection(a: Any, b: Any, m: Array = SAME_FRAME) -> Overlap | None:
-    """Return the intersection of two solids with b at a pose, or None if the boolean operation fails."""
+    """Return the intersection of two solids in a's frame, with b at pose row m, or None if the operation fails."""
     shared = _intersected(a, b, m)
     if shared is None:
         return None
@@ -85,8 +85,9 @@ def _intersected(a: Any, b: Any, m: Array) -> Any:
 def _without_sheets(body: Any) -> Any:
     """Return a solid of manifold3d without pieces whose thickness is of the size of rounding.
 
-    Faces of two solids on one plane overlap by a sheet if rounding moves them into each other. A sheet with the normal
-    n is removed by a morphological opening with a short segment along n, which keeps thicker pieces up to rounding.
+    Two solids with faces on one plane overlap in a sheet if rounding moves the faces into each other. A sheet with the
+    normal n is removed by a morphological opening with a short segment along n, which keeps thicker pieces up to
+    rounding.
     """
     volume, vertices, faces = body.volume(), *arrays_of(body)
     thin = _THIN * float(np.linalg.norm(np.ptp(vertices, axis=0)))
@@ -102,7 +103,10 @@ def _without_sheets(body: Any) -> Any:
 
 
 def _sheet_normals(corners: Array, thin: float) -> list[Array]:
-    """Return the directions of normals of opposite triangles, (n, 3, 3), on one plane within ``thin``."""
+    """Return the normals of pairs of opposite triangles that are on one plane within ``thin``, at most `_SHEETS`.
+
+    ``corners`` are those of all triangles, (n, 3, 3).
+    """
     from scipy.spatial import cKDTree
 
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -115,18 +119,18 @@ def _sheet_normals(corners: Array, thin: float) -> list[Array]:
     offsets = np.einsum("ij,ij->i", normals, corners[wide, 0] - origin)
     planes = np.column_stack([normals * (thin / _SAME_ANGLE), offsets])
     opposite = np.isfinite(cKDTree(planes).query(-planes, distance_upper_bound=2.0 * thin)[0])
-    found: list[Array] = []
+    directions: list[Array] = []
     for normal in normals[opposite]:
-        if len(found) < _SHEETS and all(abs(float(normal @ other)) < 1.0 - _SAME_ANGLE for other in found):
-            found.append(normal)
-    return found
+        if len(directions) < _SHEETS and all(abs(float(normal @ n)) < 1.0 - _SAME_ANGLE for n in directions):
+            directions.append(normal)
+    return directions
 
 
 def overlap_of_meshes(a: Mesh, b: Mesh, row_a: Array, row_b: Array) -> Mesh:
-    """Return the intersection of the solids of two meshes that are not proven to be apart, in world axes.
+    """Return the intersection of the solids of two meshes that may touch, in the world frame.
 
-    Its arrays are built when they are first read. Meshes that only touch have a volume of 0, and degenerate triangles
-    on the segments in which their surfaces intersect.
+    The arrays of the result are computed when they are first read. The intersection of meshes that only touch has a
+    volume of 0, and degenerate triangles on the segments in which their surfaces intersect.
     """
     a, b = union_of(a).mesh, union_of(b).mesh
     m = relative(row_a, row_b)
@@ -164,7 +168,7 @@ def _solid_of(vertices: Array, faces: Any) -> Any:
 
 
 def union_of(mesh: Mesh) -> Union:
-    """Return a mesh without its inner walls, which is cached."""
+    """Return a mesh without its inner walls, cached."""
     return mesh._cached("union", lambda: _union_of(mesh))
 
 
@@ -216,7 +220,7 @@ def arrays_of(body: Any) -> tuple[Array, Any]:
 
 
 def placed(mesh: Mesh, row: Array) -> Any:
-    """Return the solid of a mesh at a pose row, or None like `solid`."""
+    """Return the solid of manifold3d of a mesh at a pose row, or None if `solid` returns None."""
     body = solid(mesh)
     return None if body is None else body.transform(matrices(row)[:3])
 
@@ -229,7 +233,7 @@ def any_overlap(boxes: Array) -> bool:
 
 
 def _may_overlap(skin: Mesh) -> bool:
-    """Return whether bodies share edges, or their boxes touch."""
+    """Return whether the connected bodies of a closed surface share edges, or their boxes overlap or touch."""
     if skin._mended.crowded:
         return True
     body = skin._bodies
@@ -238,16 +242,12 @@ def _may_overlap(skin: Mesh) -> bool:
     order = np.argsort(body, kind="stable")
     starts = np.searchsorted(body[order], np.arange(int(body.max()) + 1))
     corners = skin.vertices[skin.faces[order]]
-    low, high = (bound.reduceat(ends, starts) for bound, ends in _ends(corners))
+    low, high = np.minimum.reduceat(corners.min(axis=1), starts), np.maximum.reduceat(corners.max(axis=1), starts)
     return any_overlap(np.hstack([low, high]))
 
 
-def _ends(corners: Array) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
-    return (np.minimum, corners.min(axis=1)), (np.maximum, corners.max(axis=1))
-
-
 def _bodies(merged: Any) -> list[Any]:
-    """Return the bodies of a solid, with their cavities subtracted. Flat pieces are omitted."""
+    """Return the bodies of a solid of manifold3d, with their cavities subtracted. Flat pieces are omitted."""
     pieces = [piece for piece in merged.decompose() if abs(piece.volume()) > _FLAT * piece.surface_area() ** 1.5]
     bodies = sorted((piece for piece in pieces if piece.volume() > 0.0), key=lambda piece: float(piece.volume()))
     for hollow in pieces:
@@ -278,7 +278,7 @@ _ONE_ANGLE = 1e-5  #: greatest difference of equal angles of triangles at an edg
 
 
 def solids(mesh: Mesh) -> list[Mesh]:
-    """Return each solid of a mesh with its cavities, in the order of first faces. All open surfaces are one mesh."""
+    """Return each solid of a mesh with its cavities, in the order of first faces. All open surfaces form one mesh."""
     edges = edges_of(mesh._places, mesh.faces)
     if not len(edges.faces):
         return [mesh]
@@ -289,11 +289,7 @@ def solids(mesh: Mesh) -> list[Mesh]:
         return [mesh]
     of_face = np.zeros(len(mesh.faces), dtype=np.int64)  # flat triangles stay with the first solid
     of_face[edges.faces] = owner[label]
-    meshes = []
-    for number in range(int(owner.max()) + 1):
-        used, faces = np.unique(mesh.faces[of_face == number], return_inverse=True)
-        meshes.append(mesh._like(mesh.vertices[used], faces.reshape(-1, 3), source=mesh.source))
-    return meshes
+    return [mesh._piece(of_face == k, source=mesh.source) for k in range(int(owner.max()) + 1)]
 
 
 def _surfaces(edges: Edges, corners: Array) -> Ints:
@@ -316,7 +312,10 @@ def _surfaces(edges: Edges, corners: Array) -> Ints:
 
 
 def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
-    """Return the angles of triangles around their common edge, relative to the first, from 0 to a full turn."""
+    """Return the angles of triangles around their common edge from the first triangle, in radians from 0 to 2 pi.
+
+    ``sides`` are the numbers of the triangles' uses of the edge, three times the triangle plus the corner.
+    """
     triangles = corners[sides[:, None] // 3, (np.arange(3) + sides[:, None] % 3) % 3]  # the edge is first
     along = (triangles[0, 1] - triangles[0, 0]) * directions[sides[0]]
     along = along / np.linalg.norm(along)
@@ -328,7 +327,10 @@ def _angles(sides: Ints, directions: Array, corners: Array) -> Array:
 
 
 def _sectors(angles: Array, directions: Array) -> Ints:
-    """Return the pairs of triangles around an edge that bound a sector of solid, (n / 2, 2)."""
+    """Return the pairs of triangles around an edge that bound a solid sector, (n / 2, 2).
+
+    ``directions`` has the sign of each triangle's use of the edge.
+    """
     order = np.argsort(angles, kind="stable")
     gaps = np.diff(angles[order], append=angles[order[0]] + 2.0 * np.pi)
     turn = np.roll(order, -int(np.argmax(gaps)) - 1)  # the start is in the largest gap
@@ -352,7 +354,7 @@ def _sectors(angles: Array, directions: Array) -> Ints:
 
 
 def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
-    """Return the number of the solid of each surface."""
+    """Return the number of the solid that each surface bounds; ``label`` has the surface of each triangle."""
     count = int(label.max()) + 1
     owner = np.arange(count)
     runs, run = np.unique(label.repeat(3) * len(edges.ends) + edges.numbers.ravel(), return_inverse=True)
@@ -368,8 +370,7 @@ def _owners(edges: Edges, corners: Array, label: Ints) -> Ints:
                 owner[cavity] = solid
                 break
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
-    ranks: Ints = np.argsort(np.argsort(first))[number]
-    return ranks
+    return np.argsort(np.argsort(first))[number]
 
 
 def _winding(corners: Array) -> float:

@@ -34,7 +34,7 @@ def checked_vertices(value: Any) -> Array:
     """Return the vertices of a mesh as a new (n, 3) float array; raise if they are not finite real numbers."""
     raw = _array(value, "vertices")
     if raw.dtype.kind not in "fiu":
-        raise ShapeError(f"vertices are of type {raw.dtype}, expected real numbers, (n, 3)")
+        raise ShapeError(f"vertices has dtype {raw.dtype}, expected real numbers, (n, 3)")
     _rows_of_three(raw, "vertices")
     points = np.array(raw, dtype=np.float64, order="C") + 0.0  # -0.0 becomes 0.0, so equal positions have equal bits
     finite = np.isfinite(points).all(axis=1)
@@ -42,7 +42,8 @@ def checked_vertices(value: Any) -> Array:
         bad = np.flatnonzero(~finite)
         shown = ", ".join(f"{x:g}" for x in points[bad[0]])
         raise ShapeError(
-            f"vertices[{bad[0]}] is [{shown}], not finite ({len(bad)} of {len(points)} rows). Repair or remove them"
+            f"vertices[{bad[0]}] is [{shown}], expected finite numbers (wrong in {len(bad)} of {len(points)} rows). "
+            "Repair or remove these rows"
         )
     in_range(points, "vertices")
     return points
@@ -52,15 +53,15 @@ def checked_faces(value: Any, limit: int) -> Ints:
     """Return the faces of a mesh with ``limit`` vertices as an (m, 3) int array; raise if an index is invalid."""
     raw = _array(value, "faces")
     if raw.size and raw.dtype.kind not in "iu":
-        raise ShapeError(f"faces are of type {raw.dtype}, expected integers, the indices of three vertices in each row")
+        raise ShapeError(f"faces has dtype {raw.dtype}, expected integers, the indices of three vertices in each row")
     if raw.size == 0:
-        raise ShapeError("faces is empty, expected at least one triangle. Use ConvexHull(points) for points")
+        raise ShapeError("faces is empty, expected at least one triangle. Use gjk3d.ConvexHull(points) for points")
     _rows_of_three(raw, "faces")
     wrong = np.flatnonzero(((raw < 0) | (raw >= limit)).any(axis=1))
     if len(wrong):
         raise ShapeError(
-            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, but there are {limit} vertices, 0 to {limit - 1}"
-            f" ({len(wrong)} of {len(raw)} faces). Indices start at 0"
+            f"faces[{wrong[0]}] is {raw[wrong[0]].tolist()}, expected indices 0 to {limit - 1} for {limit} vertices "
+            f"(wrong in {len(wrong)} of {len(raw)} faces). Indices start at 0"
         )
     flags = raw.flags
     if raw is value and raw.dtype == np.int64 and flags.c_contiguous and flags.owndata and not flags.writeable:
@@ -87,17 +88,17 @@ def _rows_of_three(raw: NDArray[Any], what: str) -> None:
 
 
 class Edges(NamedTuple):
-    """The edges of the triangles with corners at three different positions. Equal positions count as one."""
+    """The edges of the triangles with corners at three positions. Vertices at equal positions count as one vertex."""
 
     places: Ints  #: (n,) number of the position of each vertex
-    faces: Ints  #: (k,) numbers of these triangles
-    corners: Ints  #: (k, 3) positions of their corners
+    faces: Ints  #: (k,) face numbers of these triangles
+    corners: Ints  #: (k, 3) position numbers of their corners
     numbers: Ints  #: (k, 3) number of the edge from each corner to the next
-    directions: Array  #: (k, 3) 1 if the edge goes from the lower to the higher position number, otherwise -1
-    ends: Ints  #: (e, 2) positions of the ends of each edge
+    directions: Array  #: (k, 3) 1 for a use of the edge from the lower to the higher position number, otherwise -1
+    ends: Ints  #: (e, 2) position numbers of the ends of each edge
 
     def sums(self) -> Array:
-        """Return the number of upward uses of each edge minus the number of downward uses, (e,)."""
+        """Return the sum of the directions in which triangles use each edge, (e,), which is 0 for a closed surface."""
         return np.bincount(self.numbers.ravel(), self.directions.ravel(), len(self.ends)).astype(np.float64)
 
 
@@ -117,7 +118,7 @@ def edges_of(places: Ints, faces: Ints) -> Edges:
     return Edges(places, real, corners, number.reshape(-1, 3), directions.reshape(-1, 3), ends)
 
 
-def merged_places(vertices: Array) -> Ints:
+def merged_places(vertices: NDArray[Any]) -> Ints:
     """Return the number of the position of each vertex, equal for equal coordinates."""
     order = np.lexsort(vertices.T)
     ordered = vertices[order]
@@ -129,7 +130,10 @@ def merged_places(vertices: Array) -> Ints:
 
 
 def body_numbers(places: Ints, faces: Ints) -> Ints:
-    """Return the number of the connected body of each face, in the order of first faces, from `merged_places`."""
+    """Return the number of the connected body of each face, in the order of first faces.
+
+    ``places`` has the position number of each vertex (`merged_places`).
+    """
     count = len(faces)  # nodes of the graph are the faces, then the positions
     return connected(np.repeat(np.arange(count), 3), count + places[faces].ravel(), count + len(places))[:count]
 
@@ -167,9 +171,9 @@ def largest_rounding(vertices: Array) -> float:
 
 
 def mended(vertices: Array, faces: Ints, rounding: Callable[[], float]) -> Mended:
-    """Return the number of open edges of a mesh, and the repairs that close it or pieces of it.
+    """Return the faults of a mesh, or the repairs that close the mesh or pieces of it.
 
-    Copies of a corner differ by at most ``rounding`` along any axis, which is computed only if the mesh is open.
+    Copies of a corner differ by at most ``rounding()`` along any axis. The function is called only if the mesh is open.
     """
     places = merged_places(vertices)
     work = _Work(vertices, places, faces)
@@ -193,10 +197,10 @@ def _repair_text(count: int, noun: str, singular: str, plural: str) -> str:
 
 
 class _Work:
-    """The remaining triangles, and the number of uses of each edge, in total and signed."""
+    """The triangles that remain during the repairs, and their uses of edges."""
 
-    counts: Ints
-    sums: Array
+    counts: Ints  #: number of uses of each edge
+    sums: Array  #: sum of the directions of these uses, see `Edges.directions`
 
     def __init__(self, vertices: Array, places: Ints, faces: Ints) -> None:
         self.vertices, self.faces, self.edges = vertices, faces, edges_of(places, faces)
@@ -206,7 +210,7 @@ class _Work:
         self._count()
 
     def mended(self) -> Mended:
-        """Return the number of open edges, and the repairs that close the mesh or pieces of it."""
+        """Return the faults, or the repairs that close the mesh or pieces of it."""
         edges, opened = self.edges, int(np.abs(self.sums).sum())
         if not opened and self.counts.max(initial=0) < 4:
             return Mended(edges.places, 0)
@@ -245,7 +249,7 @@ class _Work:
         )  # fmt: skip
 
     def merged_rim(self, rounding: float) -> Ints:
-        """Return the position number of each vertex after merging near corners of open edges."""
+        """Return the position number of each vertex after merging corners of open edges that are near each other."""
         places = self.edges.places
         rim = np.unique(self.edges.ends[self.edges.sums() != 0.0])
         if rounding == 0.0:
@@ -271,22 +275,18 @@ class _Work:
         self.sums = np.bincount(numbers, self.directions[self.kept].ravel(), total).astype(np.float64)
 
     def drop_doubles(self) -> int:
-        """Drop duplicate triangles, and return their number. A wall between two bodies is a pair and stays.
+        """Drop duplicate triangles, and return their number.
 
-        If two triangles are opposite, the one that fits its neighbours stays.
+        If one of two opposite triangles does not fit its neighbours, it is dropped. The two triangles of a wall between
+        two bodies fit, so both stay.
         """
-        # each edge of a duplicate has two of these and a neighbour, or at a rim two of the same direction
+        # an edge of a duplicate has both copies and a neighbour, or at a rim both copies in the same direction
         crowded = (self.counts >= 3) | ((self.counts == 2) & (np.abs(self.sums) == 2.0))
         some = np.flatnonzero(crowded[self.edges.numbers].all(axis=1))
         if not len(some):
             return 0
-        corners = np.sort(self.edges.corners[some], axis=1)
-        order = np.lexsort(corners.T)
-        new = np.ones(len(order), dtype=np.int64)
-        new[1:] = (corners[order][1:] != corners[order][:-1]).any(axis=1)
-        group = np.empty(len(order), dtype=np.int64)
-        group[order] = np.cumsum(new) - 1
-        even = (self.directions[some] > 0.0).sum(axis=1) % 2  # corners in ascending order run two edges up, or one
+        group = merged_places(np.sort(self.edges.corners[some], axis=1))
+        even = (self.directions[some] > 0.0).sum(axis=1) % 2  # two upward edges in one winding, one in the other
         first = np.unique(2 * group + even, return_index=True)[1]
         twin = np.isin(group[first], np.flatnonzero(np.bincount(group[first]) > 1))
         pairs = some[first][twin].reshape(-1, 2)
@@ -297,7 +297,7 @@ class _Work:
         return count
 
     def _drop_backs(self, pairs: Ints) -> int:
-        """Drop the second triangle of each opposite pair in pieces of only such pairs, and return the number.
+        """Drop the second triangle of each opposite pair in pieces that consist of such pairs; return the number.
 
         Files for renderers have such double-sided faces. A piece within the box of a piece that has other triangles
         stays, since it may be a cavity and its filling.
@@ -313,10 +313,11 @@ class _Work:
         return self._drop(pairs[isolated[piece[np.searchsorted(retained, pairs[:, 0])]]].max(axis=1))
 
     def _drop_misfits(self, pairs: Ints) -> int:
-        """Drop the triangle of each pair with the more frequent edge direction, and return how many were dropped."""
+        """Drop from each pair the triangle whose edges have too many uses in its direction; return the number."""
         count, numbers = 0, self.edges.numbers
         while len(pairs):
-            excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]  # the other has the opposite
+            # the second triangle of a pair has the opposite excess
+            excess = self.sums[numbers[pairs[:, 0]]] * self.directions[pairs[:, 0]]
             first_fits = (excess >= 0.0).all(axis=1) & (excess > 0.0).any(axis=1)
             second_fits = (excess <= 0.0).all(axis=1) & (excess < 0.0).any(axis=1)
             dropped = np.concatenate([pairs[first_fits, 0], pairs[second_fits, 1]])
@@ -329,12 +330,12 @@ class _Work:
         return count
 
     def _components(self, retained: Ints) -> Ints:
-        """Return the piece number of each triangle. Triangles with a common edge are in the same piece."""
+        """Return the piece number of each retained triangle. Triangles with a common edge are in the same piece."""
         count, numbers = len(retained), self.edges.numbers[retained].ravel()
         return connected(np.repeat(np.arange(count), 3), count + numbers, count + len(self.edges.ends))[:count]
 
     def _boxes(self, retained: Ints, piece: Ints) -> tuple[Array, Array]:
-        """Return the least and the greatest corner of each piece."""
+        """Return the least and the greatest corner of the box of each piece."""
         corners, order = self._points(retained), np.argsort(piece, kind="stable")
         starts = np.searchsorted(piece[order], np.arange(int(piece.max()) + 1))
         low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
@@ -363,10 +364,11 @@ class _Work:
         return self._drop(fins)
 
     def _pieces(self, retained: Ints) -> tuple[Ints, Ints]:
-        """Return pieces connected by edges of two triangles, and the triangles wound against the rest of their piece.
+        """Return the piece number of each retained triangle, and those wound against the rest of their piece.
 
-        Each triangle is two nodes, one for each winding. An edge joins the nodes that agree. A one-sided piece has all
-        nodes in one component, and its triangles are not flipped.
+        Pieces are connected by edges of two triangles. Each triangle is two nodes of a graph, one for each winding, and
+        an edge joins the nodes whose windings agree. A one-sided piece has all nodes in one component, and its
+        triangles are not flipped.
         """
         numbers, directions = self.edges.numbers[retained].ravel(), self.directions[retained].ravel()
         shared = np.flatnonzero(self.counts[numbers] == 2)
@@ -383,9 +385,10 @@ class _Work:
         return piece, np.flatnonzero(label[0] > label[1])
 
     def turn(self) -> Ints:
-        """Flip triangles wound against their neighbours, the smaller part of a piece by area, and return these.
+        """Flip triangles wound against their neighbours, and return their numbers.
 
-        A piece that is not within the box of another piece is not a cavity, so it is flipped to a positive volume.
+        The part of a piece with the smaller area is flipped. A piece that is not within the box of another piece is not
+        a cavity, so it is flipped to a positive volume.
         """
         if not ((self.counts == 2) & (self.sums != 0.0)).any():
             return NONE
@@ -410,7 +413,7 @@ class _Work:
         return reversed_faces
 
     def _outward(self, retained: Ints, piece: Ints, sign: Array, mixed: Bools) -> Array:
-        """Return -1 for each mixed piece with negative volume that is not within another box, otherwise 1."""
+        """Return -1 for each mixed piece with a negative volume outside the boxes of other pieces, otherwise 1."""
         volumes = self._volumes(retained) * sign
         low, high = self._boxes(retained, piece)
         out = np.ones(len(mixed))
@@ -421,8 +424,7 @@ class _Work:
         return out
 
     def _points(self, which: Ints) -> Array:
-        points: Array = self.vertices[self.faces[self.edges.faces[which]]]
-        return points
+        return self.vertices[self.faces[self.edges.faces[which]]]
 
     def _areas(self, which: Ints) -> Array:
         v = self._points(which)
@@ -438,7 +440,7 @@ class _Work:
         return volumes
 
     def _closed_volume(self, loose: Ints) -> bool:
-        """Return whether the mesh without some triangles bounds a volume larger than rounding."""
+        """Return whether the mesh without the triangles ``loose`` bounds a volume larger than rounding."""
         some = self.kept.copy()
         some[loose] = False
         closed = np.flatnonzero(some)
@@ -459,9 +461,9 @@ class _Work:
         return retained[opened[piece]]
 
     def nearly_closed(self, loose: Ints) -> bool:
-        """Return whether fans that fill the holes are small compared with the open pieces.
+        """Return whether fans of triangles that fill the holes have a small area compared with the open pieces.
 
-        That is true for a part with a hole and false for a sheet, independent of the size of triangles.
+        The result is true for a part with a hole and false for a sheet. It does not depend on the size of triangles.
         """
         rim = self.edges.ends[self.counts == 1]
         joined = connected(rim[:, 0], rim[:, 1], len(self.vertices))[rim[:, 0]]
@@ -487,10 +489,10 @@ _FLAT_ANGLE = 1e-4  #: greatest angle at an edge inside a plane, in radians
 def chord_error(mesh: Mesh) -> float:
     """Return the estimated distance of the triangles from the curved faces that they approximate, 0 if all are flat.
 
-    A circle and a chord of length c whose neighbours turn by an angle t are c * tan(t / 4) / 2 apart. At each smooth
-    edge of two triangles, the chord is orthogonal to the edge, with the height of the lower triangle as its length. The
-    edge itself may be as long as the part, such as on a cylinder. The estimate is not a bound: for evenly triangulated
-    spheres the error is 2.7 times as large.
+    A circle is at most c * tan(t / 4) / 2 away from its chord of length c if consecutive chords differ by the angle t.
+    At each smooth edge of two triangles, the chord is orthogonal to the edge, and its length is the height of the lower
+    triangle. The edge itself may be as long as the part, such as on a cylinder. The estimate is not a bound: for evenly
+    triangulated spheres the error is 2.7 times as large.
     """
     return float(mesh._cached("chord error", lambda: _chord_error(mesh)))
 
@@ -519,24 +521,26 @@ def _chord_error(mesh: Mesh) -> float:
 
 #: Greatest difference of copies of a corner in spacings of float32, since each is rounded after a separate transform.
 COPIES = 8.0
-_TEXT_COPIES = 3.0  #: the same in units of the last digit of text, which is rounded once
+_TEXT_COPIES = 3.0  #: greatest difference of copies of a corner in units of the last digit of text, rounded once
 _SAMPLES = 64  #: number of sampled coordinates along each axis
-_FEW, _EXACT, _TEXT = 3, 5, 9  #: decimal digits: up to _FEW not text, up to _EXACT exact, up to _TEXT as float32 has
+#: limits of the number of decimal digits: numbers of up to _FEW digits are not taken as rounded text, numbers of up to
+#: _EXACT digits as exact, and numbers of up to _TEXT digits as float32 numbers in text
+_FEW, _EXACT, _TEXT = 3, 5, 9
 _INTEGRAL = 1e-5  #: error of a decimal in units of its last digit, by the rounding of float64
 
 
 def corner_rounding(points: Array) -> float:
-    """Return the greatest distance along any axis between copies of a corner that were rounded separately."""
+    """Return an estimate of the greatest difference of a coordinate between separately rounded copies of a corner."""
     rows = _sample(points)
     single, digits, unit, _ = _units(rows)
     text = (digits > _FEW) & (digits <= _TEXT)
-    if not _are_integral(rows / unit[:, None]).all():  # finer smaller numbers mean exact ones
+    if not _are_integral(rows / unit[:, None]).all():  # smaller numbers have more digits, so short numbers are exact
         text &= digits > _EXACT
     return float(max(COPIES * single.max(initial=0.0), _TEXT_COPIES * unit[text].max(initial=0.0)))
 
 
 def file_spacing(points: Array) -> float:
-    """Return the largest of the `spacings` of points along the axes."""
+    """Return the largest of the `spacings` of the coordinates of points, (n, 3), along the three axes."""
     return float(spacings(_sample(points)).max(initial=0.0))
 
 
@@ -547,12 +551,11 @@ def spacings(rows: Array) -> Array:
     decimal text with at most as many digits as float32.
     """
     single, digits, _, in_float32 = _units(rows)
-    steps: Array = np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
-    return steps
+    return np.where((digits > _EXACT) & ((digits <= _TEXT) | in_float32), single, 0.0)
 
 
 def stretch(linear: Array) -> Array:
-    """Return the greatest stretch of a step along an axis under matrices, (..., 3, 3)."""
+    """Return the greatest length to which each matrix, (..., 3, 3), maps a unit vector along an axis."""
     most: Array = np.sqrt((linear * linear).sum(axis=-2)).max(axis=-1)
     return most
 
@@ -570,15 +573,14 @@ def _sample(points: Array) -> Array:
 
 
 def _are_integral(numbers: Array) -> Bools:
-    integral: Bools = np.abs(numbers - np.rint(numbers)) < _INTEGRAL
-    return integral
+    return np.abs(numbers - np.rint(numbers)) < _INTEGRAL
 
 
 def _units(rows: Array) -> tuple[Array, Ints, Array, Bools]:
     """Return the float32 spacing, decimal digits, unit of the last digit, and exactness in float32 of each row.
 
-    Only numbers with as many digits before the point as the largest of a row are used, since text may have more digits
-    after the point of smaller numbers. Digits beyond those of float32 are not counted.
+    Only numbers with as many digits before the decimal point as the largest of a row are used, since text may have more
+    digits after the decimal point of smaller numbers. Digits beyond those of float32 are not counted.
     """
     sizes = np.abs(np.where(np.isfinite(rows), rows, 0.0))
     most = sizes.max(axis=1, initial=0.0)

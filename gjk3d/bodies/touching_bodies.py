@@ -91,7 +91,7 @@ class Touch(NamedTuple):
     normal: Vec3
     point: Vec3  #: point on A
     distance: float  #: distance of the two parts with this normal
-    upper: float  #: its upper bound
+    upper: float  #: upper bound of this distance
 
 
 @kernel
@@ -140,7 +140,10 @@ def overlap_point(x: PosedPair, w: TreeScratch) -> tuple[bool, Vec3]:
 def _gap_along(
     x: PosedPair, n: Vec3, pairs: Ints, rows: Array, count: int, most: float, w: TreeScratch
 ) -> tuple[float, float]:
-    """Return the excess of the overlap of pairs along a normal over their depth, up to ``most``, and the least gap."""
+    """Return the greatest excess of a pair's overlap along n over its depth, and the least gap along n.
+
+    An excess of at least ``most`` ends the scan.
+    """
     worst, least = 0.0, inf
     for k in range(count):
         gap = bound_along(parts_at(x, pairs[k, 0], pairs[k, 1], w), n)
@@ -165,7 +168,7 @@ def _least_gap(x: PosedPair, n: Vec3, pairs: Ints, count: int, enough: float, w:
 def _keep_meeting(x: PosedPair, pairs: Ints, count: int, rows: Array, w: TreeScratch) -> int:
     """Move the intersecting pairs to the front, with their results, and return their number.
 
-    If a pair overlaps by more than rounding, the value is -1 minus the row of its result.
+    If a pair overlaps by more than rounding, the function returns -1 minus the row of the pair's result.
     """
     retained = 0
     for k in range(count):
@@ -205,7 +208,10 @@ def _has_interior(x: PosedPair, p: int, q: int, w: TreeScratch) -> bool:
 def _is_touch(
     x: PosedPair, faces: bool, proven: bool, pair: Ints, n: Vec3, gap: float, w: TreeScratch
 ) -> tuple[bool, float]:
-    """Return whether B is free after a move along n, and its length; inf if no move is needed to prove the touch."""
+    """Return whether n proves a touch, and the length of the move along n after which B is free.
+
+    The length is inf if no move is needed for the proof.
+    """
     if not proven and _has_interior(x, pair[0], pair[1], w):
         return True, inf
     most = max(0.0, -gap) + STEP * x.error
@@ -260,12 +266,12 @@ def _is_parted(c: Cores, rows: Array, count: int, slack: float) -> bool:
 def _find_blocking(
     x: PosedPair, n: Vec3, slack: float, every: bool, pairs: Ints, rows: Array, normals: int, w: TreeScratch
 ) -> tuple[bool, float, int]:  # fmt: skip
-    """Return whether there are intersecting parts whose gap along a unit vector is less than ``slack``.
+    """Return whether a pair of intersecting parts blocks a unit vector: its gap along the vector is below ``slack``.
 
-    The other values are the least gap of all other parts, and the number of known normals. The normal of the first
-    blocking pair that no known normal separates is added to them. With ``every`` all pairs are searched for this pair,
-    otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the number is -1 minus
-    the row of their result.
+    The second value is the least gap of all pairs that do not block. The third is the number of known normals, to which
+    the normal of the first blocking pair is added that no known normal separates. With ``every`` all pairs are searched
+    for this pair, otherwise the search ends at the first blocking pair. If parts overlap by more than rounding, the
+    third value is -1 minus the row of their result.
     """
     blocked, least, stack = False, inf, w.stack
     stack[0, 0] = stack[0, 1] = 0
@@ -304,10 +310,10 @@ def _find_blocking(
 def _try_normals(
     x: PosedPair, faces: bool, proven: bool, pairs: Ints, rows: Array, w: TreeScratch
 ) -> tuple[Touch, bool, int]:  # fmt: skip
-    """Return the touch by the first normal of a pair along which no pair overlaps.
+    """Return the touch by the first normal of a pair along which no pair overlaps, for any number of pairs.
 
-    Without such a normal it is the best touch so far. The other values are whether there is such a normal, and the
-    number of known normals as in `_find_blocking`. Any number of pairs may intersect.
+    Without such a normal the first pair's touch is returned. The second value is whether there is such a normal, and
+    the third the number of known normals as in `_find_blocking`.
     """
     normals, k, best = plain(1), 0, _touch_of(x, rows[0], True, inf, vec_at(rows[0], _N))
     while 0 <= k < normals:
@@ -329,9 +335,10 @@ def _try_normals(
 
 @kernel
 def _normal_from_away(x: PosedPair, faces: bool, n: Vec3, w: TreeScratch) -> tuple[bool, Vec3]:
-    """Return whether the nearest parts after moving B away are a touch, and their normal. Row 0 has their result.
+    """Return whether the nearest parts after moving B away are a touch, and their normal.
 
-    The first direction is n. The normals of parts that block it are added, as in perceptron learning.
+    Row 0 of ``w.out`` has the result of these parts. The first direction of the move is n. The normals of parts that
+    block the move are added to the direction, as in perceptron learning.
     """
     direction, far, pair = n, _AWAY * x.error / ROUNDING, w.last[:2].reshape(1, 2)
     for k in range(_MOST_TURNS):
@@ -392,10 +399,10 @@ def touch(x: PosedPair, faces: bool, proven: bool, w: TreeScratch) -> Touch:
 
 @kernel
 def is_lone_solid(x: PosedPair, w: TreeScratch) -> bool:
-    """Return whether B is one part with an interior, and a ball if A has a closed surface.
+    """Return whether B is one part with an interior, and also a ball if A has a closed surface.
 
-    A flat part can be between two parts of A that it only touches, but a solid part that is larger than the overlap of
-    touching parts cannot. `ball_in` decides on which side of a closed surface the centre of a ball is.
+    A flat part may be between two parts of A that it only touches. A solid part that is larger than the overlap of
+    touching parts cannot be between them. `ball_in` decides on which side of a closed surface the centre of a ball is.
     """
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
@@ -448,10 +455,10 @@ def _report_common(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Ar
 
 @kernel
 def _report_depth(x: PosedPair, code: int, faces: bool, w: TreeScratch, out: Array, flags: Ints, k: int) -> int:
-    """Write the depth of a touch or of a ball B and return `ANSWERED`, or return the code if a search is needed.
+    """Write the depth of a touch or of a ball B and return `ANSWERED`, or return ``code`` if a search is needed.
 
-    If a search is needed, the status is TOUCHING with the normal for disjoint interiors, UNDECIDED with the normal if
-    no parts overlap, and otherwise OVERLAPPING.
+    If a search is needed, the status is TOUCHING for disjoint interiors, UNDECIDED if no parts overlap, and otherwise
+    OVERLAPPING. TOUCHING and UNDECIDED are written with a normal.
     """
     a, ball = x.a, no_depth((0.0, 0.0, 0.0))
     if a.inside == SKIN:
@@ -493,8 +500,8 @@ def distance_rows(
 
     Rows of ``out`` have the format of `gjk3d.narrow.solve`, and the matrices are as in `tree_collision.meet_rows`. For
     overlapping bodies, BOUNDS writes 0, and NORMALS adds a common point. DEPTHS writes a depth without a search if
-    possible, and then the code is ANSWERED. The last flag is set if only the slow path can decide, or if it gives
-    tighter bounds.
+    possible, and then the code is ANSWERED. The last flag is set if only the general path in Python can decide, or if
+    it gives tighter bounds.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE

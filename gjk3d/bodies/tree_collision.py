@@ -1,11 +1,11 @@
 """Collision traversal of two bodies at many poses; one body may be a convex shape.
 
 Both trees are traversed together in A's frame. Pairs of boxes with a separating plane are skipped, and GJK tests the
-parts of leaves that are near. For distances the nearer boxes come first, and pairs beyond the nearest known parts are
-skipped. The least lower bound of all tested parts and skipped boxes therefore bounds the distance from below at every
-stop.
+parts of near leaves. For distances the nearer boxes come first, and pairs beyond the nearest known parts are skipped.
+The least lower bound of all tested parts and skipped boxes is therefore a lower bound of the distance.
 
-Poses do not depend on each other. The two parts that intersected at the last pose are tested first at the next one.
+Results of different poses do not depend on each other. The two parts that intersected at the last pose are tested first
+at the next pose.
 """
 
 from __future__ import annotations
@@ -66,31 +66,31 @@ from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 #: codes of a pair at a pose: apart, parts intersect, a point of one body is inside the other, only the slow path can
 #: decide, the columns of a height field are not deep enough
 APART, MEET, HELD, DOUBT, DEEP = range(5)
-NO_POSE = -1
-TOUCHES = 64  #: pairs of parts that are looked at where two bodies touch
+NO_POSE = -1  #: code of a matrix that is not a pose
+TOUCHES = 64  #: greatest number of pairs of parts that are listed for a touch of two bodies
 CLOSE = 2e-9  #: twice the width of a tight distance, in units of the size
-#: leaves of a traversal that are tested before boxes are tested against a single shape and not only against its box
+#: number of tested leaves after which boxes are tested against a single shape B itself, and not only against its box
 EASY = 24
-_STEPS = 6  #: axes that are tried for a box, at most
-_ORIGIN = np.zeros(9)  #: of a shape whose core lies about its frame's origin, to `relative_pose`
+_STEPS = 6  #: greatest number of axes that are tried for a box
+_ORIGIN = np.zeros(9)  #: centre of a core at the origin of its frame, for `relative_pose`
 
 
 class TreeScratch(NamedTuple):
     """Scratch of a traversal."""
 
-    stack: Ints2  #: of nodes
-    keys: Array1  #: of these
-    row_a: Array1  #: pose rows of two parts
+    stack: Ints2  #: pairs of nodes
+    keys: Array1  #: keys of these pairs
+    row_a: Array1  #: pose row of a part of A
     row_b: Array1
-    floats_a: Array1  #: and their floats
+    floats_a: Array1  #: floats of a part of A
     floats_b: Array1
     workspace: Workspace
-    out: Array2  #: two answers, and those of `TOUCHES` pairs
+    out: Array2  #: two result rows, then those of `TOUCHES` pairs
     flags: Ints2
-    last: Ints1  #: the two parts that met the last time, -1 for none, and `TOUCHES` such pairs
-    box: Array2  #: along the axes
-    floats32: Floats32_1  #: of a traversal of a wide tree
-    axis: Array1  #: the axis that separated a box from a shape: see `Axis`
+    last: Ints1  #: the two parts that intersected at the last pose, -1 without these, then `TOUCHES` pairs
+    box: Array2  #: an axis-aligned box
+    floats32: Floats32_1  #: scratch of a traversal of a wide tree
+    axis: Array1  #: the last `Axis` that separated a box from a shape
 
 
 class TreePair(NamedTuple):
@@ -102,7 +102,7 @@ class TreePair(NamedTuple):
 
 
 class PoseRows(NamedTuple):
-    """Pose rows start to stop of two bodies, where a single row serves all."""
+    """Pose rows ``start`` to ``stop - 1`` of two bodies. An array of one row applies to all."""
 
     a: Array2
     b: Array2
@@ -116,7 +116,7 @@ class PosedPair(NamedTuple):
     a: PartTree
     b: PartTree
     m: Rigid  #: the pose of B in A's frame
-    error: float  #: of a place of one next to one of the other
+    error: float  #: bound of the error of a position of one body relative to the other
 
 
 @inlined
@@ -140,7 +140,7 @@ def two_of_rows(pair: TreePair, rows: PoseRows, k: int) -> tuple[PosedPair, bool
 
 @kernel
 def parts_at(x: PosedPair, p: int, q: int, w: TreeScratch) -> Cores:
-    """Return two parts, by their numbers among the leaves, in A's frame."""
+    """Return part p of A and part q of B, numbered in the order of the leaves, in A's frame."""
     part_a = part_at(x.a, p, w.floats_a, w.row_a)
     part_b = part_at(x.b, q, w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
@@ -164,7 +164,7 @@ def widest(b: Array, i: int) -> float:
 
 @inlined
 def splits_first(x: PosedPair, i: int, j: int) -> bool:
-    """Return whether A's node is the one to split, of two nodes that are not both leaves."""
+    """Return whether A's node is split next, for two nodes that are not both leaves."""
     if x.a.links[i, 0] < 0 or x.b.links[j, 0] < 0:
         return bool(x.b.links[j, 0] < 0)
     return widest(x.a.boxes, i) >= widest(x.b.boxes, j)
@@ -216,16 +216,16 @@ def has_loose_box(t: PartTree) -> bool:
 
 
 class Axis(NamedTuple):
-    """A unit vector, the point of B that is the first one along it, and its coordinate."""
+    """A candidate for a separating axis of a box of A and the body B."""
 
-    direction: Vec3
-    first: Vec3
-    begins: float
+    direction: Vec3  #: unit vector
+    first: Vec3  #: point of B with the least coordinate along the direction
+    begins: float  #: this coordinate
 
 
 @kernel
 def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
-    """Return the axis along a unit vector, where B is a single part."""
+    """Return the `Axis` along a unit vector for a body B of a single part."""
     core = part_at(x.b, x.b.links[0, 1], w.floats_b, w.row_b)
     put_behind(x.m, w.row_b)
     first = place(w.row_b, farthest_point(core, neg(turn_back(w.row_b, direction))))
@@ -234,10 +234,10 @@ def axis_along(x: PosedPair, direction: Vec3, w: TreeScratch) -> Axis:
 
 @kernel
 def start_axes(x: PosedPair, w: TreeScratch) -> int:
-    """Return 0 if `is_beyond` may be called from now on, -1 if the box of B fits too well for it to be of use.
+    """Return 0 if `is_beyond` can be used from now on, or -1 if it is useless because B fills its box.
 
-    ``w.axis`` receives the axis along the line of the centres of both root boxes. The axis lies in the scratch, and not
-    in the loops of the traversals, because most of these end before they need it.
+    ``w.axis`` becomes the axis along the line of the centres of both root boxes. It is in the scratch because most
+    traversals end before they need it.
     """
     if not has_loose_box(x.b):
         return -1
@@ -256,9 +256,9 @@ def _keep_axis(axis: Axis, w: TreeScratch) -> None:
 def is_beyond(x: PosedPair, i: int, reach: float, w: TreeScratch) -> bool:
     """Return whether box i of A is proven farther than ``reach`` from B, a single part.
 
-    The last axis is tried first, since it separates most neighbours. Then each step tries the axis through the nearest
-    known points of both, as GJK does, but with segments in place of simplices (Gilbert, 1966). For the box of a leaf
-    the steps would take as long as GJK for its parts.
+    The last axis is tried first, since it separates most neighbours. Each further step tries the axis through the
+    nearest known points of the box and B, as GJK does, but with segments in place of simplices (Gilbert, 1966). For a
+    leaf, further steps would take as long as GJK for its parts.
     """
     boxes, far, gap = x.a.boxes, reach + x.error + x.a.rim, (0.0, 0.0, 0.0)
     trial = Axis((w.axis[0], w.axis[1], w.axis[2]), (w.axis[3], w.axis[4], w.axis[5]), w.axis[6])
@@ -283,7 +283,7 @@ def is_beyond(x: PosedPair, i: int, reach: float, w: TreeScratch) -> bool:
 
 @kernel
 def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
-    """Return MEET if parts of two bodies are within a margin, APART if none are, or DOUBT.
+    """Return MEET if parts of two bodies are within a margin, APART if no parts are, or DOUBT.
 
     The code is DOUBT if a gap differs from the margin by less than the width of a distance's bounds.
     """
@@ -315,7 +315,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
             code = max(code, leaf_code)
             continue
         i0, j0, i1, j1 = children(x, i, j)
-        if between_centers(x, i0, j0) < between_centers(x, i1, j1):  # the nearer is looked at first
+        if between_centers(x, i0, j0) < between_centers(x, i1, j1):  # the nearer pair is visited first
             i0, j0, i1, j1 = i1, j1, i0, j0
         stack[top, 0], stack[top, 1], stack[top + 1, 0], stack[top + 1, 1] = i0, j0, i1, j1
         top += 2
@@ -324,7 +324,7 @@ def surfaces_meet(x: PosedPair, margin: float, w: TreeScratch) -> int:
 
 @kernel
 def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
-    """Return HELD if a point in the body's frame is inside its closed surface, otherwise APART.
+    """Return HELD if p, in the frame of the body ``host``, is inside its closed surface, otherwise APART.
 
     The result is DOUBT if the tree of the surface is not built, see `gjk3d.bodies.parts.complete`.
     """
@@ -339,9 +339,9 @@ def holds(host: PartTree, p: Vec3, w: TreeScratch) -> int:
 
 @kernel
 def held(x: PosedPair, w: TreeScratch) -> int:
-    """Return HELD if one of two bodies without surface contact is inside the other, else APART or DOUBT (`holds`).
+    """Return HELD if one of two bodies without surface contact is inside the other, otherwise APART or DOUBT (`holds`).
 
-    ``out`` receives a contained point in A's frame, and the flags receive the container, 0 for A or 1 for B.
+    ``w.out`` receives a contained point in A's frame, and ``w.flags`` the container, 0 for A or 1 for B.
     """
     for side in range(2):
         host, guest = (x.a, x.b) if side == 0 else (x.b, x.a)
@@ -421,7 +421,7 @@ def cuts(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2, out: Array2) -> int:
 
 @entry
 def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
-    """Return the greatest `reach_through` of some pairs of triangles."""
+    """Return the greatest `reach_through` of pairs of triangles."""
     most = 0.0
     for k in range(pairs.shape[0]):
         most = max(most, reach_through(read(ca, pairs[k, 0]), placed_triangle(m, cb, pairs[k, 1])))
@@ -430,7 +430,7 @@ def most_through(m: Rigid, ca: Array2, cb: Array2, pairs: Ints2) -> float:
 
 @inlined
 def list_faces(x: PosedPair, w: TreeScratch, pairs: Ints) -> int:
-    """Write the pairs of intersecting triangles and return their number, at most one more than there is room for."""
+    """Write the pairs of intersecting triangles, and return their number, at most one more than ``pairs`` has rows."""
     return int(crossings(x.m, x.error, triangles_of(x.a), triangles_of(x.b), w.stack, pairs))
 
 
@@ -448,7 +448,7 @@ def are_meshes(a: PartTree, b: PartTree) -> bool:
 
 @inlined
 def poses_taken(ma: Array, mb: Array, rows: PoseRows) -> bool:
-    """Convert two matrices, unless they are empty, to the first pose rows; return False if a matrix is not a pose."""
+    """Write two matrices, unless they are empty, as the first pose rows; return False if a matrix is not a pose."""
     if ma.shape[0] == 0:
         return True
     return bool(check_row(ma, rows.a, plain(0)) == 0 and check_row(mb, rows.b, plain(0)) == 0)
@@ -460,8 +460,8 @@ def meet_rows(
 ) -> int:  # fmt: skip
     """Write the code of `meet` at pose rows, and return the last code. Meshes are tested by `faces_meet`.
 
-    The code is NO_POSE if ``ma`` or ``mb`` is not a pose. Empty ``ma`` and ``mb`` leave the rows unchanged, others are
-    converted to the first rows.
+    Matrices ``ma`` and ``mb`` that are not empty become the first pose rows. The function returns NO_POSE if one of
+    them is not a pose.
     """
     if not poses_taken(ma, mb, rows):
         return NO_POSE
@@ -486,7 +486,7 @@ def held_at(a: PartTree, b: PartTree, row_a: Array1, row_b: Array1, w: TreeScrat
 def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: Ints) -> int:
     """Write the pairs of parts within a distance and return their number; without ``exact`` only boxes are tested.
 
-    The number is at most one more than there is room for. Pairs in doubt are listed.
+    The number is at most one more than ``pairs`` has rows. Pairs in doubt are listed.
     """
     count = 0
     within += x.error
@@ -503,7 +503,7 @@ def list_parts(x: PosedPair, within: float, exact: bool, w: TreeScratch, pairs: 
                 for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
                     if exact and part_meets(parts_at(x, p, q, w), within, w) == APART:
                         continue
-                    # a count above the room makes the caller grow it
+                    # a count above the number of rows makes the caller pass a longer array
                     if count == pairs.shape[0]:
                         return count + 1
                     pairs[count, 0], pairs[count, 1] = p, q

@@ -1,6 +1,6 @@
-"""Distance of two bodies by their trees: of any parts at many poses, and of the triangles of two meshes in A's frame.
+"""Distance of two bodies by their trees: of any parts, and of the triangles of two meshes.
 
-The first half of the traversal is in `tree_collision`.
+The functions that collision and distance share are in `tree_collision`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,7 @@ from typing import NamedTuple
 from gjk3d._kernels.decorators import entry, inlined, kernel, plain
 from gjk3d.bodies.base import PRISMS, TRIANGLES, TriangleTree, column_gap, node_gap, part_at, put_behind, triangles_of
 from gjk3d.bodies.facets import IS_APART, IS_DEEP, IS_OPEN, WIDTH, write_depth
-from gjk3d.bodies.tree_collision import (
-    EASY,
-    PosedPair,
-    TreeScratch,
-    children,
-    is_beyond,
-    parts_at,
-    start_axes,
-    widest,
-)
+from gjk3d.bodies.tree_collision import EASY, PosedPair, TreeScratch, children, is_beyond, parts_at, start_axes, widest
 from gjk3d.bodies.triangles import (
     Triangle,
     gap_along,
@@ -84,7 +75,7 @@ def _along(w: Vec3, b: Array, i: int) -> float:
 
 @kernel
 def _is_farther(m: Rigid, w: Vec3, v: Vec3, best: float, a: TriangleTree, i: int, b: TriangleTree, j: int) -> bool:
-    """Return whether the gap of two boxes along w exceeds |w|. best is w squared, and v is w in B's frame."""
+    """Return whether the gap of two boxes along w exceeds |w|; ``best`` is w squared, and ``v`` is w in B's frame."""
     t = sub(place(m, row_at(b.boxes, j, 0)), row_at(a.boxes, i, 0))
     return bool(dot(w, t) - _along(w, a.boxes, i) - _along(v, b.boxes, j) > best)
 
@@ -107,9 +98,10 @@ def _near_each_other(m: Rigid, a: TriangleTree, b: TriangleTree, stack: Ints, ke
 def nearest_triangles(
     m: Rigid, most: float, a: TriangleTree, b: TriangleTree, stack: Ints2, keys: Array1, seed: Ints1, out: Array1
 ) -> bool:  # fmt: skip
-    """Write a proven lower bound of the distance of separated meshes, the distance and two points, in A's frame.
+    """Write the distance of two separated meshes, and return False if it is more than ``most``.
 
-    ``seed`` becomes the nearest pair of triangles. The result is False if the distance is more than ``most``.
+    ``out`` becomes a proven lower bound, the distance, and the nearest points of A and of B in A's frame. ``seed``
+    becomes the nearest pair of triangles.
     """
     best, low = most * most, 1e308
     keys[0] = _gap(m, a, 0, b, 0)
@@ -118,7 +110,7 @@ def nearest_triangles(
     # a good first pair makes the upper bound small from the start
     _near_each_other(m, a, b, stack, keys, seed)
     point_a, point_b = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    w, v = point_a, point_b  # from A's point to B's, in A's and in B's frame
+    w, v = point_a, point_b  # the vector from A's point to B's, in A's frame and in B's frame
     some = False
     s, t = read(a.corners, seed[0]), placed_triangle(m, b.corners, seed[1])
     d, x, y = nearest_points(s, t)
@@ -177,7 +169,10 @@ def nearest_triangles(
 
 @kernel
 def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, keys: Array) -> tuple[float, int, Vec3]:
-    """Return a point's squared distance from the surface, the nearest triangle (-1 beyond ``most``) and its point."""
+    """Return the squared distance of p from a tree's triangles, the nearest triangle, and its nearest point.
+
+    The triangle is -1 if the distance is beyond ``most``.
+    """
     best, which, foot = most * most, -1, p
     top = 1
     stack[0, 0] = 0
@@ -204,49 +199,50 @@ def to_point(p: Vec3, most: float, ba: Array, la: Ints, ca: Array, stack: Ints, 
 # --- trees of any parts ----------------------------------------------------------------------------------------------
 
 
-TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: widths that are promised, in units of the size
-LEAST = 5e-324  #: lower bound of two that are proven apart, where no other is known
-BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap
-ANSWERED = 5  #: in addition to the codes of `tree_collision`: the row has the signed distance of an overlap
+TIGHT_POLYTOPE, TIGHT_CURVED = 1e-12, 1e-9  #: promised widths of the bounds of a distance, in units of the size
+LEAST = 5e-324  #: lower bound of the distance of objects that are proven apart, if no greater bound is known
+BOUNDS, NORMALS, DEPTHS = range(3)  #: output for an overlap: the distance 0, also a normal and a point, or the depth
+ANSWERED = 5  #: code in addition to those of `tree_collision`: the row has the signed distance of an overlap
 _MORE = 1.0 + 1e-12
-SHORT = 1e-10  #: errors of places, in units of a gap, below which two points do not define a normal
-_ANYWHERE = 1e150
-_LEVEL, _LEVEL_CURVED = 8.0, 64.0  #: parts that are farther than the nearest by this many errors are not solved again
+SHORT = 1e-10  #: greatest error of positions, relative to a gap, for which the ends of the gap define a normal
+_ANYWHERE = 1e150  #: a limit beyond all distances
+#: Parts are not solved if they are at most this many errors nearer than the nearest parts.
+_LEVEL, _LEVEL_CURVED = 8.0, 64.0
 
 
 class DistanceQuery(NamedTuple):
     """A distance query of two bodies."""
 
-    faces: bool  #: whether both bodies are meshes, which have a traversal of their own
+    faces: bool  #: whether both bodies are meshes, whose triangles have a special traversal
     level: int  #: BOUNDS, NORMALS or DEPTHS
     most: float  #: distance beyond which only a lower bound is needed
-    above: float  #: the next float, which is that bound
+    above: float  #: that lower bound, the next float after ``most``
 
 
 class Reports(NamedTuple):
     """The results of a query in addition to the distances."""
 
-    codes: Ints1
+    codes: Ints1  #: code of each row, see `tree_collision` and ANSWERED
     flags: Ints2  #: see `gjk3d.narrow.solve`
-    parts: Ints2  #: the nearest parts
+    parts: Ints2  #: numbers of the nearest parts of each row
 
 
 class NearestParts(NamedTuple):
-    """The nearest parts so far; their result is row 1 of the scratch's ``out``."""
+    """The nearest parts so far. Row 1 of `TreeScratch.out` has their result."""
 
-    upper: float
-    lowest: float  #: lower bound of all solved pairs
-    p: int  #: their places among the leaves
+    upper: float  #: upper bound of their distance
+    lowest: float  #: lower bound of the distances of all solved pairs
+    p: int  #: number of A's part in the order of the leaves, or -1
     q: int
-    curved: bool
+    curved: bool  #: whether a part is curved
     loose: bool  #: whether the bounds of some parts are wider than promised
-    direction: Vec3  #: the unit vector from A's to B's, and how far along it B begins, where that is one part
-    begins: float
+    direction: Vec3  #: the unit vector from A's part to B's part
+    begins: float  #: least coordinate of B along ``direction`` if B is a single part, otherwise -inf
 
 
 @inlined
 def bound_along(c: Cores, direction: Vec3) -> float:
-    """Return a lower bound of the distance of two parts by a plane across a direction."""
+    """Return a lower bound of the distance of two parts by a plane orthogonal to a direction."""
     d = turn_back(c.pose, direction)
     w, _, _ = support_pair(c, d)
     return float(-dot(d, w) - c.radii - c.error)
@@ -264,7 +260,7 @@ def _begins(x: PosedPair, c: Cores, direction: Vec3) -> float:
 
 @inlined
 def _plane_gap(x: PosedPair, i: int, best: NearestParts) -> float:
-    """Return a lower bound of the gap between a box of A and B by the plane across the last nearest direction."""
+    """Return a lower bound of the gap between box i of A and B by a plane orthogonal to ``best.direction``."""
     q, n = x.a.boxes, best.direction
     u = abs(n[0] * q[i, 6] + n[1] * q[i, 7] + n[2] * q[i, 8]) * q[i, 3]
     v = abs(n[0] * q[i, 9] + n[1] * q[i, 10] + n[2] * q[i, 11]) * q[i, 4]
@@ -281,8 +277,8 @@ def pair_gap(x: PosedPair, i: int, j: int, best: NearestParts, reach: float) -> 
 
 @inlined
 def _no_nearer(x: PosedPair, bound: float, limit: float, best: NearestParts) -> bool:
-    """Return whether a lower bound shows that parts are no nearer than the nearest, which holds for most neighbours."""
-    # the errors only change which parts are solved: the bound of skipped parts is part of `NearestParts.lowest`
+    """Return whether parts with the lower bound ``bound`` are not nearer than the nearest parts or the limit."""
+    # the errors only change which parts are solved, since `NearestParts.lowest` includes the bounds of skipped parts
     level = _LEVEL_CURVED if best.curved else _LEVEL
     return bound > best.upper - level * x.error or bound > limit + x.error
 
@@ -321,7 +317,7 @@ def _solve_pair(
 def _solve_round(
     x: PosedPair, p: int, q: int, limit: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Update the nearest parts by a triangle and a ball or capsule; GJK takes over if the formula is inexact."""
+    """Return the nearest parts, updated with triangle p and a ball or capsule, by GJK if the formula is inexact."""
     if best.p >= 0:
         bound = plane_gap_of(read(x.a.places, p), r, best.direction) - x.a.floats[0] - x.error
         if _no_nearer(x, bound, limit, best):
@@ -342,7 +338,7 @@ def _solve_round(
 def solve_leaves(
     x: PosedPair, i: int, j: int, gap: float, most: float, best: NearestParts, r: Round, w: TreeScratch
 ) -> NearestParts:
-    """Update the nearest parts by the parts of two leaves whose boxes have that gap."""
+    """Return the nearest parts, updated with the parts of two leaves whose boxes are at least ``gap`` apart."""
     for q in range(x.b.links[j, 1], x.b.links[j, 1] + x.b.links[j, 2]):
         for p in range(x.a.links[i, 1], x.a.links[i, 1] + x.a.links[i, 2]):
             limit = min(best.upper, most) * _MORE if best.p >= 0 else inf
@@ -357,7 +353,7 @@ def solve_leaves(
 
 @inlined
 def share_of(distance: float, margin: float, share: float) -> float:
-    """Return ``margin`` plus ``share`` times the excess of a distance over ``margin``."""
+    """Return a distance whose excess over ``margin`` is multiplied by ``share``."""
     return margin + share * (distance - margin) if distance > margin else distance
 
 
@@ -366,8 +362,8 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     """Return the nearest parts of two bodies that do not intersect, up to a distance ``most``.
 
     Pairs farther apart than `share_of` the least known distance are skipped as well. With a share below 1 the result
-    may not be the nearest pair, but no pair is nearer than `share_of` its distance. The ``first`` part of A, -1 for
-    none, is solved before all others. The search ends at two parts with a common point.
+    may not be the nearest pair, but no pair is nearer than `share_of` its distance. Part ``first`` of A is solved
+    before all others, unless it is -1. The search ends at two parts with a common point.
     """
     best = NearestParts(inf, inf, -1, -1, False, False, (0.0, 0.0, 0.0), -inf)
     r = round_in(x, w)
@@ -380,7 +376,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
     top = 1
     while top > 0:
         top -= 1
-        # what is left out is beyond the upper bound, so `report_gap` takes enough off it even without the error
+        # skipped pairs are beyond the upper bound less the error, so the lower bound of `report_gap` holds for them
         reach = min(share_of(best.upper, margin, share), most) + x.error if best.p >= 0 else inf
         if keys[top] > reach:
             continue
@@ -391,7 +387,7 @@ def nearest(x: PosedPair, most: float, margin: float, share: float, first: int, 
             if easy > 0:
                 easy = easy - 1 if easy > 1 else start_axes(x, w)
             best = solve_leaves(x, i, j, keys[top], most, best, r, w)
-            if best.upper <= 0.0 and best.p >= 0:  # they overlap, and a distance of other parts is of no use
+            if best.upper <= 0.0 and best.p >= 0:  # the parts overlap, so other parts are not nearer
                 break
             continue
         i0, j0, i1, j1 = children(x, i, j)
@@ -419,7 +415,7 @@ def report_gap(
     distance = min(max(best[1, 0], lower), upper)
     out[k, 0], out[k, 1], out[k, 2] = distance, lower, upper
     for c in range(3):
-        n = best[1, 3 + c]  # of a small gap the way between the points is rounding
+        n = best[1, 3 + c]  # B's point follows from the normal, since the difference of near points is rounding
         out[k, 3 + c], out[k, 6 + c], out[k, 9 + c] = n, best[1, 6 + c], best[1, 6 + c] + distance * n
     # an interval wider than promised is reported as loose, so that the caller can solve it again
     promised = (TIGHT_CURVED if parts.curved else TIGHT_POLYTOPE) * x.error / ROUNDING + 4.0 * x.error
@@ -432,7 +428,7 @@ def report_gap(
 def put_bounds(
     error: float, bounds: tuple[float, float, float], n: Vec3, point: Vec3, status: int, out: Array, flags: Ints, k: int
 ) -> None:  # fmt: skip
-    """Write a distance with its bounds, a normal, a point of A, and the status. ``error`` is that of a position."""
+    """Write a distance and its bounds, a normal, points, and the status; ``error`` is that of a position."""
     out[k, 0], out[k, 1], out[k, 2] = bounds
     set_vec(out[k], 3, n)
     set_vec(out[k], 6, point)
@@ -443,7 +439,7 @@ def put_bounds(
 
 @kernel
 def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, w: TreeScratch) -> Vec3:
-    """Return the normal of the nearest two triangles: the direction between their points, unless that is rounding."""
+    """Return the normal of the two nearest triangles, by GJK if the difference of their points is mostly rounding."""
     n = scale(1.0 / length, between) if length > 0.0 else (1.0, 0.0, 0.0)
     if x.error > SHORT * length:
         c = parts_at(x, p, q, w)
@@ -456,9 +452,9 @@ def _normal_between(x: PosedPair, p: int, q: int, between: Vec3, length: float, 
 
 @kernel
 def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
-    """Return the nearest triangles of two meshes; a result beyond ``most`` is returned as well."""
+    """Return the nearest triangles of two meshes, even if their distance is more than ``most``."""
     row, limit = w.out[1], min(most * _MORE, _ANYWHERE)
-    for far in (limit, _ANYWHERE):  # what it writes ends with the points, which lie in the last columns of a row
+    for far in (limit, _ANYWHERE):  # the two points are written last, into the last columns of the row
         w.last[0] = w.last[1] = -1
         if nearest_triangles(x.m, far, triangles_of(x.a), triangles_of(x.b), w.stack, w.keys, w.last, row[4:]):
             break
@@ -466,7 +462,7 @@ def nearest_faces(x: PosedPair, most: float, w: TreeScratch) -> NearestParts:
     between = (row[9] - row[6], row[10] - row[7], row[11] - row[8])
     row[0] = sqrt(dot(between, between))
     row[3], row[4], row[5] = _normal_between(x, p, q, between, row[0], w)
-    # of needles rounding turns the way between two points that near: GJK and its polytope are more thorough
+    # rounding rotates the segment between very near points of needles, for which GJK and EPA are more exact
     loose = high - low > TIGHT_POLYTOPE * x.error / ROUNDING
     return NearestParts(high, low, p, q, False, loose, (0.0, 0.0, 0.0), -inf)
 
@@ -483,7 +479,7 @@ class Round(NamedTuple):
     """All points within a radius of a segment or point in A's frame. The radius is 0 if B is another shape."""
 
     start: Vec3
-    direction: Vec3  #: from there to the end
+    direction: Vec3  #: from the start to the end of the segment
     radius: float
 
 
@@ -498,7 +494,7 @@ def round_in(x: PosedPair, w: TreeScratch) -> Round:
 
 @kernel
 def lone_round(x: PosedPair, w: TreeScratch) -> tuple[bool, Round]:
-    """Return whether B is one point, segment, ball or capsule, and that shape."""
+    """Return whether B is one point, segment, ball or capsule, and this shape in A's frame."""
     leaf = x.b.links[0]
     if x.b.kind == PRISMS or leaf[0] >= 0 or leaf[2] != 1:
         return False, NO_ROUND
@@ -542,7 +538,7 @@ def plane_gap_of(t: Triangle, r: Round, direction: Vec3) -> float:
 
 @kernel
 def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
-    """Write the distance of triangle k of A and a ball or capsule to the first row; False if GJK has to decide."""
+    """Write the distance of triangle k of A and a ball or capsule into row 0; return False if GJK has to decide."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far, rim = sqrt(square), x.a.floats[0]
@@ -561,7 +557,7 @@ def round_gap(x: PosedPair, k: int, r: Round, out: Array) -> bool:
 
 @kernel
 def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) -> int:
-    """Return APART, DEEP with the depth in a row, or OPEN, for triangle k of A and a ball or capsule."""
+    """Return IS_APART, IS_DEEP after writing the depth of a ball or capsule in triangle k of A, or IS_OPEN."""
     t, clear = read(x.a.places, k), WIDTH * x.error
     square, a, b = _nearest(t, r)
     far = sqrt(square)
@@ -579,5 +575,5 @@ def round_of(x: PosedPair, k: int, r: Round, out: Array, flags: Ints, row: int) 
 
 @lru_cache(64)
 def distance_query(faces: bool, level: int, most: float) -> DistanceQuery:
-    """Return the query with a greatest distance."""
+    """Return the distance query of two bodies up to the distance ``most``."""
     return DistanceQuery(faces, level, most, nextafter(most, inf))

@@ -17,8 +17,8 @@ from gjk3d.typing import Array
 Triangle = tuple[Vec3, Vec3, Vec3]
 Nearest = tuple[float, Vec3, Vec3]
 
-#: Square of the height of a triangle relative to its longest edge below which its edges may be nearer than the foot.
-#: Rounding moves the foot of a far point on such a triangle farther than its edges are apart.
+#: Square of the height of a triangle over its longest edge, in units of this edge, below which the nearest point on the
+#: edges may be nearer than the computed foot. Rounding moves the foot of a far point farther than the height.
 _FLATTEST = 1e-13
 #: square of a sine below which an axis loses more by the rounding of a cross product than by that of coordinates
 _FEW_DIGITS = 1e-4
@@ -30,19 +30,19 @@ _TINY = 1e-290  #: bound of errors by underflow
 
 @inlined
 def vec_at(row: Array, k: int) -> Vec3:
-    """Return three numbers of a row as a vector."""
+    """Return the numbers k to k + 2 of a row as a vector."""
     return (row[k], row[k + 1], row[k + 2])
 
 
 @inlined
 def set_vec(row: Array, k: int, v: Vec3) -> None:
-    """Write a vector into a row."""
+    """Write a vector into the items k to k + 2 of a row."""
     row[k], row[k + 1], row[k + 2] = v
 
 
 @inlined
 def read(corners: Array, k: int) -> Triangle:
-    """Return triangle k of the array."""
+    """Return triangle k of an array of nine coordinates per row."""
     return (
         (corners[k, 0], corners[k, 1], corners[k, 2]),
         (corners[k, 3], corners[k, 4], corners[k, 5]),
@@ -52,7 +52,7 @@ def read(corners: Array, k: int) -> Triangle:
 
 @inlined
 def placed_triangle(m: Rigid, corners: Array, k: int) -> Triangle:
-    """Return triangle k of the array, transformed by pose m."""
+    """Return triangle k of an array of nine coordinates per row, transformed by the pose m."""
     a, b, c = read(corners, k)
     return place(m, a), place(m, b), place(m, c)
 
@@ -82,7 +82,7 @@ def _sum(v: Vec3) -> float:
 
 @inlined
 def _parted(n: Vec3, p: Triangle, q: Triangle, noise: float) -> bool:
-    """Return whether the triangles are apart along n by more than noise. Corners are relative to the first of p."""
+    """Return whether triangles are apart along n by more than noise. Corners are relative to the first corner of p."""
     length = noise * _sum(n) + _TINY
     a1, a2 = dot(n, p[1]), dot(n, p[2])
     b0, b1, b2 = dot(n, q[0]), dot(n, q[1]), dot(n, q[2])
@@ -120,7 +120,7 @@ def nearest_on_edges(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> Nearest:
 
 @inlined
 def _over(p: Vec3, t: Triangle, n: Vec3) -> tuple[bool, Vec3]:
-    """Return whether p projects into a triangle with normal n, and the foot, a mean of the corners (zeros if not)."""
+    """Return whether p projects along the normal n into a triangle, and the projected point (zeros if not)."""
     u, v, w = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     x, y, z = dot(n, cross(v, w)), dot(n, cross(w, u)), dot(n, cross(u, v))
     inside = x >= 0.0 and y >= 0.0 and z >= 0.0 and x + y + z > 0.0
@@ -193,14 +193,14 @@ def _meet_closely(p: Triangle, q: Triangle, noise: float) -> bool:
 
 @inlined
 def _gap(e: Vec3, f: Vec3, r: Vec3, y: float, w: float, limit: float) -> float:
-    """Return the gap of two triangles along e x f times its length, or -1e308 for edges that are parallel.
+    """Return the gap of two triangles along e x f, times the length of e x f, or -1e308 for parallel edges e and f.
 
-    ``r`` is from the start of e to that of f, and ``y`` and ``w`` are the extents of the triangles along the axis.
+    ``r`` leads from the start of e to the start of f. ``y`` and ``w`` are the extents of the triangles along the axis.
     """
     c = cross(e, f)
     x = dot(c, r)
     gap = max(x - max(0.0, y) + min(0.0, w), min(0.0, y) - max(0.0, w) - x)
-    # a rotation of an edge by the rounding makes the edges parallel, and their axis superfluous
+    # edges that are parallel within rounding do not define an axis
     return gap if gap < -limit or _sum(c) > _PARALLEL * _sum(e) * _sum(f) else -1e308
 
 
@@ -209,10 +209,11 @@ def triangles_meet(p: Triangle, q: Triangle, noise: float) -> bool:
     """Return whether two triangles touch or cross, within the error ``noise`` of their coordinates.
 
     A gap along an axis e x f is a determinant of e, f and a difference of corners. Its error is less than 16 unit
-    roundoffs times the product of their three lengths, for short axes too: the cross product of two edges of a sliver
-    may have no digits. ``noise`` is more than 16 unit roundoffs times the longest difference, so ``noise`` times the
-    lengths of both edges bounds the error. A greater gap along one axis proves that the triangles are apart. Greater
-    overlaps along all axes prove that they cross. `_meet_closely` decides the other pairs.
+    roundoffs times the product of their three lengths. This bound holds for short axes too, although the cross product
+    of two edges of a sliver may have no correct digits. ``noise`` is more than 16 unit roundoffs times the longest
+    difference, so ``noise`` times the lengths of both edges bounds the error. A greater gap along one axis proves that
+    the triangles are apart. Greater overlaps along all axes prove that they cross. `_meet_closely` decides the other
+    pairs.
     """
     o = p[0]
     p1, p2 = sub(p[1], o), sub(p[2], o)
@@ -256,9 +257,10 @@ def gap_along(w: Vec3, p: Triangle, q: Triangle) -> float:
 
 @kernel
 def proven_square(w: Vec3, d: float, p: Triangle, q: Triangle) -> float:
-    """Return the square of a lower bound of the distance of two triangles. w is a segment between points of both.
+    """Return the square of a lower bound of the distance of two triangles.
 
-    ``d`` is its square. For a short segment, rounding of its ends is a rotation, and a normal may give a better bound.
+    ``w`` leads from a point of p to a point of q, and ``d`` is its squared length. Rounding of the points rotates a
+    short w, so the normal of a triangle may give a better bound.
     """
     if not d > 0.0:
         return 0.0
@@ -291,8 +293,8 @@ def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
     a, b, c = t
     u, v, w = sub(b, a), sub(c, b), sub(a, c)
     uu, vv, ww = dot(u, u), dot(v, v), dot(w, w)
-    # The height stands on the longest edge. The normal of a needle has no digits, but its height has: an error of the
-    # height moves the foot by rounding times the length over the height.
+    # The height is that over the longest edge. The normal of a needle may have no correct digits, but the height has:
+    # an error of the height moves the foot by rounding times the length over the height.
     if vv > uu and vv >= ww:
         a, c, u, w, uu = b, a, v, u, vv
     elif ww > uu:
@@ -320,9 +322,9 @@ def nearest_on(p: Vec3, t: Triangle) -> tuple[float, Vec3]:
 def solid_angle(p: Vec3, t: Triangle) -> float:
     """Return the signed solid angle of a triangle at a point, 0 at a corner (van Oosterom, Strackee, 1983).
 
-    With unit vectors to the corners, half of its tangent is a (b x c) over 1 + ab + bc + ca. Next to the middle of a
-    needle both lose all digits. They are c (u x v) and u v for u = a + c and v = b + c, which are accurate if a and b
-    are the corners with the least angle.
+    With unit vectors a, b and c to the corners, the tangent of half the angle is a (b x c) over 1 + ab + bc + ca. Near
+    the middle of a needle, numerator and denominator lose all digits. They are equal to c (u x v) and u v for u = a + c
+    and v = b + c, which are accurate if the angle between a and b is the least of the three.
     """
     a, b, c = sub(t[0], p), sub(t[1], p), sub(t[2], p)
     la, lb, lc = sqrt(dot(a, a)), sqrt(dot(b, b)), sqrt(dot(c, c))
@@ -340,7 +342,7 @@ def solid_angle(p: Vec3, t: Triangle) -> float:
 
 @kernel
 def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
-    """Return the length and the end points of the intersection of two crossing triangles, with length 0 without one."""
+    """Return the length and the end points of the segment in which two triangles cross, or the length 0."""
     n, k = plane_normal(p), plane_normal(q)
     w = cross(n, k)
     ww = dot(w, w)
@@ -380,7 +382,7 @@ def crossing_segment(p: Triangle, q: Triangle) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def pierced(p: Triangle, q: Triangle) -> float:
-    """Return the greatest distance that every point may move while an edge of p still pierces q, or 0 if no edge does.
+    """Return how far every point may move while an edge of p still pierces q, or 0 if no edge pierces q.
 
     Up to this distance, the ends of the edge stay on opposite sides of the plane of q, and the rim of q encloses the
     edge.

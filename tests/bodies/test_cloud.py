@@ -235,9 +235,9 @@ def test_points_about_the_surface_of_a_ball_have_the_depth_or_the_gap() -> None:
 def test_few_points_do_not_build_the_tree_for_many() -> None:
     cloud = gk.PointCloud(np.random.default_rng(0).normal(size=(1000, 3)), 0.01)
     cloud.signed_distances(np.zeros((15, 3)))
-    assert "wide tree" not in cloud._cache
+    assert "_wide_tree" not in cloud._cache
     few = cloud.signed_distances(np.full((15, 3), 2.0))
     many = cloud.signed_distances(np.full((16, 3), 2.0))
-    assert "wide tree" in cloud._cache
+    assert "_wide_tree" in cloud._cache
     assert few.lower[0] <= many.upper[0]
     assert many.lower[0] <= few.upper[0]

@@ -193,9 +193,9 @@ def test_the_distance_of_a_far_part_is_bounded_exactly() -> None:
         pair = pair_of(cloud, gk.Point(), rows)
         most = float(np.nextafter(np.sqrt(float(square)), np.inf))
         assert square <= Fraction(most) ** 2
-        for result in (gk.distance(cloud, gk.Point(), pose, other), pair.nearest(), pair._long_way(np.inf)):
+        for result in (gk.distance(cloud, gk.Point(), pose, other), pair.nearest(), pair._nearest_of_lists(np.inf)):
             assert Fraction(result.lower) ** 2 <= square <= Fraction(result.upper) ** 2
-        for within in (gk.distance(cloud, gk.Point(), pose, other, max_distance=most), pair._long_way(most)):
+        for within in (gk.distance(cloud, gk.Point(), pose, other, max_distance=most), pair._nearest_of_lists(most)):
             assert Fraction(within.lower) ** 2 <= square
 
 

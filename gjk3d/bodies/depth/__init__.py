@@ -12,10 +12,10 @@ past all planes so far (`partings.past_all`) is tested. If an obstacle remains, 
 4. Candidate directions are normals of overlapping parts and faces, the axes, and the exits of the deepest points. Along
    a direction, B moves to the first free interval beyond the lower bound. The last obstacle there is the next plane.
 
-Lower bounds: two overlapping parts have to be separated, a deep point in a closed surface has to leave it, and of two
-balls about a point, one in each of two solids, one has to leave the other.
+Lower bounds: two overlapping parts have to be separated, a deep point in a closed surface has to leave the surface, and
+two balls about a point, one inside each of two solids, have to be separated.
 
-`fast` runs the same search with a few starts, one query per step, and a limit of its work. `depth` runs it until the
+`fast` runs the same search with a few starts, one query per step, and limited work. `depth` runs the search until the
 bounds agree or all candidates were tried. `points` has the lower bounds by points and balls, `inside` bounds the depth
 of a surface by branch and bound, and `pushes` has the depths of contacts.
 """

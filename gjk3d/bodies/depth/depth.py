@@ -4,10 +4,11 @@ Directions are searched upwards from the lower bound, since a free interval may 
 within its clearance. The last obstacle along a direction is a wall. The least vector beyond all walls so far is the
 next candidate, as in the cutting-plane methods of convex programming.
 
-For a mesh and a polytope, a best-first branch and bound comes first: each triangle that overlaps the polytope must be
-passed by one of their separating planes. After the least translation beyond some planes, the deepest overlapping
-triangle adds a branch for each of its candidate planes (Land and Doig, An Automatic Method of Solving Discrete
-Programming Problems, 1960). Only a few planes per triangle are candidates, so the result is an upper bound.
+For a mesh and a polytope, a best-first branch and bound comes first. For each triangle that it overlaps, the polytope
+has to pass one of the planes that separate it from the triangle. After the least translation beyond some planes, the
+deepest overlapping triangle adds a branch for each of its candidate planes (Land and Doig, An Automatic Method of
+Solving Discrete Programming Problems, 1960). Only a few planes per triangle are candidates, so the result is an upper
+bound.
 """
 
 from __future__ import annotations
@@ -84,32 +85,32 @@ from gjk3d.shapes import layout
 from gjk3d.shapes.base import Polytope
 from gjk3d.typing import Array, Array2, Ints1
 
-#: columns of an answer: the bounds of the depth, the unit vector of the translation, a common point, all in A's frame
+#: columns of a result: the bounds of the depth, the unit vector of the translation, a common point, all in A's frame
 LEAST, MOST, NORMAL, PLACE = 0, 1, 2, 5
-#: columns of the search behind these: its wall and the distance along it, the numbers of directions that were tried and
-#: followed, and of pairs of parts that may block one
+#: further columns of a search: the normal of the best translation's last wall and the distance along it, the numbers of
+#: directions that were tried and followed, and the number of pairs of parts that may block a direction
 WALL, FAR, TRIED, FOLLOWED, BLOCKING = 8, 11, 12, 13, 14
-STATE = 15
-SAMPLES, LOOKS = 256, 512  #: vertices of each body that are tested first, and points in the closer search, at most
-LOOKED_AT = 4096  #: intersecting pairs of parts whose depth is computed
-TRIES = 96  #: directions
-TURNS = 6  #: directions beyond walls that follow each other
-_BRANCHES = 4  #: translations of branches that are tried
-_FOLLOWED = 2  #: directions that lead to others, in addition to the best
-_BY_FACES, _BY_PARTS = 12, 16  #: directions that are tried
-_CROSSING = 512  #: intersecting pairs of triangles whose normals are candidates
-_FACES, _DIFFERENT = 16, 8  #: pairs whose normals are tried
+STATE = 15  #: number of columns
+SAMPLES, LOOKS = 256, 512  #: most vertices of each body that are tested first, and most points of the closer search
+LOOKED_AT = 4096  #: greatest number of intersecting pairs of parts whose depth is computed
+TRIES = 96  #: greatest number of directions
+TURNS = 6  #: greatest number of consecutive directions in `_follow`
+_BRANCHES = 4  #: greatest number of translations of branches that are tried
+_FOLLOWED = 2  #: number of directions from which `_follow` starts, in addition to the best
+_BY_FACES, _BY_PARTS = 12, 16  #: greatest number of directions that are tried for two meshes, and for other bodies
+_CROSSING = 512  #: greatest number of intersecting pairs of triangles whose normals are candidates
+_FACES, _DIFFERENT = 16, 8  #: greatest number of pairs of faces, and of parts, whose normals are candidates
 _TIGHT = 1e-3  #: relative width of bounds at which a translation is not shortened
-_CLOSE = 1e-2  #: and at which no other is searched
+_CLOSE = 1e-2  #: relative width of bounds at which the search ends
 _SLIT = 4e-9  #: width of a gap that does not count as free, in units of the size
-_WORTH = 1e-4  #: part of a depth that is worth another try
-NODES = 64  #: branches that are stored
-WALLS = 6  #: of one, at most
-CANDIDATES = 4  #: planes of a pair that are branched to
+_WORTH = 1e-4  #: least relative improvement of a depth for which a direction is tried
+NODES = 64  #: greatest number of stored branches
+WALLS = 6  #: greatest number of walls of a branch
+CANDIDATES = 4  #: greatest number of planes of a pair that add branches
 LENGTH, COUNT, FIRST_WALL = 0, 1, 2  #: columns of a branch: length of its translation (inf once expanded), walls
 NODE = FIRST_WALL + 4 * WALLS
-_NEAR = 512  #: pairs of parts that are tested after the translation of a branch
-_PAST_WALL = 1e-3  #: part of a wall's distance that a translation may be short of it
+_NEAR = 512  #: greatest number of pairs of parts that are tested after the translation of a branch
+_PAST_WALL = 1e-3  #: share of a wall's distance by which a translation may fall short of the wall
 _TOUCHING = 8.0  #: overlap that does not count, in units of the error of positions
 _CHUNK = 64  #: rows per call of the kernels
 _SAME_DEPTH = 1e-6  #: relative excess of the hulls' depth for bodies that are convex up to a slack
@@ -117,12 +118,12 @@ _NO_SOLIDS = solids_of([])
 
 
 class Depth(NamedTuple):
-    """Bounds of the depth; moving b by ``most`` along ``normal``, in a's frame, separates the bodies."""
+    """Bounds of the depth. A translation of b by ``most`` along ``normal``, in a's frame, separates the bodies."""
 
     least: float
     most: float
     normal: Array
-    place: Array  #: a point of both, or half-way between two that lie half the depth from it along the normal
+    place: Array  #: a point of both bodies, or the midpoint of their deepest points, which differ by the depth
 
 
 class DepthBodies(NamedTuple):
@@ -153,7 +154,7 @@ class Search(NamedTuple):
 
 @kernel
 def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
-    """Return the least translation beyond the walls of a branch and its length, inf if no translation is known."""
+    """Return the least translation beyond the walls of branch k and its length, inf if no translation is known."""
     count = int(nodes[k, COUNT])
     for i in range(count):
         for c in range(4):
@@ -167,7 +168,7 @@ def _least_past(nodes: Array, k: int, walls: Array) -> tuple[Vec3, float]:
 
 @kernel
 def _nearest(nodes: Array, count: int, most: float) -> int:
-    """Return the branch with the shortest translation, -1 if none is shorter than ``most``."""
+    """Return the branch with the shortest translation, -1 if no translation is shorter than ``most``."""
     best = -1
     for k in range(count):
         if nodes[k, LENGTH] < most:
@@ -177,7 +178,7 @@ def _nearest(nodes: Array, count: int, most: float) -> int:
 
 @kernel
 def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Array, most: float) -> int:
-    """Add a branch with one more wall if its translation is shorter than ``most``; return the number of branches."""
+    """Add branch k with one more wall if its translation is shorter than ``most``; return the number of branches."""
     wall_count = int(nodes[k, COUNT])
     if count == nodes.shape[0] or wall_count == WALLS:
         return count
@@ -192,9 +193,9 @@ def _branch_to(nodes: Array, count: int, k: int, n: Vec3, far: float, walls: Arr
 
 @kernel
 def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) -> tuple[Vec3, int]:
-    """Expand branches until no triangle overlaps B; return the translation, 0 if none, and the number of branches.
+    """Expand branches until no triangle overlaps B; return the translation, or zero, and the number of branches.
 
-    ``x`` is the pair of bodies as convex parts.
+    ``x`` is the pair of bodies as convex parts, and B is the polytope ``solid``.
     """
     nodes, walls, results, directions = s.r.nodes, s.r.walls, s.r.depths, s.r.directions
     while True:
@@ -212,7 +213,7 @@ def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) 
             return by, count
         for i in range(separating_directions(moved, s.pairs[best, 0], solid, directions)):
             n = row3(directions, i)
-            # beyond what rounding leaves touching; the next translation is tested, so the error bounds nothing
+            # the addition prevents a touch by rounding; the next translation is tested, so it need not be a bound
             far = dot(n, by) - directions[i, 3] + _TOUCHING * x.error
             count = _branch_to(nodes, count, k, n, far, walls, most)
 
@@ -222,13 +223,17 @@ def next_parting(x: PosedPair, s: Sides, solid: Solid, count: int, most: float) 
 
 @inlined
 def _within(relative: float, error: float, state: Array) -> bool:
-    """Return whether the upper bound exceeds the lower one by at most a relative width and rounding."""
+    """Return whether the upper bound exceeds the lower bound by at most a relative width and rounding."""
     return bool(state[MOST] <= state[LEAST] * (1.0 + relative) + 16.0 * error)
 
 
 @kernel
 def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, float]:
-    """Try one direction; return whether it separates the bodies, and the distance along the last wall."""
+    """Try a direction; return whether a translation along it separates the bodies.
+
+    The second value is the length of this translation along the normal of its last wall. A translation that is shorter
+    than the best replaces the best.
+    """
     state, wall = d.state, s.r.wall
     set_vec(s.r.tried[int(state[TRIED])], 0, direction)
     state[TRIED] += 1.0
@@ -240,7 +245,7 @@ def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, floa
     if not free:
         return False, 0.0
     far, length = dot(vec_at(wall, 0), by), sqrt(dot(by, by))
-    slit = scale(_SLIT * x.error / ROUNDING, direction)  # what is free only in a slit as narrow as that is not free
+    slit = scale(_SLIT * x.error / ROUNDING, direction)  # a position that is free only in a narrow slit is not free
     # `past` already adds three times the noise; the error covers the rounding of the length
     if length + x.error < state[MOST] and not may_collide(shifted(x, add(by, slit)), s):
         state[MOST] = length + x.error
@@ -254,7 +259,8 @@ def _try(x: PosedPair, s: Sides, d: Search, direction: Vec3) -> tuple[bool, floa
 def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, far: float) -> None:
     """Continue from a separating translation along the least vector beyond the walls so far, repeatedly.
 
-    Without a wall, the first one is the normal at the deepest point after a translation by the lower bound.
+    ``s.r.wall`` has the first wall, and ``far`` the distance along its normal. Without ``has_wall``, the first wall is
+    at the deepest point after a translation by the lower bound.
     """
     by = scale(d.state[LEAST], direction)
     for k in range(TURNS):
@@ -274,7 +280,7 @@ def _follow(x: PosedPair, s: Sides, d: Search, direction: Vec3, has_wall: bool, 
 
 @kernel
 def _is_new(direction: Vec3, directions: Array, start: int, stop: int) -> bool:
-    """Return whether none of the directions start to stop is similar to ``direction``."""
+    """Return whether no direction from ``start`` to ``stop - 1`` is similar to ``direction``."""
     for k in range(start, stop):  # noqa: SIM110, a generator does not compile
         if dot(direction, row3(directions, k)) >= SAME_WAY:
             return False
@@ -310,7 +316,7 @@ def _add(todo: Array, count: int, direction: Vec3) -> int:
 
 @kernel
 def _add_normals(x: PosedPair, s: Sides, pairs: int, count: int) -> int:
-    """Add the normals of intersecting faces: their sum, and those of some pairs."""
+    """Add the sum of the normals of intersecting faces, and the normals of some pairs, to the directions to try."""
     total, todo = (0.0, 0.0, 0.0), s.r.todo
     for k in range(pairs):
         u, v = outward_at(s.outward_a, s.pairs[k, 0]), turn(x.m, outward_at(s.outward_b, s.pairs[k, 1]))
@@ -363,7 +369,7 @@ def _plan(x: PosedPair, s: Sides, d: Search, pairs: int, parted: int) -> int:
 
 @kernel
 def _common(x: PosedPair, s: Sides) -> Vec3:
-    """Return a common point of the first intersecting pair, else a point of one body inside the other, else NaN."""
+    """Return a common point of the first intersecting pair, or a point of one body inside the other, or NaN."""
     if listed(x, s, SINGLE) == 0:
         return vec_at(s.w.out[0], POINT) if held(x, s.w) == HELD else (nan, nan, nan)
     if s.faces:
@@ -382,9 +388,10 @@ def _common_of(x: PosedPair, s: Sides, k: int) -> Vec3:
 def _by_parts(
     x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search, has_place: bool
 ) -> tuple[bool, bool, int]:
-    """Bound the depth by the deepest pair; return whether this is final, whether a point is known, and the pair count.
+    """Bound the depth by the deepest pair of parts.
 
-    If the translation of the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
+    Return whether the bounds are final, whether a common point is known, and the number of pairs. If the translation of
+    the deepest pair separates the bodies, it is the shortest one. Otherwise all pairs are solved.
     """
     state, pairs = d.state, list_parts(x, 0.0, False, s.w, s.pairs)
     k, pairs = find_deepest(x, s.pairs, min(pairs, LOOKED_AT), vec_at(state, NORMAL), s.w, s.r.depths)
@@ -392,7 +399,7 @@ def _by_parts(
         return False, has_place, 0
     overlap, row = -s.r.depths[k, 2] - x.error, s.r.depths[k]
     if overlap >= state[LEAST]:
-        # only what is free there is taken; with less than the errors of the places, `may_collide` would be in doubt
+        # the translation is tested; with less than the errors of positions, `may_collide` would be in doubt
         most, n = max(-row[1], 0.0) + 4.0 * x.error, vec_at(row, N)
         if not may_collide(shifted(by_faces, scale(most, n)), all_of):
             state[LEAST], state[MOST] = min(overlap, most), most
@@ -416,18 +423,18 @@ def _take_inner(state: Array, inner: Array) -> None:
 @inlined
 def _near_only(x: PosedPair, s: Sides, most: float) -> Sides:
     """Return the data for translations of at most ``most``, restricted to the points near the other surface."""
-    # B is placed with an error, moved with another, and may be moved a few errors farther than ``most``
+    # the pose and the move of B have errors, and B may be moved a few errors farther than ``most``
     a, b = with_points_near(x.m, most + 64.0 * x.error, s.a, s.b, s.r.near)
     return Sides(s.faces, a, b, s.outward_a, s.outward_b, s.pairs, s.w, s.r)
 
 
 @kernel
 def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d: Search) -> None:
-    """Compute bounds of the depth of two intersecting bodies from a separating translation in the state.
+    """Compute bounds of the depth of two intersecting bodies from a separating translation in ``d.state``.
 
-    ``x`` and ``s`` have the bodies as convex parts. In ``by_faces`` and ``all_of`` a polytope is replaced by its faces,
-    for collision queries of the moved bodies. The search of whole surfaces is the most expensive step. It runs only if
-    the bounds still differ after the directions were tried.
+    ``x`` and ``s`` have the bodies as convex parts. In ``by_faces`` and ``all_of`` the faces of a polytope replace the
+    polytope, for collision queries of the moved bodies. The search of whole surfaces is the most expensive step. It
+    runs only if the bounds still differ after the directions were tried.
     """
     state, r = d.state, s.r
     state[TRIED] = state[FOLLOWED] = state[BLOCKING] = state[WALL] = state[WALL + 1] = state[WALL + 2] = 0.0
@@ -455,7 +462,7 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
     if not has_place:
         set_vec(state, PLACE, _common(by_faces, all_of))
     if not _within(_CLOSE, by_faces.error, state) and state[MOST] < inf:
-        if all_of.faces:  # ways out begin where these end
+        if all_of.faces:  # exit directions start from the deepest points
             grow_balls(by_faces.m, by_faces.error, all_of.a, all_of.b, r.points, r.inner, inner)
             _take_inner(state, r.inner)
         if s.faces:
@@ -480,13 +487,13 @@ def enclose_depth(x: PosedPair, by_faces: PosedPair, s: Sides, all_of: Sides, d:
 
 @kernel
 def _go_inner(x: PosedPair, s: Sides, d: Search, count: int) -> None:
-    """Try the exit vectors of the innermost points."""
+    """Try the exit directions of the innermost points."""
     _go(x, s, d, s.r.exits, unit_directions(s.r.inner, count, s.r.exits), INNER)
 
 
 @kernel
 def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
-    """Try branches of translations beyond walls of a mesh and a polytope; return whether one separates them."""
+    """Try the translations of branches of a mesh and a polytope; return whether one improved the upper bound."""
     if d.solid.faces == 0:
         return False
     before, nodes, count = d.state[MOST], s.r.nodes, 1
@@ -502,7 +509,7 @@ def _go_branches(x: PosedPair, s: Sides, d: Search) -> bool:
 
 @kernel
 def _follow_best(x: PosedPair, s: Sides, d: Search) -> None:
-    """Continue the search from the best translation, with the wall that it passed last."""
+    """Continue the search from the best translation and the last wall that it passes."""
     n = vec_at(d.state, WALL)
     if dot(n, n) > 0.0 and not _within(_CLOSE, x.error, d.state):
         set_vec(s.r.wall, 0, n)
@@ -515,8 +522,8 @@ def depth_rows(
 ) -> None:
     """Compute bounds of the depth at pose rows.
 
-    Rows of ``out`` contain the translations of `outer_translations`, and receive the results. The item of ``solids`` is
-    b if b is a polytope that intersects a mesh, otherwise empty.
+    Rows of ``out`` contain the translations of `outer_translations`, and become the results. ``solids`` has the
+    polytope b if a is a mesh and b is a polytope, otherwise an empty item.
     """
     t, solid = bodies, solid_in(solids, plain(0))
     s = Sides(t.meshes, t.surface_a, t.surface_skin, t.outward_a, t.outward_b, r.part_pairs, w, r)
@@ -529,7 +536,7 @@ def depth_rows(
 
 @entry
 def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScratch, out: Array2) -> None:
-    """Write the depths of a ball whose centre is in a closed surface of A. The depth 0 to inf means no result."""
+    """Write the depths of a ball whose centre is in a closed surface of A. The bounds 0 and inf mean no result."""
     for k in range(rows.start, rows.stop):
         ball = ball_in(two_at(a, b, rows.a[0], rows.b[k]), skin, w)
         out[k, LEAST], out[k, MOST] = ball.least, ball.most
@@ -542,9 +549,10 @@ def ball_rows(a: PartTree, b: PartTree, skin: Ints1, rows: PoseRows, w: TreeScra
 
 
 def _balls_below(a: Parts, b: Parts, rows: Array) -> Array:
-    """Return bounds of the depth of a ball or point b with its centre below an unbounded height field, else 0 and inf.
+    """Return rows with the depth of a ball or point b whose centre is below the surface of an unbounded height field a.
 
-    Columns alone do not bound such a depth from below. The nearest point of their closed surface is the exit.
+    The bounds are 0 and inf for other objects. Columns alone do not bound such a depth from below. The exit is the
+    nearest point of their closed surface.
     """
     out = np.zeros((len(rows), STATE))
     out[:, MOST] = inf
@@ -570,7 +578,7 @@ def depth(x: BodyPair) -> Depth:
 
 
 def depths_at(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
-    """Return the depths of two bodies at poses of b in a's frame, (n, 8), in the columns of `search`."""
+    """Return the depths of two bodies at pose rows of b in a's frame, (n, 8): LEAST, MOST, NORMAL and PLACE."""
     out = np.empty((len(rows), STATE))
     hulls = outer_translations(a, b, rows, out)
     slack = a.convex_slack + b.convex_slack + 2.0 * ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
@@ -595,7 +603,7 @@ def depths_at(a: Parts, b: Parts, rows: Array, workers: int = 1) -> Array:
             out[k, MOST:PLACE] = balls[k, MOST:PLACE]
         if balls[k, LEAST] > out[k, LEAST]:
             out[k, LEAST], out[k, PLACE : PLACE + 3] = min(balls[k, LEAST], out[k, MOST]), balls[k, PLACE : PLACE + 3]
-    for k in np.flatnonzero(np.isnan(out[:, PLACE])).tolist():  # they touch, as far as rounding lets one tell
+    for k in np.flatnonzero(np.isnan(out[:, PLACE])).tolist():  # the bodies touch up to rounding
         out[k, PLACE : PLACE + 3] = _pair(a, b, rows[k]).nearest().row[6:9]
     return out[:, : PLACE + 3]
 
@@ -622,7 +630,7 @@ def _searched(a: Parts, b: Parts, rows: Array, out: Array, workers: int) -> Arra
 
 
 def _solids_of(b: Parts) -> GivenSolids:
-    """Return b in the format of `gjk3d.bodies.facets`, which is cached; it is empty unless b is a polytope."""
+    """Return b in the format of `gjk3d.bodies.facets`, cached. It is empty unless b is a polytope."""
     try:
         solids: GivenSolids = b._solids
     except AttributeError:
@@ -662,7 +670,7 @@ def _by_functions(x: BodyPair, out: Array) -> None:
     pairs, row = x.deepest()
     if len(pairs):
         overlap = -float(row[2]) - x.error
-        for wider in (1.0, 4.0):  # the answer after the translation may be as wide again
+        for wider in (1.0, 4.0):  # the bounds of the moved pair are wide too, so the first translation may be too short
             most = wider * max(-float(row[1]), 0.0) + 4.0 * x.error
             if most < out[MOST] and not x.moved(most * row[3:6]).meet():
                 out[MOST], out[NORMAL:PLACE] = most, row[3:6]
@@ -674,7 +682,10 @@ def _by_functions(x: BodyPair, out: Array) -> None:
 
 
 def outer_translations(a: Parts, b: Parts, rows: Array, out: Array) -> Array | None:
-    """Write translations that certainly separate the bodies: of the hulls, with their results, or of the boxes."""
+    """Write translations that certainly separate the bodies: those of the hulls or of the boxes.
+
+    Return the result rows of the hulls, or None for the boxes.
+    """
     error = ROUNDING * (a.reach + b.reach + np.abs(rows[:, 9:12]).max(axis=1))
     hull_a, hull_b = a.hull(), b.hull()
     if hull_a is not None and hull_b is not None:
@@ -699,7 +710,7 @@ def _past_box(a: Parts, b: Parts, m: Array) -> tuple[float, Array]:
 
 
 def _skin_parts(a: Parts, b: Parts) -> Parts:
-    """Return the faces of b, whose depth is faster to compute, if b is a solid polytope and a is a mesh; else b."""
+    """Return the faces of b, for a faster search, if b is a solid polytope and a is a mesh, otherwise b."""
     if isinstance(a, Triangles) and isinstance(a.mesh, Mesh) and isinstance(b, PlacedParts) and len(b.things) == 1:
         thing, row = b.things[0]
         if isinstance(thing, Polytope) and (row == IDENTITY[0]).all():
@@ -710,7 +721,7 @@ def _skin_parts(a: Parts, b: Parts) -> Parts:
 
 
 def skin_of(shape: Polytope) -> Mesh:
-    """Return the faces of a polytope as a mesh, which is cached, and open for a flat polytope or a point."""
+    """Return the faces of a polytope as a mesh, cached. The mesh is hollow for a flat polytope or a point."""
     if "skin" not in shape._cache:
         hull = shape._hull()
         faces = hull.faces if len(hull.faces) else [(0, 0, len(hull.vertices) - 1)]

@@ -94,22 +94,22 @@ from gjk3d.poses import IDENTITY, ROUNDING
 from gjk3d.shapes import layout
 from gjk3d.typing import Array, Array2, Array3, Ints
 
-FEW = 4  #: intersecting pairs whose planes start a search, at most
-STARTS = 24  #: room for these planes
-MAX_PLANES = 8  #: of one search
-#: work of the first listing, of a plane, and of all queries, in units of a test of two boxes; faces have fast tests
+FEW = 4  #: greatest number of intersecting pairs whose planes start a search
+STARTS = 24  #: greatest number of planes that start a search
+MAX_PLANES = 8  #: greatest number of planes of a search
+#: work of the first listing, of a plane, and of all queries on parts and on faces, in units of a test of two boxes
 FIRST_WORK, PLANE_WORK, MAX_WORK, FACE_WORK = 60, 16, 220, 640
-GROWTH = 1.5  #: factor of the next plane's distance if it is about one of many parts of B
-ENOUGH = 1.01  #: bounds whose ratio is less need no shorter translation
+GROWTH = 1.5  #: factor of the distance of each further plane if B has many parts
+ENOUGH = 1.01  #: ratio of the bounds below which no shorter translation is searched
 _SCRATCH = 2 + MAX_PLANES + STARTS  #: first row behind the planes
-FEW_OPEN = 2  #: pairs of parts that bound no solid, whose planes start a search
+FEW_OPEN = 2  #: greatest number of pairs of parts without a solid whose planes start a search
 BOX_TEST, FACE_TEST, PART_TEST = 1, 2, 6  #: cost of a test of two boxes, two triangles and two other parts
 CLEAR = 8.0  #: gap that a collision query has to prove, in units of the rounding error
 PAST = 16.0  #: distance by which B is moved past a plane, in units of the rounding error
-SAME_WAY = 0.999  #: cosine of normals of one plane
+SAME_WAY = 0.999  #: least cosine of the angle between the normals of equal planes
 FORWARD = -0.05  #: least cosine between a translation and the normal of a plane that is added to it
-EDGE = 0.5  #: part of the distance past a face, at which the translation across its edge is shorter
-FAR, END = 3, 5  #: columns of a plane behind its normal: how far B has to move along it, and where B begins there
+EDGE = 0.5  #: share of the distance past a face below which the translation across an edge is used instead
+FAR, END = 3, 5  #: columns of a plane after its normal: how far B has to move along it, and B's least coordinate
 
 
 class FastDepth(NamedTuple):
@@ -118,7 +118,7 @@ class FastDepth(NamedTuple):
     least: float
     most: float
     normal: Vec3
-    place: Vec3  #: a common point that has the least depth
+    place: Vec3  #: a common point, which gives the lower bound
 
 
 class FastBody(NamedTuple):
@@ -154,7 +154,10 @@ def set_plane(row: Array, n: Vec3, far: float) -> None:
 
 @kernel
 def _are_parted(x: PosedPair, i: int, j: int, clear: float, single: bool, planes: Array, count: int) -> bool:
-    """Return whether one of the planes of a search separates two boxes; the planes store the end of a ``single`` B."""
+    """Return whether one of the planes of a search separates two boxes.
+
+    For a B of a ``single`` part, column END of the planes has B's least coordinate.
+    """
     for k in range(count):
         n = row3(planes, k)
         end = planes[k, END]
@@ -241,7 +244,7 @@ def query(s: Posed, by: Vec3, parted: int, work: int, w: TreeScratch) -> tuple[i
     x, pairs = shifted(s.x, by), w.last[:2].reshape(1, 2)
     if x.a.kind == PRISMS and x.m[11] - 2.0 * x.b.reach < x.a.floats[ENDLESS] + x.error:
         return DEEP, work
-    # the last pair often overlaps still, since its plane is the only one that it has passed
+    # the last pair often still overlaps
     if pairs[0, 0] >= 0 and _parts_overlap(s, x, pairs[0, 0], pairs[0, 1], CLEAR * x.error, w) == MEET:
         return MEET, work - (FACE_TEST if s.faces else PART_TEST)
     hits, work = list_overlaps(s, x, s.planes, parted, work, w, pairs)
@@ -382,9 +385,10 @@ def _deepest_corner(s: Posed, pairs: Ints, count: int, of_b: bool) -> Vec3:
 def add_probes(
     s: Posed, code: int, pairs: Ints, listed: int, least: float, common: Vec3, count: int, w: TreeScratch
 ) -> tuple[int, float, Vec3]:
-    """Raise the lower bound by points that may be inside, and add the planes that they have to pass.
+    """Raise the lower bound by points that may be inside the other body, and add the planes that they have to pass.
 
-    These are the centre of a single part of B, the point of HELD, or the deepest corner of either mesh.
+    The points are the centre of a single part of B, the point of HELD, or the deepest corner of either mesh. Return the
+    number of planes, the lower bound, and a common point.
     """
     x, single, in_a = s.x, is_single(s.x.b), w.flags[0, 0] == 0
     for side in range(2):
@@ -406,7 +410,7 @@ def add_probes(
             low, n = dot(n, local), neg(turn(x.m, n))
         if deep > least:
             least, common = deep, point
-        # a point that is outside of a mesh gives no plane to pass, a part does
+        # a point outside a mesh does not give a plane, but the centre of a single part does
         if dot(n, n) > 0.5 and (single or deep > 0.0):
             count = add_start(s.starts, count, n, max(height - low, 0.0) + PAST * x.error)
     return count, least, common
@@ -581,7 +585,7 @@ def fast_rows(
             promised = (TIGHT_POLYTOPE if faces else TIGHT_CURVED) * x.error / ROUNDING
             narrow = depth.most - depth.least <= max(promised, 4.0 * PAST * x.error)
             touching = narrow and not depth.least > 0.0
-            # two that touch may still be apart by rounding
+            # bodies that touch may still be apart by rounding
             bounds = (-depth.most, -depth.most, 4.0 * x.error if touching else 0.0 - depth.least)
             point = add(depth.place, scale(0.5 * depth.most, depth.normal))
             put_bounds(x.error, bounds, depth.normal, point, TOUCHING if touching else OVERLAPPING, out, flags, k)
@@ -598,7 +602,7 @@ def fast_rows(
 
 
 def fast_body(parts: Parts) -> FastBody:
-    """Return a body in the format of the fast depth, which is cached."""
+    """Return a body in the format of the fast depth, cached."""
     try:
         body: FastBody = parts._fast
     except AttributeError:
@@ -609,7 +613,7 @@ def fast_body(parts: Parts) -> FastBody:
 
 
 def fast_depths(a: Parts, b: Parts, rows: Array) -> Array:
-    """Return the fast depths of two bodies that intersect at poses of b in a's frame, in the columns of `depths`.
+    """Return the fast depths of two bodies that intersect at pose rows of b in a's frame, as `depths_at` does.
 
     A row is NaN if the kernels do not decide whether the bodies intersect.
     """

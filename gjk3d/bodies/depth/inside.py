@@ -1,11 +1,12 @@
-"""Depth of the surface of one mesh inside another, closed one: the greatest distance from its surface, with bounds.
+"""Depth of the surface of a mesh, the guest, inside a closed mesh, the host, with bounds.
 
-Lower bound: a point of the guest inside the host is as deep as its distance from the host's surface. Upper bound: the
-depth is at most the distance from any single face of the host. That distance is greatest at a corner of a triangle, so
-the face nearest to a triangle's centre bounds the depth of the whole triangle. A box is bounded by its radius, since
-the distance is 1-Lipschitz. The item with the highest bound is split first until both bounds agree. A triangle is split
-along the plane of a face that it crosses, so the part outside is removed in one step. Otherwise it is split between the
-two faces nearest to its centre and to its farthest corner, each of which bounds its own side, or at its longest edge.
+The depth is the greatest distance of a point of the guest inside the host from the host's surface. The distance of each
+such point is a lower bound. Upper bound: the depth is at most the distance from any single face. For a triangle, that
+distance is greatest at a corner, so the face nearest to the triangle's centre bounds the depth of the whole triangle. A
+box is bounded by its radius, since the distance is 1-Lipschitz. The item with the highest bound is split first until
+both bounds agree. A triangle is split along the plane of a face that it crosses, so the part outside is removed in one
+step. Otherwise it is split between the two faces nearest to its centre and to its farthest corner, each of which bounds
+its own side, or at its longest edge.
 
 Two triangles that form a flat, convex quadrilateral count as one face. The planes of a convex host with few faces
 replace all of these bounds.
@@ -41,20 +42,20 @@ from gjk3d.typing import Array, Array1, Array2, Floats32_1, Ints, Ints1, Ints2
 
 #: columns of the first row of the results; a depth of ENOUGH ends the search
 LOWER, UPPER, COUNT, SPENT, NOISE, ENOUGH = range(6)
-COLUMNS = 7  #: of that
-ROWS = 32  #: deep points that are stored, behind the first row: depth, point, nearest point of the surface
-SAMPLED = 4096  #: vertices of a mesh, of which those in the other's box are tested first
-SEEDS = 256  #: of these
+COLUMNS = 7  #: number of columns of the results
+ROWS = 32  #: greatest number of stored deep points after the first row: depth, point, nearest point of the surface
+SAMPLED = 4096  #: greatest number of sampled vertices of a mesh
+SEEDS = 256  #: greatest number of sampled vertices in the host's box that are tested first
 POOL = 14  #: floats of a waiting triangle: its corners, the plane to cut it along, and the depth of its centre
-CUT, DEEP = 9, 13
-PIECES = 3  #: of a triangle that is cut, at most
-_SLIVER = 0.02  #: least part of a triangle's radius that a plane cuts off
+CUT, DEEP = 9, 13  #: first column of the plane, and column of the depth
+PIECES = 3  #: greatest number of pieces of a triangle that is cut
+_SLIVER = 0.02  #: least share of a triangle's radius that a plane cuts off
 _FINER = 0.25  #: least size of a face that a triangle is cut along, in units of the triangle's radius
-_MOST = 128  #: faces whose planes are used; the tree is faster for more faces
-_SLACK = 1e-6  #: difference of a convex mesh and its hull, in units of the size
-_OFFSET, _MORE = 3, 4  #: columns behind the outward normal: the offset, and by how much a bound may be too low
+_MOST = 128  #: greatest number of faces whose planes are used; the tree is faster for more faces
+_SLACK = 1e-6  #: greatest difference of a convex mesh and its hull, in units of the size
+_OFFSET, _MORE = 3, 4  #: columns after the outward normal: the offset, and by how much a bound may be too low
 
-Plane = tuple[float, float, float, float]  #: a unit normal and how far along it; zeros for none
+Plane = tuple[float, float, float, float]  #: a unit normal and the offset along it; zeros for no plane
 NO_PLANE = (0.0, 0.0, 0.0, 0.0)
 NO_PLANES = np.zeros((0, 5))
 
@@ -62,8 +63,8 @@ NO_PLANES = np.zeros((0, 5))
 class Closed(NamedTuple):
     """A closed surface."""
 
-    tree: TriangleTree  #: for boxes and triangles
-    wide: Ints1  #: head of a `WideTree`, for points
+    tree: TriangleTree  #: binary tree, for queries of boxes and triangles
+    wide: Ints1  #: head of a `WideTree`, for queries of points
 
 
 class TraversalScratch(NamedTuple):
@@ -87,9 +88,9 @@ class Host(NamedTuple):
 class Guest(NamedTuple):
     """A surface whose points are tested against a host."""
 
-    m: Rigid  #: its pose in the host's frame
+    m: Rigid  #: pose of the guest in the host's frame
     tree: TriangleTree
-    seeds: Array2  #: some of its vertices
+    seeds: Array2  #: a sample of the vertices
 
 
 class Waiting(NamedTuple):
@@ -105,7 +106,7 @@ class Waiting(NamedTuple):
 
 @kernel
 def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
-    """Store a point inside the host; it replaces the shallowest one if the rows are full."""
+    """Store a point inside the host; it replaces the shallowest point if the rows are full."""
     results[0, LOWER] = max(results[0, LOWER], d)
     row = int(results[0, COUNT]) + 1
     if row < results.shape[0]:
@@ -124,7 +125,6 @@ def _store_point(d: float, p: Vec3, foot: Vec3, results: Array) -> None:
 
 @kernel
 def _is_in(p: Vec3, skin: Closed, w: TraversalScratch) -> bool:
-    """Return whether a point is inside a closed surface."""
     t = tree_in(skin.wide)
     return is_within(p, box_of(t), t, stack_in(w.stack, w.floats32))
 
@@ -133,10 +133,10 @@ def _is_in(p: Vec3, skin: Closed, w: TraversalScratch) -> bool:
 def depth_in(
     p: Vec3, skin: Closed, noise: float, away: float, known_depth: float, w: TraversalScratch
 ) -> tuple[float, int, Vec3]:
-    """Return the distance of a point from a closed surface, negative if it is outside, the nearest face and its point.
+    """Return the depth of a point in a closed surface, negative if it is outside, the nearest face and its point.
 
-    ``away`` leads to a point of ``known_depth``. If the balls about both points overlap, both points are on the same
-    side.
+    ``away`` is the distance of p from a point of ``known_depth``. If the balls about both points overlap, both points
+    are on the same side.
     """
     square, face, foot = to_point(p, 1e150, skin.tree.boxes, skin.tree.links, skin.tree.corners, w.stack, w.keys)
     d = sqrt(square)
@@ -151,7 +151,7 @@ def depth_in(
 
 @kernel
 def _depth_at(p: Vec3, h: Host, away: float, known_depth: float) -> tuple[float, int]:
-    """Return the depth of a point and the nearest face, see `depth_in`; a point that is deep is stored."""
+    """Return the depth of a point and the nearest face, see `depth_in`, and store the point if it is deep."""
     h.results[0, SPENT] += 1.0
     noise = h.results[0, NOISE]
     if h.planes.shape[0] > 0:
@@ -182,7 +182,7 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
         return
     square, _, foot = to_point(p, 1e150, tree.boxes, tree.links, tree.corners, h.w.stack, h.w.keys)
     d = sqrt(square)
-    # rays are unclear for most points on the surface, such as just after B was moved out: these points are dropped
+    # rays are unclear for most points on the surface, such as after B was moved out, and such points are not deep
     clear = turns != NO_COUNT
     if d > 4.0 * noise and d > 0.5 * h.results[0, LOWER] and (clear or turns_about(p, box, t, stack) != 0):
         _store_point(d, p, foot, h.results)
@@ -190,7 +190,7 @@ def _store_if_inside(p: Vec3, h: Host) -> None:
 
 @inlined
 def in_box(p: Vec3, boxes: Array, more: float) -> bool:
-    """Return whether a point is in the first box, enlarged on all sides."""
+    """Return whether a point is in the first box, which is enlarged on all sides by ``more``."""
     x, y, z = p[0] - boxes[0, 0], p[1] - boxes[0, 1], p[2] - boxes[0, 2]
     return bool(
         abs(x * boxes[0, 6] + y * boxes[0, 7] + z * boxes[0, 8]) < boxes[0, 3] + more
@@ -201,9 +201,9 @@ def in_box(p: Vec3, boxes: Array, more: float) -> bool:
 
 @kernel
 def look_first(g: Guest, most: int, h: Host) -> None:
-    """Test whether points of the guest are inside the host, and store the deep ones.
+    """Test whether sampled vertices of the guest are inside the host, and store the deep ones.
 
-    At most ``most`` points are tested: every k-th of those in the host's box.
+    At most ``most`` vertices are tested, every k-th of those in the host's box.
     """
     count = 0
     for k in range(g.seeds.shape[0]):
@@ -241,7 +241,7 @@ def _misses_box(t: Triangle, n: Vec3, boxes: Array, i: int, noise: float) -> boo
 
 @kernel
 def _touched(t: Triangle, h: Host) -> int:
-    """Return a face of the surface that a triangle touches or crosses, -1 for none."""
+    """Return a face of the host that a triangle touches or crosses, or -1."""
     n, noise = plane_normal(t), h.results[0, NOISE]
     stack, links = h.w.stack, h.skin.tree.links
     stack[0, 0] = 0
@@ -263,7 +263,7 @@ def _touched(t: Triangle, h: Host) -> int:
 
 @kernel
 def _from_flat(t: Triangle, face: int, h: Host) -> float:
-    """Return the greatest distance of a triangle's corners from a face, or from the flat quadrilateral that has it."""
+    """Return the greatest distance of a triangle's corners from a face, or from a flat quadrilateral with this face."""
     triangle, flat = read(h.skin.tree.corners, face), h.flat
     x, y, z = nearest_on(t[0], triangle)[0], nearest_on(t[1], triangle)[0], nearest_on(t[2], triangle)[0]
     best = max(x, y, z)
@@ -284,9 +284,9 @@ def _radius(t: Triangle, c: Vec3) -> float:
 
 @kernel
 def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[float, Plane, float]:
-    """Return an upper bound of a triangle's depth, negative if outside, a plane to split it, and its centre's depth.
+    """Return an upper bound of a triangle's depth, a plane to split the triangle, and the depth of its centre.
 
-    ``near`` is a point of ``known_depth``, which is 0 if unknown.
+    The bound is negative if the triangle is outside. ``near`` is a point of ``known_depth``, which is 0 if unknown.
     """
     c = middle_of(t)
     radius = _radius(t, c)
@@ -314,7 +314,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
         away, _ = nearest_on(t[i], nearest_face)
         if away > farthest:
             k, farthest = i, away
-    # no deeper than from either of two faces, so than their mean: it is convex, too
+    # the depth is at most the distance from either of two faces, so it is at most their mean, which is convex too
     _, second_face = _depth_at(t[k], h, radius if abs(d) > 4.0 * noise else inf, d)
     second = read(h.skin.tree.corners, second_face)
     lower = h.results[0, LOWER]
@@ -339,7 +339,7 @@ def _of_triangle(t: Triangle, h: Host, near: Vec3, known_depth: float) -> tuple[
 
 @kernel
 def _of_box(m: Rigid, boxes: Array, i: int, h: Host) -> float:
-    """Return an upper bound of the depth of the content of a box, negative if it is outside."""
+    """Return an upper bound of the depth of the content of box i at pose m, negative if the box is outside."""
     c, half = to_place(m, vec_at(boxes[i], 0)), vec_at(boxes[i], 3)
     noise = h.results[0, NOISE]
     radius = sqrt(dot(half, half)) + noise
@@ -377,14 +377,14 @@ def _beside_face(face: Triangle, c: Vec3, radius: float, d: float, noise: float)
     x, y, z, far = _plane_of(face)
     if _radius(face, middle_of(face)) < _FINER * radius:
         return NO_PLANE
-    # where a triangle is cut bounds nothing: the noise keeps the cut off the face, where pieces would touch it
+    # the bounds do not depend on the position of a cut, and the noise keeps the pieces from touching the face
     above = x * c[0] + y * c[1] + z * c[2] > far
     return x, y, z, far + (4.0 * noise if above == (d < 0.0) else -4.0 * noise)
 
 
 @kernel
 def _between(face_a: Triangle, face_b: Triangle, p: Vec3, q: Vec3) -> Plane:
-    """Return the bisector of the planes of two faces, with p and q on its sides; zeros for parallel planes."""
+    """Return the plane at equal distances from the planes of two faces, on the sides of p and q; zeros if parallel."""
     x, y, z, far = _plane_of(face_a)
     u, v, w, off = _plane_of(face_b)
     if x * p[0] + y * p[1] + z * p[2] < far:
@@ -418,7 +418,7 @@ def _write(t: Triangle, pool: Array, row: int) -> None:
 
 @kernel
 def cut(pool: Array, item: int, row: int) -> int:
-    """Split a triangle along its plane, or in halves; write the pieces from a row on, and return their number."""
+    """Split triangle ``item`` of the pool along its plane or in halves into rows from ``row`` on; return the number."""
     t = read(pool, item)
     plane = (pool[item, CUT], pool[item, CUT + 1], pool[item, CUT + 2], pool[item, CUT + 3])
     if plane[0] == 0.0 and plane[1] == 0.0 and plane[2] == 0.0:
@@ -530,8 +530,8 @@ def enclose(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> N
 def search(g: Guest, tolerance: float, budget: float, h: Host, w: Waiting) -> None:
     """Compute bounds of the depth of a guest's surface inside the host.
 
-    The first row of the results contains the greatest known depth and the noise, and receives both bounds. The rows
-    behind it are depths, points and the nearest points on the surface. Some of the guest's vertices are tested first.
+    The first row of ``h.results`` contains the greatest known depth and the noise, and receives both bounds. The rows
+    after it are depths, points and the nearest points on the surface. Some of the guest's vertices are tested first.
     """
     look_first(g, int(min(budget, SEEDS)), h)
     enclose(g, tolerance, budget, h, w)
@@ -544,19 +544,11 @@ class Inner(NamedTuple):
     upper: float
     depths: Array  #: (k,)
     points: Array  #: (k, 3)
-    feet: Array  #: (k, 3) the nearest place on the host's surface of each
+    feet: Array  #: (k, 3) the point of the host's surface nearest to each of these points
 
 
-def inner(
-    host: Mesh,
-    guest: Mesh,
-    m: Array,
-    noise: float,
-    tolerance: float,
-    budget: int,
-    known_depth: float,
-) -> Inner:
-    """Return bounds of the depth of a guest's surface inside a closed host, with the guest at pose row m in its frame.
+def inner(host: Mesh, guest: Mesh, m: Array, noise: float, tolerance: float, budget: int, known_depth: float) -> Inner:
+    """Return bounds of the depth of the surface of ``guest``, at pose row m in the frame of ``host``, inside ``host``.
 
     ``noise`` bounds the error of a position. ``tolerance`` is a sufficient relative width of the bounds. At most about
     ``budget`` points are tested. A depth that does not exceed ``known_depth`` is not searched.
@@ -573,7 +565,7 @@ def inner(
 
 
 def closed_of(skin: Mesh) -> Closed:
-    """Return a closed mesh in the format of the kernels. The mesh retains the arrays of the head."""
+    """Return a closed mesh in the format of the kernels. The mesh must stay alive, since it owns the arrays."""
     return Closed(tree_of(skin).arrays, np.array(head_of(wide_tree_of(skin))))
 
 
@@ -608,9 +600,10 @@ def flat_of(host: Mesh) -> Ints:
 
 
 def flat_neighbours(corners: Array, places: Ints) -> Ints:
-    """Return for each triangle, (m, 9), those that form a flat, convex quadrilateral with it, (m, 3); -1 for none.
+    """Return the neighbours of each triangle that form a flat, convex quadrilateral with the triangle, (m, 3).
 
-    ``places``, (m, 3), are the numbers of the corners' places, see `merged_places`.
+    An item is -1 at an edge without such a neighbour. ``corners``, (m, 9), are the triangles, and ``places``, (m,
+    3), the position numbers of their corners, see `merged_places`.
     """
     flat = np.full(places.shape, -1, dtype=np.int64)
     ends = places, np.roll(places, -1, axis=1)
@@ -634,11 +627,11 @@ def pair_up(corners: Array2, edge: Ints1, order: Ints1, noise: float, flat: Ints
         if (
             size > 0.0
             and abs(dot(sub(d, a), n)) <= size
-            and dot(cross(sub(b, a), sub(d, a)), n) <= 0.0  # one on either side of the edge
+            and dot(cross(sub(b, a), sub(d, a)), n) <= 0.0  # the triangles are on both sides of the edge
             and dot(cross(sub(a, c), sub(d, a)), n) >= 0.0
             and dot(cross(sub(b, d), sub(c, b)), n) >= 0.0
         ):
-            if flat[f, i] < 0:  # of three at one edge it has the one before it
+            if flat[f, i] < 0:  # the second of three triangles at an edge is paired with the first
                 flat[f, i] = g
             flat[g, j] = f
 
@@ -663,7 +656,7 @@ def _find_planes(skin: Mesh) -> Array:
 
 @kernel
 def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
-    """Return the least distance of a point below the planes, negative above one, and the face of that plane.
+    """Return the least distance of a point below the planes, negative above a plane, and the face of this plane.
 
     The scan stops at the first distance below ``enough``.
     """
@@ -679,7 +672,10 @@ def depth_by_planes(planes: Array, p: Vec3, enough: float) -> tuple[float, int]:
 
 @kernel
 def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
-    """Return an upper bound of a triangle's depth, negative if it is outside; it stops at a bound below ``enough``."""
+    """Return an upper bound of a triangle's depth, negative if it is outside.
+
+    The scan of the planes stops at a bound below ``enough``.
+    """
     bound = inf
     for k in range(planes.shape[0]):
         n = row3(planes, k)
@@ -692,7 +688,7 @@ def triangle_by_planes(planes: Array, t: Triangle, enough: float) -> float:
 
 @kernel
 def box_by_planes(planes: Array, m: Rigid, boxes: Array, i: int, c: Vec3) -> float:
-    """Return an upper bound of the depth of the content of a box at pose m with centre c."""
+    """Return an upper bound of the depth of the content of box i at pose m; c is its centre in the host's frame."""
     bound = inf
     for k in range(planes.shape[0]):
         n = row3(planes, k)

@@ -1,10 +1,10 @@
 """Translations of B along a direction until it is free of A, and the obstacles that remain.
 
 Two meshes are tested by their triangles. While B moves along a direction, two triangles intersect during one time
-interval. Projected along the direction, they intersect where their shadows overlap, and the times are the differences
-of their heights there. The extremes are at corners of one triangle over the other and at crossings of edges. Boxes
-intersect during one interval as well, so a traversal of both trees finds a pair that blocks a time. B then continues at
-the end of its interval, until no pair blocks.
+interval. The projections of triangles along the direction are their shadows. Triangles intersect where their shadows
+overlap, at times that are the differences of their heights. The first and the last time are at corners of one triangle
+over the other or at crossings of edges. Boxes intersect during one interval as well, so a traversal of both trees finds
+a pair that blocks a time. B then continues at the end of the interval of this pair, until no pair blocks.
 
 For other bodies, the translation passes the deepest pair of parts along the direction, repeatedly, and the last free
 translation is then shortened by bisection.
@@ -57,25 +57,25 @@ from gjk3d.shapes.table import farthest_point
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
 NEVER = 1e308
-AGAIN = 64  #: vertices of each body that are tested where B was moved
-FEW = 64  #: columns of a height field, or faces that lie on each other, that are tested where B was moved
-PLANES = 24  #: planes that separate pairs of parts, at most
-PLANE = 4  #: columns of one: its normal, and the pair
+AGAIN = 64  #: greatest number of vertices of each body that are tested after B was moved
+FEW = 64  #: greatest number of columns of a height field, or of coincident faces, that are tested after B was moved
+PLANES = 24  #: greatest number of planes that separate pairs of parts
+PLANE = 4  #: number of columns of a plane: its normal, and the pair
 SINGLE = 1
 N, POINT = 3, 6  #: columns of `gjk3d.narrow.solve`
-#: further columns; the lower bound of an unsolved pair is -inf, and its other columns are bounds
+#: further columns of `gjk3d.narrow.solve`. An unsolved pair has the lower bound -inf, and bounds in the other columns.
 _DISTANCE, _LOWER, _UPPER = 0, 1, 2
 _PAIR = 3
-_NEAR = 512  #: other parts
-_JUMPS = 8  #: continuations of a translation that is blocked
+_NEAR = 512  #: greatest number of pairs of other parts that are tested after B was moved
+_JUMPS = 8  #: greatest number of continuations of a translation that is blocked
 _HALVINGS = 8
 _SHARP = 1e-3  #: relative width at which bisection ends
-_FACING = -0.999  #: cosine of the normals of faces that lie on each other
-_SWEEPS = 64  #: over all walls
-_SETTLED = 1e-12  #: part of the vector by which a sweep that changes no more is the last
-_GRAZING = 0.05  #: least cosine between a direction and a normal that an overlap is divided by
+_FACING = -0.999  #: greatest cosine between the normals of faces that coincide
+_SWEEPS = 64  #: greatest number of sweeps over all walls
+_SETTLED = 1e-12  #: relative change of the vector below which a sweep is the last
+_GRAZING = 0.05  #: least cosine between a direction and a normal by which an overlap is divided
 _SURELY = 64.0  #: greatest overlap of parts that only touch or slide, in units of the error
-_BLOCKING = 4  #: pairs that are tested whether they block a translation
+_BLOCKING = 4  #: greatest number of pairs that are tested for whether they block a translation
 _COLLIDE = 1  #: a result of `quick_collide`
 
 
@@ -85,30 +85,30 @@ class SearchScratch(NamedTuple):
     points: PointScratch
     near: Array2  #: points of either body that are near the other
     inner: Array2  #: points of either body inside the other, see `look_at_points`
-    moved_inner: Array2  #: the same after B was moved
-    part_pairs: Ints2  #: pairs of parts, the first of which overlap for certain
+    moved_inner: Array2  #: points of either body inside the other after B was moved
+    part_pairs: Ints2  #: pairs of parts, of which the first certainly overlap
     pairs: Ints2  #: pairs of parts, or of triangles
-    spans: Array2  #: time intervals of these
+    spans: Array2  #: time intervals of pairs
     depths: Array2  #: results of `solve_pair`
     planes: Array2  #: planes of `leave_behind`
-    tried: Array2  #: directions
-    todo: Array2
-    exits: Array2  #: directions from inner points
+    tried: Array2  #: directions that were tried
+    todo: Array2  #: directions to try
+    exits: Array2  #: exit directions of points inside
     walls: Array2  #: planes of `past_all`
-    wall: Array1  #: the last of these
-    nodes: Array2  #: branches, see `next_parting`
-    directions: Array2  #: candidates of one pair
+    wall: Array1  #: normal of the last obstacle
+    nodes: Array2  #: branches, see `depth.next_parting`
+    directions: Array2  #: candidate planes of a pair
 
 
 class Sides(NamedTuple):
-    """The data that is the same at all translations of B."""
+    """The data of both bodies that is the same at all translations of B, and scratch."""
 
-    faces: bool  #: whether both are meshes, which are tested by their triangles
+    faces: bool  #: whether both bodies are meshes, which are tested by their triangles
     a: Surface
     b: Surface
-    outward_a: Array2  #: normals out of the solid that parts bound, one row of zeros if there are none
+    outward_a: Array2  #: normals of the parts of A out of its solid, or one row of zeros
     outward_b: Array2
-    pairs: Ints2
+    pairs: Ints2  #: scratch: pairs of parts, or of triangles
     w: TreeScratch
     r: SearchScratch
 
@@ -119,8 +119,8 @@ class Sweep(NamedTuple):
     a: TriangleTree
     b: TriangleTree
     m: Rigid
-    d: Vec3  #: unit
-    u: Vec3  #: across
+    d: Vec3  #: unit vector of the direction
+    u: Vec3  #: u and v are unit vectors perpendicular to d
     v: Vec3
     noise: float
 
@@ -151,7 +151,7 @@ def listed(x: PosedPair, s: Sides, room: int) -> int:
 
 @kernel
 def may_collide(x: PosedPair, s: Sides) -> bool:
-    """Return whether the two bodies may intersect; doubt counts as yes."""
+    """Return whether two bodies are not proven apart."""
     return bool((faces_meet(x, s.w) if s.faces else meet(x, 0.0, s.w)) != APART)
 
 
@@ -163,7 +163,7 @@ def outward_at(outward: Array, k: int) -> Vec3:
 
 @kernel
 def past_all(walls: Array, count: int) -> Vec3:
-    """Return nearly the least vector x with n.x >= far for all walls (n, far, room), by Hildreth's sweeps (1957)."""
+    """Return nearly the least vector x with n.x >= far for all walls (n, far, scratch), by Hildreth's sweeps (1957)."""
     x = y = z = 0.0
     for k in range(count):
         walls[k, 4] = 0.0
@@ -185,7 +185,7 @@ def past_all(walls: Array, count: int) -> Vec3:
 
 @inlined
 def _onto(t: Triangle, u: Vec3, v: Vec3, d: Vec3) -> Triangle:
-    """Return a triangle's corners in coordinates along u, v and d: its shadow, and its heights."""
+    """Return a triangle's corners in coordinates along u and v (the shadow) and along d (the heights)."""
     return (
         (dot(t[0], u), dot(t[0], v), dot(t[0], d)),
         (dot(t[1], u), dot(t[1], v), dot(t[1], d)),
@@ -201,7 +201,7 @@ def _side(a: Vec3, b: Vec3, p: Vec3) -> float:
 
 @inlined
 def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
-    """Return whether p is over a triangle, and its height above it."""
+    """Return whether the shadow of p is in that of a triangle, and the height of p above the triangle."""
     x, y, z = _side(t[1], t[2], p), _side(t[2], t[0], p), _side(t[0], t[1], p)
     total = x + y + z
     if total == 0.0 or min(x, y, z) < 0.0 < max(x, y, z):
@@ -211,7 +211,7 @@ def _above(p: Vec3, t: Triangle) -> tuple[bool, float]:
 
 @inlined
 def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
-    """Return whether the shadows of two edges cross, and the height of the first above the second."""
+    """Return whether the shadows of the edges a b and p q cross, and the height of edge a b above edge p q."""
     e0, e1, f0, f1 = b[0] - a[0], b[1] - a[1], q[0] - p[0], q[1] - p[1]
     turn = e0 * f1 - e1 * f0
     if turn == 0.0:
@@ -225,7 +225,7 @@ def _over_edge(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> tuple[bool, float]:
 
 @kernel
 def _shadows_apart(s: Triangle, t: Triangle, noise: float) -> bool:
-    """Return whether two shadows are apart or only touch; triangles that slide along the direction block nothing."""
+    """Return whether two shadows are apart or only touch. Triangles that slide along each other do not block."""
     for k in range(6):
         a, b = (s[k % 3], s[(k + 1) % 3]) if k < 3 else (t[k % 3], t[(k + 1) % 3])
         x, y = a[1] - b[1], b[0] - a[0]
@@ -259,7 +259,7 @@ def _span(s: Triangle, t: Triangle) -> tuple[float, float, int]:
             over, height = _over_edge(s[i], s[(i + 1) % 3], t[j], t[(j + 1) % 3])
             if over:
                 low = min(low, height)
-                if height > high + 1e-12 * abs(high):  # a corner says more than edges that end in it
+                if height > high + 1e-12 * abs(high):  # the contact of a corner precedes that of its edges
                     high, last = height, 2 + 3 * i + j
     return low, high, last
 
@@ -285,7 +285,11 @@ def _wall(s: Triangle, t: Triangle, d: Vec3, last: int) -> Vec3:
 
 @kernel
 def pass_triangle(sweep: Sweep, s: Triangle, t: Triangle, time: float, wall: Array) -> tuple[float, float]:
-    """Return when two triangles stop blocking ``time`` (``time`` if they do not), and the next time that they block."""
+    """Return the end of the time interval of an intersection of two triangles, and the beginning of a later interval.
+
+    The first value is ``time`` if they do not intersect at ``time``. The second is NEVER if they do not intersect
+    later. If they intersect at ``time``, ``wall`` becomes the normal of their last contact.
+    """
     d, noise = sweep.d, sweep.noise
     over, under = _onto(s, sweep.u, sweep.v, d), _onto(t, sweep.u, sweep.v, d)
     first = min(over[0][2], over[1][2], over[2][2]) - max(under[0][2], under[1][2], under[2][2]) - noise
@@ -360,9 +364,9 @@ def _push_pair(w: Walk, top: int, i: int, j: int, high: float) -> None:
 
 @kernel
 def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int:
-    """Store a pair that does not block yet; return the number of waiting pairs.
+    """Store a pair of nodes that does not block yet; return the number of waiting pairs.
 
-    If the list is full, its first entry becomes the root pair with the earlier of both times.
+    If the list is full, its first entry becomes the pair of roots with the earlier of both times.
     """
     if waiting < w.later.shape[0]:
         w.later[waiting, 0], w.later[waiting, 1] = i, j
@@ -374,7 +378,7 @@ def _wait(w: Walk, waiting: int, i: int, j: int, low: float, high: float) -> int
 
 @kernel
 def _awake(w: Walk, waiting: int, time: float) -> tuple[int, int]:
-    """Move pairs that block by now from the waiting list to the stack; return the sizes of stack and list."""
+    """Move the pairs that block at ``time`` from the waiting list to the stack; return the sizes of stack and list."""
     waiting_count, top = 0, 0
     for k in range(waiting):
         low, high = w.spans[k, 0], w.spans[k, 1]
@@ -417,8 +421,8 @@ def _open(sweep: Sweep, w: Walk, i: int, j: int, time: float, most: float, top: 
 def sweep_faces(x: PosedPair, d: Vec3, start: float, most: float, w: Walk, wall: Array) -> float:
     """Return the translation of B along d, at least ``start``, at which the surfaces separate; NEVER beyond ``most``.
 
-    The result is not proven, since rounding may hide a pair. ``wall`` becomes the normal of the last obstacle, 0 for
-    none.
+    The result is not proven, since rounding may hide a pair. ``wall`` becomes the normal of the last obstacle, or zero
+    without an obstacle.
     """
     u, v = _shadow_axes(d)
     sweep = Sweep(triangles_of(x.a), triangles_of(x.b), x.m, d, u, v, x.error)
@@ -444,7 +448,7 @@ def sweep_faces(x: PosedPair, d: Vec3, start: float, most: float, w: Walk, wall:
 
 @kernel
 def _facing(x: PosedPair, s: Sides, count: int) -> Vec3:
-    """Return the mean of the normals of A's faces that lie on faces of B, as a unit vector or zero."""
+    """Return the mean normal of A's faces that coincide with faces of B in listed pairs, as a unit vector or zero."""
     n = (0.0, 0.0, 0.0)
     for k in range(count):
         u, v = row3(s.outward_a, s.pairs[k, 0]), turn(x.m, row3(s.outward_b, s.pairs[k, 1]))
@@ -498,7 +502,7 @@ def bound_pairs(x: PosedPair, pairs: Ints, count: int, n: Vec3, w: TreeScratch, 
 
 @kernel
 def solve_pair(x: PosedPair, pairs: Ints, k: int, w: TreeScratch, out: Array) -> Vec3:
-    """Write the signed distance of a pair of parts to a row, and return the normal."""
+    """Write the signed distance of pair k of parts into the row ``out``, and return the normal."""
     c = parts_at(x, pairs[k, 0], pairs[k, 1], w)
     solve(c, SIGNED, inf, 0.0, w.workspace, w.workspace.simplex[:0], w.out, w.flags, 0)
     for i in range(FLOATS):
@@ -523,7 +527,7 @@ def _keep_meeting(pairs: Ints, count: int, error: float, depths: Array) -> int:
 
 @inlined
 def _deepest_of(depths: Array, count: int) -> int:
-    """Return the pair with the greatest possible depth, -1 for no pairs."""
+    """Return the pair with the greatest possible depth, or -1 without pairs."""
     best = -1
     for k in range(count):
         if best < 0 or depths[k, _UPPER] < depths[best, _UPPER]:
@@ -535,7 +539,7 @@ def _deepest_of(depths: Array, count: int) -> int:
 def find_deepest(
     x: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, depths: Array
 ) -> tuple[int, int]:
-    """Return the deepest pair, -1 for none, and the number of pairs not proven apart, which are moved to the front.
+    """Return the deepest pair, or -1, and the number of pairs not proven apart, which are moved to the front.
 
     Rows of ``depths`` receive each pair's depth, or a bound with its normal. The first bounds are along ``direction``.
     """
@@ -555,9 +559,9 @@ def find_deepest(
 
 @kernel
 def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: TreeScratch, depths: Array) -> int:
-    """Solve the pairs that were only bounded; return the number of pairs not proven apart, which come first.
+    """Solve the pairs that were only bounded, move those not proven apart to the front, and return their number.
 
-    Triangles against a solid polytope are tested by facets first. A polytope without faces represents all other shapes.
+    Triangles against the polytope ``solid`` are tested by facets first. It is empty if B is another shape.
     """
     for k in range(count):
         if depths[k, _LOWER] > -inf:
@@ -574,7 +578,10 @@ def solve_remaining(x: PosedPair, pairs: Ints, count: int, solid: Solid, w: Tree
 def _shorten(
     x: PosedPair, pairs: Ints, count: int, n: Vec3, along: float, w: TreeScratch, spans: Array, plane: int
 ) -> None:
-    """Store the plane for those pairs that it separates earlier than their present plane."""
+    """Store ``plane`` with the normal n for the pairs that it separates earlier than their stored plane.
+
+    ``along`` is the cosine between n and the direction of the translation.
+    """
     q, bottom = -1, 0.0
     for k in range(count):
         if pairs[k, 1] != q:
@@ -597,7 +604,7 @@ def _longest(spans: Array, count: int) -> int:
 
 @kernel
 def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> int:
-    """Move pairs that overlap by more than rounding to the front, which invalidates the rows; return their number."""
+    """Move the pairs that overlap by more than rounding to the front, but not their depths; return their number."""
     retained = 0
     for k in range(count):
         if depths[k, _UPPER] < -_SURELY * error:
@@ -608,10 +615,10 @@ def overlapping_first(pairs: Ints, count: int, error: float, depths: Array) -> i
 
 @kernel
 def is_blocked(moved: PosedPair, pairs: Ints, count: int, direction: Vec3, w: TreeScratch, spans: Array) -> bool:
-    """Return whether a pair that overlaps before a translation still overlaps after it, so that all of it is blocked.
+    """Return whether a pair that overlaps before a translation still overlaps after it, and so blocks all of it.
 
     Two convex parts that intersect at both ends of a translation intersect all along it. The pairs with the greatest
-    overlap along the direction are tested.
+    overlap along the direction are tested after the translation.
     """
     for k in range(count):
         spans[k, 0] = inf
@@ -639,10 +646,11 @@ def _has_plane(planes: Array, used: int, k: int) -> bool:
 def leave_behind(
     x: PosedPair, pairs: Ints, count: int, direction: Vec3, most: float, w: TreeScratch, r: SearchScratch, wall: Array
 ) -> float:  # fmt: skip
-    """Return how far B moves along a direction to separate all pairs, 0 if none overlap; the wall is the last normal.
+    """Return how far B moves along a direction to separate all pairs, or 0 if no pair overlaps.
 
-    A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that takes longest
-    is solved for its own plane, until the last pair has its own, or takes at least ``most``.
+    A pair is separated by its own plane or by that of another pair, whichever comes first. The pair that is separated
+    last is solved for its own plane, until the last pair has its own plane or is separated at ``most`` or later.
+    ``wall`` becomes the normal of the last plane.
     """
     spans, planes = r.spans, r.planes
     set_vec(planes[0], 0, direction)
@@ -673,12 +681,12 @@ def leave_behind(
 
 @kernel
 def _out_of(x: PosedPair, s: Sides) -> float:
-    """Return the distance of the contained point of `held` from the surface around it, plus a margin."""
+    """Return the distance of the contained point of `held` from the surface around this point, plus a margin."""
     p, skin = vec_at(s.w.out[0], POINT), s.a.skin.tree
     if s.w.flags[0, 0] != 0:
         p, skin = turn_back(x.m, sub(p, offset(x.m))), s.b.skin.tree
     square, _, _ = to_point(p, 1e150, skin.boxes, skin.links, skin.corners, s.w.stack, s.w.keys)
-    return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding; the place there is tested
+    return sqrt(square) + 8.0 * x.error  # past the surface by more than rounding
 
 
 @kernel
@@ -698,7 +706,7 @@ def _past_faces(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
             shift = add(shift, scale(16.0 * x.error, _facing(x, s, touching)))
             moved = shifted(x, shift)
             if listed(moved, s, SINGLE) > 0:
-                more *= 16.0  # of faces in one plane small gaps are hard to tell
+                more *= 16.0  # small gaps between coplanar faces are within the rounding
                 t += more
                 continue
         if held(moved, s.w) != HELD:
@@ -731,11 +739,11 @@ def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
             free = t
             break
         blocked = t
-        # past what blocks by more than `list_parts` leaves in doubt; what is free is tested, so it bounds nothing
+        # past the obstacle by more than the doubt of `list_parts`; the new position is tested next
         t += far + 4.0 * x.error if far > 0.0 else _out_of(moved, s)
     for _ in range(_HALVINGS):
         middle = 0.5 * (blocked + free)
-        # halves below the error of positions are useless; ``free`` was tested, so the error bounds nothing
+        # steps below the error of positions are useless, and ``free`` is a tested translation
         if free - blocked <= _SHARP * free + 8.0 * x.error or (free == most and middle > 0.9 * most):
             break
         if may_collide(shifted(x, scale(middle, direction)), s):
@@ -747,9 +755,9 @@ def _past_parts(x: PosedPair, s: Sides, direction: Vec3, start: float, most: flo
 
 @kernel
 def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wall: Array) -> tuple[bool, Vec3]:
-    """Return whether a separating translation of B along a unit vector was found, and that translation.
+    """Return whether a separating translation of B along a unit vector is known, and this translation.
 
-    Its length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
+    The length is between ``start`` and ``most``, and need not be minimal. ``wall`` becomes the normal of the last
     obstacle.
     """
     return (
@@ -759,9 +767,9 @@ def past(x: PosedPair, s: Sides, direction: Vec3, start: float, most: float, wal
 
 @kernel
 def deeper(x: PosedPair, s: Sides, by: Vec3, direction: Vec3, wall: Array) -> tuple[bool, float]:
-    """Return whether the two bodies still intersect after a translation, and how far along the wall B passes it.
+    """Return whether two bodies still intersect after a translation, and how far B has to move along the wall's normal.
 
-    The wall is the normal at the deepest point. For parts, ``direction`` starts the search for the deepest pair.
+    ``wall`` becomes the normal at the deepest point. For parts, ``direction`` starts the search for the deepest pair.
     """
     moved, points, depths = shifted(x, by), s.r.moved_inner, s.r.depths
     for k in range(1, 1 + look_at_points(moved.m, moved.error, AGAIN, s.a, s.b, s.r.points, points)):

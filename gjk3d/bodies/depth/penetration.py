@@ -1,11 +1,11 @@
 """Greatest depth of a point of either surface inside the other object, with bounds.
 
-Each object is a few closed meshes. Meshes, voxel grids and height fields with a bottom are their own surfaces. A
-polytope has its faces, and a compound has the surfaces of its parts. Overlapping bodies are one set of points, so their
-union replaces them: a face inside another body is not part of the surface. A polytope inside a curved shape replaces
-it, and the bounds are wider by the distance between the two. The crevice between two of these polytopes may be deeper
-than the true one. If parts overlap and some are curved, the union of circumscribed polytopes therefore bounds the depth
-from above.
+Each object is represented by closed meshes: the surface of a mesh, voxel grid or height field with a bottom, the faces
+of a polytope, and the surfaces of the parts of a compound. The union of overlapping bodies replaces the bodies, since a
+face inside another body is not part of the surface. An inscribed polytope replaces a curved shape, and the bounds are
+wider by the distance between their surfaces. The crevice between two inscribed polytopes may be deeper than that
+between the curved shapes. If parts overlap and some are curved, the union of circumscribed polytopes therefore bounds
+the depth from above.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gjk3d.poses import IDENTITY, ROUNDING, composed, inverse, moved, moved_back
 from gjk3d.shapes.base import Kind, Polytope, Shape
 from gjk3d.typing import Array, Bools
 
-_WORK = 164.0  #: points of each surface that are looked at in the other, at most, over the tolerance
+_WORK = 164.0  #: greatest number of points of each surface that are tested, times the tolerance
 _FINE = 64  #: segments of a full turn, for curved shapes
-_FLAT = 1e-12  #: area of a face without a normal, of the largest
+_FLAT = 1e-12  #: greatest area of a face without a normal, relative to the largest face
 _MORE = 1.0 + 1e-6  #: covers rounding
-_OUTWARD = np.repeat([-1.0, 1.0], 3)  #: the ends of a box
+_OUTWARD = np.repeat([-1.0, 1.0], 3)  #: outward directions of the coordinates of a box, (6,)
 
 
 class Skin(NamedTuple):
@@ -44,29 +44,29 @@ class Skin(NamedTuple):
     mesh: Mesh
     row: Array  #: the pose, (13,)
     slack: float
-    decided: bool = True  #: False if a part of it may lie inside another body of the same thing
-    curved: bool = False  #: whether it stands in for a curved shape
-    outer: Mesh | None = None  #: of a union of curved parts: what holds it, since `mesh` may have deep crevices
-    parts: tuple[Skin, ...] = ()  #: of such a union
+    decided: bool = True  #: False if the surface may be partly inside another body of the same object
+    curved: bool = False  #: whether the surface replaces that of a curved shape
+    outer: Mesh | None = None  #: for a union of curved parts: a mesh around it, since ``mesh`` may have deep crevices
+    parts: tuple[Skin, ...] = ()  #: the parts of a union of curved parts
 
     @property
     def host(self) -> Mesh:
-        """The mesh that is used as a host: its interior is deeper than the true one by at most ``slack``."""
+        """The mesh that is used as a host. Depths in it exceed those in the true surface by at most ``slack``."""
         return self.outer or self.mesh
 
 
 class Deepest(NamedTuple):
-    """Bounds of the depth, and the deepest known pair of points in the world frame; None if no point is inside."""
+    """Bounds of the depth, and the deepest known pair of points in the world frame."""
 
-    lower: float  #: how far the two points are apart
+    lower: float  #: distance of the two points
     upper: float
-    points: tuple[Array, Array] | None
-    slack: float  #: by how much less than is known the true depth may be
-    decided: bool = True  #: False if `upper` may be too small, and what is known too large, since bodies overlap
+    points: tuple[Array, Array] | None  #: None if no point is inside
+    slack: float  #: bound of the difference by which the true depth may be less than ``lower``
+    decided: bool = True  #: False if bodies of one object overlap, so that the bounds may be wrong
 
 
 def of_mesh(mesh: Mesh) -> list[Skin]:
-    """Return the closed surfaces of a mesh in its own frame, ``decided`` if they do not overlap."""
+    """Return the closed surface of a mesh in its own frame, ``decided`` if its bodies do not overlap."""
     union = union_of(mesh)
     return [Skin(union.mesh, IDENTITY[0], union.slack, union.decided)]
 
@@ -102,7 +102,7 @@ def _skins_of_parts(compound: Compound) -> list[Skin]:
 
 
 def _united(parts: list[Skin]) -> list[Skin]:
-    """Return the union of surfaces if any of them may overlap, or the surfaces as not ``decided`` without a union."""
+    """Return the union of surfaces if any of them may overlap, or the surfaces as not ``decided`` if it fails."""
     boxes = [turned(skin.mesh.bounds.reshape(1, 6) + skin.slack * _OUTWARD, skin.row) for skin in parts]
     if not any_overlap(np.concatenate(boxes)):
         return parts
@@ -120,7 +120,7 @@ def _united(parts: list[Skin]) -> list[Skin]:
 
 
 def _union(meshes: list[Mesh | None], parts: list[Skin]) -> tuple[Mesh, float] | None:
-    """Return the union of closed meshes at the poses of parts, and its possible error."""
+    """Return the union of closed meshes at the poses of parts, and a bound of its error."""
     bodies = [mesh and placed(mesh, skin.row) for mesh, skin in zip(meshes, parts, strict=True)]
     manifold: Any = None if None in bodies else joined(bodies)
     if manifold is None or not (union := Mesh(*arrays_of(manifold))).is_solid:
@@ -164,8 +164,8 @@ def _reach_beyond(shape: Shape, mesh: Mesh) -> float:
     """Return a bound of the distance from an inscribed polytope to the surface of a convex shape.
 
     Beyond a face, the support point gives the distance. A direction between the normals n of the faces at a corner is a
-    weighted sum of them, and the shape exceeds the corner along it by at most the weighted sum of its distances along
-    the normals. For any w the weights sum to at most 1 / min(w n).
+    weighted sum of these normals. Along this direction, the shape exceeds the corner by at most the weighted sum of its
+    distances along the normals. For any unit vector w the weights sum to at most 1 / min(w n).
     """
     corners = mesh.vertices[mesh.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -186,7 +186,7 @@ Surfaces = tuple[list[Skin], list[Skin]]
 
 
 def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Return bounds of how deep the surface of one of two objects reaches into the other, with the deepest points."""
+    """Return bounds of how deep the surface of either object reaches into the other, with the deepest points."""
     first, second = surfaces
     if not in_order(a, b, row_a, row_b):
         best = deepest(b, a, (second, first), row_b, row_a, tolerance)
@@ -198,8 +198,7 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
         for skin_b in second:
             at_a, at_b = composed(row_a, skin_a.row[None])[0], composed(row_b, skin_b.row[None])[0]
             best = _deeper(best, skin_a, skin_b, at_a, at_b, tolerance)
-    # the union of curved parts may hide the deepest point in a crevice: vertices of single parts give a better lower
-    # bound
+    # a crevice of a union of curved parts may hide the deepest point, so vertices of single parts may be deeper
     if any(skin.parts for skin in (*first, *second)) and best.upper > (1.0 + tolerance) * best.lower:
         vertices = _of_vertices(_bodies(first, row_a), _bodies(second, row_b))
         if vertices.lower - vertices.slack > best.lower - best.slack:
@@ -208,7 +207,7 @@ def deepest(a: Any, b: Any, surfaces: Surfaces, row_a: Array, row_b: Array, tole
 
 
 def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, tolerance: float) -> Deepest:
-    """Return the bounds extended by two surfaces."""
+    """Return the bounds so far, extended by the depth of a pair of surfaces."""
     m = relative(row_a, row_b)
     pair = MeshPair.of(a.host, b.host, m)
     slack = a.slack + b.slack + pair.error
@@ -225,7 +224,7 @@ def _deeper(so_far: Deepest, a: Skin, b: Skin, row_a: Array, row_b: Array, toler
             lower, points = inside.lower, _placed(inside, row_a if by_a else row_b, by_a)
     loose = upper > lower * (1.0 + tolerance) + pair.error
     if loose and not (a.curved or b.curved) and pair.meet():
-        upper = max(lower, min(upper, depth(pair).most))  # what frees the two takes every point out
+        upper = max(lower, min(upper, depth(pair).most))  # a separating translation moves every point out
     return Deepest(lower, max(so_far.upper, upper + slack), points, max(so_far.slack, slack))
 
 
@@ -255,7 +254,7 @@ def _bodies(parts: list[Skin], row: Array) -> list[Skin]:
 
 
 def _of_vertices(first: list[Skin], second: list[Skin]) -> Deepest:
-    """Return the deepest vertex if bodies of one object overlap, without an upper bound.
+    """Return the deepest vertex for objects whose own bodies overlap, without an upper bound.
 
     A vertex counts if it is clearly outside the other bodies of its own object. Its depth in the union of the other
     object is at least its distance from all surfaces of that object, inner walls included.
@@ -291,6 +290,9 @@ def _distances_to(body: Skin, points: Array) -> tuple[Array, Bools, Array]:
 
 
 def _placed(inside: Inner, row: Array, by_a: bool) -> tuple[Array, Array]:
-    """Return the deepest point and the nearest point on the host's surface; the point of a comes first."""
+    """Return the deepest point and the nearest point on the host's surface, that of a first.
+
+    ``by_a`` is whether a is the host.
+    """
     foot, point = moved(row, inside.feet[:1])[0], moved(row, inside.points[:1])[0]
     return (foot, point) if by_a else (point, foot)

@@ -61,15 +61,15 @@ from gjk3d.geometry.vec3 import (
 )
 from gjk3d.typing import Array, Array1, Array2, Ints, Ints2
 
-INNER = 6  #: exit directions, the last of them the sum of all
-SAME_WAY = 0.99  #: cosine of directions of which one is sufficient
-FOUND_ROWS = 4 * ROWS + 2  #: rows of points of both surfaces
-PLACE, EXIT = 1, 4  #: columns of a row behind the depth: the point, and the vector to its exit
-_STARTS = 4  #: points at which pairs of balls start to grow
+INNER = 6  #: greatest number of exit directions, the last of which is the sum of all exit vectors
+SAME_WAY = 0.99  #: least cosine of the angle between similar directions
+FOUND_ROWS = 4 * ROWS + 2  #: number of rows for the points of both surfaces
+PLACE, EXIT = 1, 4  #: columns of a row after the depth: the point, and the vector to its exit
+_STARTS = 4  #: greatest number of points from which `climb` starts
 _WIDTH = 1e-3  #: sufficient relative width of the bounds of a surface
-_STEPS = 40
-_ENOUGH = 1e-3  #: length of a step that ends the climb, in units of the sum of the radii
-_SHORTER = 0.6
+_STEPS = 40  #: greatest number of steps of `climb`
+_ENOUGH = 1e-3  #: length of a step that ends `climb`, in units of the sum of the radii
+_SHORTER = 0.6  #: factor of a step that did not improve the sum
 _NO_SKIN = Closed(NO_TREE, np.zeros(HEAD, dtype=np.int64))
 
 
@@ -93,7 +93,7 @@ class PointScratch(NamedTuple):
 
 
 class Balls(NamedTuple):
-    """The radii of both balls about one point, negative if it is outside, and the gradient of their sum."""
+    """The radii of both balls about a point, negative if the point is outside, and the gradient of their sum."""
 
     a: float
     b: float
@@ -119,7 +119,7 @@ def _write_near(m: Rigid, more: float, seeds: Array, boxes: Array, near: Array) 
 
 @kernel
 def with_points_near(m: Rigid, most: float, a: Surface, b: Surface, near: Array) -> tuple[Surface, Surface]:
-    """Return both surfaces, each with only its points that a move of up to ``most`` may bring inside the other."""
+    """Return both surfaces, each with only those points that a move of up to ``most`` may bring inside the other."""
     if not most < inf:
         return a, b
     seeds_a, seeds_b = a.seeds, b.seeds
@@ -150,7 +150,7 @@ def _begin(h: Host, noise: float, lower: float, enough: float) -> None:
 
 @kernel
 def _insert_point(points: Array, count: int, depth: float, p: Vec3, exit_vector: Vec3) -> None:
-    """Insert a point and its exit vector behind the first row, sorted by depth."""
+    """Insert a point and its exit vector after the first row, sorted by depth."""
     k = count + 1
     while k > 1 and points[k - 1, 0] < depth:
         for c in range(COLUMNS):
@@ -182,8 +182,9 @@ def _gather(m: Rigid, in_b: bool, h: Host, points: Array, count: int) -> int:
 def look_at_points(m: Rigid, noise: float, first: int, a: Surface, b: Surface, w: PointScratch, points: Array) -> int:
     """Bound the depth of two meshes from below by vertices of each, and return the number of points inside.
 
-    The rows behind the first one are points inside the other mesh with their exit vectors, the deepest first. The depth
-    in the first row is negative if no point of either mesh is known to be inside the other.
+    The rows of ``points`` after the first row are points inside the other mesh with their exit vectors, the deepest
+    first. The first row has the lower bound, which is negative if no point of either mesh is known to be inside the
+    other.
     """
     points[0, 0], count = -1.0, plain(0)
     for k in range(2):
@@ -241,7 +242,7 @@ def _add_unit(units: Array, count: int, exit_vector: Vec3) -> int:
 
 @kernel
 def unit_directions(points: Array, count: int, units: Array) -> int:
-    """Write distinct unit exit vectors of the deepest points, and of the sum of all; return their number."""
+    """Write distinct unit vectors along exit vectors of the deepest points and along the sum; return their number."""
     written, total = 0, (0.0, 0.0, 0.0)
     for k in range(1, 1 + count):
         exit_vector = vec_at(points[k], EXIT)
@@ -258,7 +259,7 @@ def unit_directions(points: Array, count: int, units: Array) -> int:
 def _ball_in(
     p: Vec3, skin: Closed, noise: float, distance: float, known_depth: float, w: PointScratch
 ) -> tuple[float, Vec3]:
-    """Return the depth of a point, see `depth_in`, and the direction inwards."""
+    """Return the depth of a point, see `depth_in`, and the unit vector away from the nearest point of the surface."""
     d, _, foot = depth_in(p, skin, noise, distance, known_depth, w.traversal)
     f = 1.0 / d if d > 4.0 * noise else 0.0
     return d, scale(f, sub(p, foot))
@@ -268,7 +269,7 @@ def _ball_in(
 def _balls_at(
     m: Rigid, p: Vec3, noise: float, a: Closed, b: Closed, distance: float, near: Balls, w: PointScratch
 ) -> Balls:
-    """Return the balls about a point p of A's frame, which is near a point with known balls."""
+    """Return the balls about p in A's frame; ``distance`` is that of p from a point with the balls ``near``."""
     radius_a, direction = _ball_in(p, a, noise, distance, near.a, w)
     if radius_a < 0.0:
         return Balls(radius_a, 0.0, direction)
@@ -278,7 +279,7 @@ def _balls_at(
 
 @entry
 def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center: Array1) -> float:
-    """Move ``center`` to a local maximum of the sum of both balls' radii; return it, 0 for a start outside a solid."""
+    """Move ``center`` to a local maximum of the sum of both balls' radii; return the sum, 0 from outside a solid."""
     p = (center[0], center[1], center[2])
     balls = _balls_at(m, p, noise, a, b, inf, Balls(0.0, 0.0, p), w)
     if min(balls.a, balls.b) < 0.0:
@@ -303,7 +304,7 @@ def climb(m: Rigid, noise: float, a: Closed, b: Closed, w: PointScratch, center:
 
 @inlined
 def _far_from_all(points: Array, started: Ints, starts: int, k: int) -> bool:
-    """Return whether a point is farther than half its depth from all starting points."""
+    """Return whether point k is farther than half its depth from all starting points."""
     for i in range(starts):
         d = sub(vec_at(points[k], PLACE), vec_at(points[started[i]], PLACE))
         if 4.0 * dot(d, d) <= points[k, 0] * points[k, 0]:
@@ -335,7 +336,7 @@ def grow_balls(m: Rigid, noise: float, a: Surface, b: Surface, w: PointScratch, 
 
 
 def surface_of(parts: Parts) -> Surface:
-    """Return the surface of a body in the format of the kernels, which is cached."""
+    """Return the surface of a body in the format of the kernels, cached."""
     try:
         surface: Surface = parts._surface
     except AttributeError:
@@ -355,7 +356,7 @@ def surface_of(parts: Parts) -> Surface:
 
 
 def outward_normals(parts: Parts) -> Array:
-    """Return the normals of the parts of a body out of its solid, or one row of zeros, which are cached."""
+    """Return the normals of the parts of a body out of its solid, or one row of zeros, cached."""
     try:
         outward: Array = parts._outward
     except AttributeError:
@@ -370,9 +371,9 @@ def point_scratch(looks: int) -> PointScratch:
 
 
 def innermost(a: Parts, b: Parts, m: Array, noise: float, first: int, looks: int) -> tuple[float, Array | None]:
-    """Return a lower bound of the depth of two bodies by some points, and the common point at that depth, if any.
+    """Return a lower bound of the depth of two bodies by points, and the common point at this depth, or None.
 
-    B is at m in A's frame. See `look_both` for the numbers of points.
+    B is at the pose row m in A's frame. ``first`` and ``looks`` are the numbers of points of `look_both`.
     """
     points, w = np.empty((FOUND_ROWS, COLUMNS)), point_scratch(looks)
     look_both(tuple(m[:12].tolist()), noise, first, float(looks), surface_of(a), surface_of(b), w, points)

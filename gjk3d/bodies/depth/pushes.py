@@ -4,7 +4,7 @@ The normal of a contact has to be in the normal cone of the body at its point. A
 of a part need not be an edge of the body, for example an edge between two coplanar triangles, or the edges of a common
 face of two boxes. A vector n is a proximal normal of the body at a point p if p is the nearest point of the body to p +
 step n, for some step above 0 (Clarke, Optimization and Nonsmooth Analysis, 1983). At a flat or concave edge only the
-normals of the faces are proximal. At a convex edge all vectors between these are.
+normals of the faces are proximal. At a convex edge all vectors between the normals of its faces are proximal.
 
 The pushes of faces are the directions and depths of contacts of intersecting meshes.
 """
@@ -111,7 +111,7 @@ def probe_at(a: Core, b: Core, error: float, depth: float, inside: bool) -> Prob
 
 @kernel
 def probe_of(x: PosedPair, p: int, q: int, depth: float, inside: bool, w: TreeScratch) -> Probe:
-    """Return `probe_at` for two parts, given by their numbers among the leaves."""
+    """Return `probe_at` for part p of A and part q of B, numbered in the order of the leaves."""
     core_a, core_b = part_at(x.a, p, w.floats_a, w.row_a), part_at(x.b, q, w.floats_b, w.row_b)
     return probe_at(core_a, core_b, x.error, depth, inside)
 
@@ -133,7 +133,7 @@ def _is_bare(t: PartTree, k: int, n: Vec3) -> bool:
 
 @kernel
 def _is_close(near: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float, radius: float) -> bool:
-    """Return whether a point is nearer to p + step n than the share of the step, with p rounded by a radius."""
+    """Return whether ``near`` is nearer to p + step n than the share of the step, for a part rounded by ``radius``."""
     p, step = along(p, n, -radius), probe.step + radius
     # |near - p - step n| < share step, without the rounding of either length
     e = sub(near, p)
@@ -242,7 +242,7 @@ def _is_part_near(x: PosedPair, k: int, p: Vec3, n: Vec3, probe: Probe, w: TreeS
 def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
     """Return whether a triangle across an edge of triangle k is too near to q = p + step n.
 
-    These decide most normals at an edge that is flat or concave, without the tree. The tree has them in its table.
+    The neighbours in ``t.table`` decide most normals at flat and concave edges, without a traversal of the tree.
     """
     if t.kind == TRIANGLES and t.table.shape[0] > 1:
         for c in range(3):
@@ -256,7 +256,7 @@ def _is_neighbour_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Pr
 def _is_cell_near(t: PartTree, k: int, q: Vec3, p: Vec3, n: Vec3, probe: Probe, error: float) -> bool:
     """Return the result of `_is_part_near` for a voxel grid from the cells around q = p + step n.
 
-    A tree of a grid has the part of each cell in place of a skin, see `gjk3d.bodies.parts.Copies.in_cells`.
+    ``t.skin`` has the part of each cell, see `gjk3d.bodies.parts.Copies.in_cells`.
     """
     pitch, ny, nz, last = t.span[PITCH], int(t.span[CELLS_Y]), int(t.span[CELLS_Z]), k
     u, v, s = (q[0] - t.span[0]) / pitch, (q[1] - t.span[1]) / pitch, (q[2] - t.span[2]) / pitch
@@ -296,9 +296,9 @@ def is_sure(t: PartTree, k: int, n: Vec3, inside: bool) -> bool:
 
 @kernel
 def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Probe, w: TreeScratch) -> bool:
-    """Return whether n, a proximal normal of part k at p, is a proximal normal of the body, all in the body's frame.
+    """Return whether n, a proximal normal of part k at p, is a proximal normal of the whole body.
 
-    ``origin`` is a body of one point at the origin.
+    n and p are in the body's frame. ``origin`` is a body of one point at the origin.
     """
     bare, free_ahead = _is_bare(t, k, n), not probe.inside or t.inside == OPEN
     if free_ahead and (bare or _is_single(t)):
@@ -321,7 +321,7 @@ def is_normal(t: PartTree, k: int, origin: PartTree, p: Vec3, n: Vec3, probe: Pr
         return True
     if not bare:
         return bool(holds(t, q, w) == APART)
-    # a corner of the wall between two closed parts may be on the surface, so the probe starts next to it, on the wall
+    # a corner of a wall between two closed parts may be on the surface, so the probe starts inside the wall's triangle
     start = along(p, sub(middle_of(read(t.places, k)), p), _INWARDS)
     # near its intersection with another part, a face inside the body is close to the outside
     ahead, near = along(start, n, probe.step), along(start, n, _LEAST * error)
@@ -341,33 +341,34 @@ def is_contact(
 # --- pushes of faces -------------------------------------------------------------------------------------------------
 
 
-_MUCH = 2.0  #: so much deeper may the normal of a face be than the shortest way
-_FAR = 8.0  #: and so much deeper at most
-LEVEL = 1e-9  #: a direction that is off a plane by less is along it
-CORNERS = 12  #: of a triangle that is cut by five planes, at most, and scratch
-BEST, STATE, DIRECTION, LOW = 0, 1, 2, 5  #: columns of what is noted of a pair of faces
-NOTED = 8
-#: states: unknown; the normal belongs to both bodies; it leads into one; lost to a neighbour; pushed by a face
+_MUCH = 2.0  #: greatest ratio of the depth of a push to that of the shortest translation of two faces
+_FAR = 8.0  #: greatest ratio if the shortest translation leads into a mesh
+LEVEL = 1e-9  #: sine of the angle below which a direction is along a plane
+CORNERS = 12  #: greatest number of corners of a triangle that is cut by the planes of `depth_behind`
+#: columns of the notes on a pair of faces: depth of the shortest push, state, direction and point of the push
+BEST, STATE, DIRECTION, LOW = 0, 1, 2, 5
+NOTED = 8  #: number of these columns
+#: states of a pair: unknown, the normal is one of both bodies, the normal leads into a body, no contact, pushed
 PLAIN, NORMAL, INWARDS, _LOST, PUSHED = 0.0, 1.0, 2.0, 3.0, 4.0
 _ZERO = (0.0, 0.0, 0.0)
 _FIRST = 0
 
 
 class PairContacts(NamedTuple):
-    """Pairs of parts that intersect, or nearly, at all poses, and notes on the pairs of one pose."""
+    """Pairs of parts that intersect or are near at all poses, and notes on the pairs of one pose."""
 
     pairs: Ints2
-    out: Array2  #: as `gjk3d.narrow.solve` writes them, which pushes change
-    lowest: Array2  #: of a user's shape its lowest point above each face, else of no rows
-    outward_a: Array2  #: normals of parts outwards, one row of zeros where there are none
+    out: Array2  #: results of the pairs in the format of `gjk3d.narrow.solve`, which pushes change
+    lowest: Array2  #: lowest point of a user's shape above each face, otherwise without rows
+    outward_a: Array2  #: outward normals of the parts of A, or one row of zeros
     outward_b: Array2
-    pushes_a: bool  #: whether they bound a solid
+    pushes_a: bool  #: whether the faces of A bound a solid and push B
     pushes_b: bool
-    walls: bool  #: whether closed parts of a mesh may abut
-    planes: Array2  #: those of a hull beside a mesh, see `gjk3d.convex.solve`
-    room: Array3  #: (2, `CORNERS`, 3)
-    noted: Array2  #: (n, `NOTED`) of the pairs of one pose
-    some: Ints1  #: those that are chosen
+    walls: bool  #: whether a mesh may have inner walls
+    planes: Array2  #: planes of a shape B, see `gjk3d.convex.solve`
+    room: Array3  #: scratch, (2, `CORNERS`, 3)
+    noted: Array2  #: (n, `NOTED`) notes on the pairs of one pose
+    some: Ints1  #: numbers of the selected pairs
 
 
 @kernel
@@ -391,10 +392,10 @@ def _clipped(p: Array2, count: int, at: Vec3, m: Vec3, slack: float, q: Array2) 
 
 @kernel
 def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room: Array3) -> tuple[float, Vec3]:
-    """Return the depth of a triangle's lowest point behind a face within the column over the face, and that point.
+    """Return the depth of a triangle's lowest point behind a face within the column over the face, and this point.
 
-    The depth is infinite if the triangle does not reach into the column. A point next to a face, or beyond a sharp
-    corner of it, is not in its way; see `gjk3d.geometry.polygon.cut_by`.
+    The depth is infinite if the triangle does not reach into the column. Points next to the column, or beyond a sharp
+    corner of the face, do not count, see `gjk3d.geometry.polygon.cut_by`.
     """
     p, q = room[0], room[1]
     count = 3
@@ -429,7 +430,7 @@ def depth_behind(face: Triangle, triangle: Triangle, n: Vec3, error: float, room
 def _below(
     core: Core, pose: Array, planes: Array, face: Triangle, n: Vec3, lowest: Vec3, error: float
 ) -> tuple[float, Vec3]:
-    """Return the result of `depth_behind` for a shape: its lowest point, or the point below the face."""
+    """Return the result of `depth_behind` for a shape, whose point is ``lowest`` or on the line below the face."""
     deep = dot(n, sub(face[0], lowest))
     up = along(lowest, n, deep)
     square, over = nearest_on(up, face)
@@ -447,7 +448,7 @@ def _below(
 
 @kernel
 def _note(row: Array, normal: Vec3, direction: Vec3, deep: float, low: Vec3) -> None:
-    """Store the direction, depth and point of a push if it is the shortest, or mark a normal into the face."""
+    """Store the direction, depth and point of a push if it is the shortest; mark a pair whose normal leads inwards."""
     if dot(direction, normal) < -LEVEL:
         row[STATE] = INWARDS
     if deep < row[BEST]:
@@ -555,9 +556,9 @@ def push_out(
     return 0
 
 
-_LOOKS, _CLOSE_LOOKS = 10, 5  #: along one direction, and of these the ones that go on by little
-_LITTLE, _MORE = 1.2, 2.0  #: times as far as before
-_NEARLY = 1.01  #: times as far as the shortest is near enough
+_LOOKS, _CLOSE_LOOKS = 10, 5  #: number of tested lengths along a direction, and number of the first with small steps
+_LITTLE, _MORE = 1.2, 2.0  #: factors of small and of large steps between tested lengths
+_NEARLY = 1.01  #: ratio of two lengths below which the longer is not improved
 
 
 class Outer(NamedTuple):
@@ -565,27 +566,27 @@ class Outer(NamedTuple):
 
     a: PartTree
     b: PartTree
-    of_hulls: bool  #: whether their ways out are tried
-    fixed: bool  #: whether the translation is, so that none is looked for
+    of_hulls: bool  #: whether the translations of the hulls are used
+    fixed: bool  #: whether ``most`` is given, so that no translation is searched
     most: float
 
 
 @kernel
 def _is_free(x: PosedPair, by: Vec3, meshes: bool, w: TreeScratch) -> bool:
-    """Return whether the bodies are apart once B is moved; doubt counts as no."""
+    """Return whether the bodies are proven apart after a translation of B."""
     moved = shifted(x, by)
     return bool((faces_meet(moved, w) if meshes else meet(moved, 0.0, w)) == APART)
 
 
 @kernel
 def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: TreeScratch) -> float:
-    """Return the length of a separating translation of the hulls: along a direction if <= ``near``, or the least."""
+    """Return the length of a separating translation of the hulls: along a direction, or the least beyond ``near``."""
     if not outer.of_hulls:
         return outer.most
     c = parts_at(PosedPair(outer.a, outer.b, x.m, x.error), _ONLY, _ONLY, w)
     direction = turn_back(c.pose, direction)
     reach, _, _ = support_pair(c, direction)
-    # off by the error of a support point, and of the poses that place the two and move one of them
+    # covers the errors of the support point, of both poses, and of the translation
     far = float(max(dot(direction, reach) + c.radii, 0.0) + c.error + 4.0 * x.error)
     if far <= near:
         return far
@@ -595,7 +596,7 @@ def _past_hulls(x: PosedPair, outer: Outer, direction: Vec3, near: float, w: Tre
 
 @kernel
 def freeing(x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, outer: Outer, w: TreeScratch) -> float:
-    """Return the least length of a few tested translations that separate B from A."""
+    """Return the length of the shortest of a few tested translations that separate B from A."""
     deepest, best, all_of = -inf, start, (0.0, 0.0, 0.0)
     for j in range(start, stop):
         overlap = -f.out[j, 0]
@@ -603,15 +604,15 @@ def freeing(x: PosedPair, meshes: bool, f: PairContacts, start: int, stop: int, 
         if overlap > deepest:
             best, deepest = j, overlap
     least, far = float(max(-f.out[best, 2], 0.0)), float(max(-f.out[best, 1], 0.0) + 4.0 * x.error)
-    direction = vec_at(f.out[best], 3)  # what is free there is tested, so the errors in ``far`` bound nothing
+    direction = vec_at(f.out[best], 3)  # the bodies are tested after this translation
     most = _past_hulls(x, outer, direction, far + 8.0 * x.error, w)
     # the hulls' translation is about as short as that of the deepest pair: no test improves it by more than 1 %
     if most <= far * _NEARLY:
         return most
     w.last[0] = -1
     if _is_free(x, scale(far, direction), meshes, w):
-        return min(far, most)  # no shorter one parts these two
-    # t is only where the search begins, and each place is tested
+        return min(far, most)  # no shorter translation separates the deepest pair
+    # each length from t on is tested
     length, t = sqrt(dot(all_of, all_of)), max(least, 4.0 * x.error)
     if not length > 0.0:
         return most

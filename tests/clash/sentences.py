@@ -12,7 +12,7 @@ REPORT_OF_A_PAIR = "<Report: {} parts, 1 pair tested, no clashes>"
 # notes of findings
 INSIDE = "{} is inside {}"
 BODY_INSIDE = "{} has a body that is inside {}"
-OTHER_TRIANGLES = "equal solids, other triangles"
+OTHER_TRIANGLES = "equal solids with different triangles"
 APPROVED = "approved by ann"
 APPROVED_AT_ANY_DEPTH = "approved by ann at any depth"
 DEEPER = "deeper now"

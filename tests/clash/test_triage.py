@@ -123,7 +123,7 @@ def test_what_was_approved_is_not_when_it_is_deeper():
     triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
     deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]
     assert deeper.status == "new"
-    assert_names(deeper.note, f"{sentences.APPROVED} at -0.5 mm", sentences.DEEPER)
+    assert_names(deeper.note, f"{sentences.APPROVED} at depth 0.5 mm", sentences.DEEPER)
     assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
     inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
@@ -237,7 +237,7 @@ def test_damaged_files_are_refused_in_words(tmp_path, text, named):
 
 
 def test_files_that_are_not_there_or_too_large(tmp_path):
-    with pytest.raises(FileError, match=r"none\.triage\.json.*first run"):
+    with pytest.raises(FileError, match=r"none\.triage\.json.*page of a report"):
         read_triage(tmp_path / "none.triage.json")
     with (tmp_path / "vast").open("wb") as file:
         file.truncate(MAX_BYTES + 1)

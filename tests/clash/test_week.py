@@ -128,7 +128,7 @@ def test_what_is_no_report_or_no_decision_is_refused(tmp_path, capsys, monkeypat
         (("serve", "press.json", "--triage", "press.json"), "'press.json'"),
         (("serve", "press.json", "--triage", "nodir/x.json"), "--triage 'nodir/x.json'"),
         (("clash", "press.glb", "--triage", "press.json"), "page of gjk3d clash"),
-        (("clash", "press.glb", "--triage", "none"), "first run"),
+        (("clash", "press.glb", "--triage", "none"), "page of a report"),
     ]:
         code, _, err = run(capsys, *words)
         assert code == 2, (words, err)

@@ -235,7 +235,7 @@ class Run:
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
         self.ignoring = RuleBook(rules, self.names.names)
-        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
+        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this assembly")
         self.unit_before = None if before is None else before.unit
         self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
         self.known = kinds_of(before)

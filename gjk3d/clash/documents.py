@@ -77,9 +77,9 @@ def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
 
 
 def _fault(value: Any, text: str, where: str) -> str:
-    """Return a message such as "x.json, clash 2 has the depth 'a', expected a number" for the error ``text`` of msgspec.
+    """Return the message for the error ``text`` of msgspec about the document ``value``.
 
-    ``value`` is the document.
+    An example is "x.json, clash 2 has the depth 'a', expected a number".
     """
     text, _, path = text.partition(" - at `$")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):

@@ -545,7 +545,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points that are not as far apart as its distance are left out.
+    """Return the values of a finding for the page. Witness points that contradict its distance are left out.
 
     ``sentences`` collects the texts of `decided` and numbers them.
     """

@@ -19,7 +19,7 @@ from cyclopts import Group, Parameter
 from gjk3d.cli.arguments import UsageError
 from gjk3d.cli.terminal import Table, note, safe
 from gjk3d.errors import FileError, ParseError
-from gjk3d.wording import above, count, expected_names, number
+from gjk3d.wording import above, count, expected_names, is_number, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,7 +119,7 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
     rows = [(k, cells) for k, cells in rows if cells]
     names = *columns(robot), TIME
     order = list(range(robot.dof))
-    if rows and not any(map(_is_number, rows[0][1])):
+    if rows and not any(map(is_number, rows[0][1])):
         order = _order(rows[0][1], names, f"{path}, line {rows[0][0]}", robot)
         rows = rows[1:]
     if not rows:
@@ -144,16 +144,8 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(mark)]
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(cell: str, where: str) -> float:
-    if not _is_number(cell):
+    if not is_number(cell):
         cure = " Angles are in radians." if "deg" in cell else " Correct it, or remove the row."
         raise ParseError(f"{where}: {cell!r} is not a number.{cure}")
     value = float(cell)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-#: The columns of fields with several values.
+#: The columns of each field with several values.
 _SEVERAL = {name: [f"{name}_{axis}" for axis in "xyz"] for name in ("mtv", "normal", "point_a", "point_b", "point")}
 _SEVERAL["least"] = ["least_lower", "least_upper"]
 _SEVERAL["overlap_box"] = [f"overlap_{end}_{axis}" for end in ("low", "high") for axis in "xyz"]
@@ -33,7 +33,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 def to_csv(report: Report) -> str:
     """Return the findings as CSV. A vector has three columns, and an unknown value is empty.
 
-    An apostrophe is put before text that a spreadsheet would run as a formula.
+    Text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     Parameters
     ----------
@@ -89,7 +89,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     report : Report
         The report.
     top : int
-        The largest number of rows. In comparison with a baseline, new findings are first and always listed.
+        The largest number of rows. In comparison with a baseline, new findings are first, and up to 100 of them are
+        always listed.
 
     Examples
     --------
@@ -224,7 +225,7 @@ class LineWriter:
 
 
 def to_jsonl(report: Report, stream: TextIO) -> None:
-    """Write a finished report as JSON lines. The schema version is that of the JSON document.
+    """Write a finished report as JSON lines, in the form of `LineWriter`.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def to_jsonl(report: Report, stream: TextIO) -> None:
 
 
 def legal(text: str) -> str:
-    """Return text with a replacement character for each character that XML 1.0 does not allow."""
+    """Return a text for XML, with a replacement character for each character that cannot be printed."""
     return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

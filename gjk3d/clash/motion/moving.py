@@ -251,7 +251,7 @@ class Timeline:
         return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
-        """Add the certified free interval around ``time`` to ``free``, and pass the rest of the interval to ``leave``."""
+        """Add the certified free interval around ``time`` to ``free``, and pass the rest to ``leave``."""
         if not self.sample(time).free:
             leave(begin, end)
             return

@@ -12,12 +12,11 @@ from gjk3d.cli.terminal import Table, note, print_line, print_table, safe, write
 from gjk3d.units import reading
 from gjk3d.wording import count, number
 
-_DIGITS = 5  #: of lengths and volumes, fewer than float32 numbers of a file have
-
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 SCHEMA_VERSION = 1
+_DIGITS = 5  #: the number of digits of lengths and volumes; the float32 numbers of a file have 7
 
 
 def info(
@@ -35,7 +34,7 @@ def info(
     file
         A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK, and with the extra gjk3d[io] 3MF, STEP, 3DXML and XAML.
     unit
-        The unit of the numbers in the file: mm, cm, m, in. It replaces the unit of the file.
+        The unit of the numbers in the file: mm, cm, m, in. It replaces a unit that the file states.
     check
         Count the pairs of faces of each part that intersect each other.
     json
@@ -92,7 +91,7 @@ def _crossings(mesh: Mesh) -> dict[str, Any]:
 
 
 def _short(value: float) -> str:
-    """Return a number rounded to `_DIGITS`, without an exponent if it is large."""
+    """Return a number as text with `_DIGITS` digits, without an exponent if it is large."""
     return number(float(number(value, _DIGITS)), 15)
 
 

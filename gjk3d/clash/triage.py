@@ -394,7 +394,7 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
         return given or Triage()
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"the triage file {path} does not exist. Save one on the page of a report.")
+        raise FileError(f"the triage file {path} does not exist. Save one on the page that gjk3d clash --html writes.")
     if path.stat().st_size > MAX_BYTES:
         raise ParseError(
             f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Remove the decisions"
@@ -405,7 +405,7 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
 
 def parse_triage(text: bytes, where: str) -> Triage:
     """Return the decisions in the text of a triage file. Errors start with ``where``."""
-    cure = "Save one on the page of a report."
+    cure = "Save one on the page that gjk3d clash --html writes."
     document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, _with_empty_texts)
     issues: dict[str, Issue] = {}
     for k, read in enumerate(convert(document, _TriageFile, where).issues):

@@ -61,12 +61,8 @@ def parse_document(
 def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
     """Return parsed JSON or TOML as an object of the type ``kind``. Fields that the type lacks are ignored.
 
-    ``where`` is the start of an error message, and ``ending`` is its end.
-
-    Raises
-    ------
-    ParseError
-        If a value has another type or is out of range. The message has the place, the value and what was expected.
+    Raise a ParseError if a value has another type or is out of range. Its message starts with ``where``, names the
+    place in the document, the value and the expected type, and ends with ``ending``.
     """
     try:
         return msgspec.convert(value, kind)

@@ -55,7 +55,6 @@ from gjk3d.wording import above, count, format_bounds, number, with_unit
 
 # --- common volumes --------------------------------------------------------------------------------------------------
 
-
 #: The largest number of findings whose common volume is computed, and of triangles of two parts together.
 MOST, MOST_TRIANGLES = 100, 200_000
 
@@ -132,7 +131,6 @@ def _overlap(shapes: list[Mesh], poses: list[Array], convex: bool) -> tuple[Arra
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-
 
 #: The largest number of findings that a page lists. The worst come first.
 MAX_ROWS = 100_000

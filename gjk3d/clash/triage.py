@@ -405,18 +405,17 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
 
 def parse_triage(text: bytes, where: str) -> Triage:
     """Return the decisions in the text of a triage file. Errors start with ``where``."""
+
+    def complete(row: dict[str, Any]) -> dict[str, Any]:  # files leave out the empty texts of marks, comments and views
+        return {"by": "", "name": "", "text": "", **row} if "at" in row else row
+
     cure = "Save one on the page that gjk3d clash --html writes."
-    document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, _with_empty_texts)
+    document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, complete)
     issues: dict[str, Issue] = {}
     for k, read in enumerate(convert(document, _TriageFile, where).issues):
         issue = _checked(read, f"{where}, issue {k + 1}")
         issues[issue.id] = issues[issue.id].merged(issue) if issue.id in issues else issue
     return Triage(issues)
-
-
-def _with_empty_texts(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a mark, a comment or a view of a file with the empty texts that files leave out."""
-    return {"by": "", "name": "", "text": "", **row} if "at" in row else row
 
 
 def _checked(issue: Issue, where: str) -> Issue:

@@ -40,14 +40,7 @@ class UsageError(Gjk3dError, ValueError):
 def read_pose(text: str | None, option: str) -> NDArray[np.float64] | None:
     """Return the (4, 4) pose in a text or in the file that the text names. None returns None.
 
-    ``option`` is the option of the command line, which error messages name.
-
-    Raises
-    ------
-    PoseError
-        If the pose is invalid.
-    FileError
-        If the file does not exist.
+    Raise a PoseError for an invalid pose, and a FileError for a missing file. Both name the option ``option``.
     """
     if text is None:
         return None
@@ -202,12 +195,8 @@ class Model:
 def kinds_of(text: str | None, option: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the kinds of findings in a text such as "hard,contained".
 
-    Without a text the result is ``default``, or all kinds but touch if ``default`` is empty.
-
-    Raises
-    ------
-    UsageError
-        If a kind is unknown.
+    Without a text the result is ``default``, or all kinds but touch if ``default`` is empty. Raise a UsageError for an
+    unknown kind.
     """
     from gjk3d.clash.detection.clashes import COUNTED, KINDS
 

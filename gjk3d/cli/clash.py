@@ -17,10 +17,10 @@ from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, kinds_of, output_form
 from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe
 from gjk3d.scale import aside, delayed_interrupt, unbroken
-from gjk3d.wording import count
+from gjk3d.wording import count, is_number
 
 if TYPE_CHECKING:
-    from gjk3d.clash import Clash, Report
+    from gjk3d.clash import Report
 
 
 Form = Literal["table", Format]
@@ -240,7 +240,7 @@ def _why(report: Report, a: str | None, b: str | None) -> str:
 
 
 def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
-    bare = [f"{option} {text}" for option, text in lengths.items() if text is not None and _is_bare(text)]
+    bare = [f"{option} {text}" for option, text in lengths.items() if text and is_number(text) and float(text)]
     if report.unit is None:
         note("the models do not state a unit, so lengths are the numbers of the files. Set the unit with --unit.")
     elif bare:
@@ -253,19 +253,13 @@ def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
         note(f"{part.name}: {part.reason}", "not checked")
 
 
-def _is_bare(length: str) -> bool:
-    try:
-        return float(length) != 0.0
-    except ValueError:
-        return False
-
-
 def _summary(report: Report) -> str:
     kinds = ", ".join(f"{many} {kind}" for kind, many in report.counts.items() if many) or "no clashes"
     return f"{count(len(report.parts), 'part')}, {count(report.pairs_tested, 'pair')} tested: {kinds}"
 
 
 def _print(report: Report, top: int, compared_with: list[str]) -> None:
+    from gjk3d.clash.report import wording
     from gjk3d.clash.report.baseline import converted
 
     length_unit, factor = report.reading
@@ -276,13 +270,9 @@ def _print(report: Report, top: int, compared_with: list[str]) -> None:
     if statuses and compared_with and (compared_with != ["the rules"] or report.statuses["ignored"]):
         names = " and ".join(filter(None, [", ".join(compared_with[:-1]), compared_with[-1]]))
         print_line(f"in comparison with {names}: {statuses}")
-    from gjk3d.clash.report import wording
-
     rows, more = wording.listed(report, top)
     if not rows:
         return
-    from gjk3d.clash.report.wording import noise, when
-
     print_line()
     with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
@@ -296,28 +286,12 @@ def _print(report: Report, top: int, compared_with: list[str]) -> None:
         # the penetration ranks the findings, so its column is left out only if it is empty
         spare=("decided by", volume, depth, gap, *([] if any(map(wording.inside, rows)) else [inside])),
     )
-    for item in rows:
-        item = converted(item, factor, report.unit)
-        table.add(*_cells(item, with_status, noise(item, report)), *[when(item, report) or "-"][: int(timed)])
+    for item in (converted(row, factor, report.unit) for row in rows):
+        first = [str(item.severity), item.kind, *[item.status][: int(with_status)], safe(item.a), safe(item.b)]
+        cells = *wording.cells(item, wording.noise(item, report)), *[wording.when(item, report)][: int(timed)]
+        table.add(*first, *(cell or "-" for cell in cells))
     print_table(table)
     print_omitted(len(rows) + more, len(rows))
-
-
-def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
-    from gjk3d.clash.report.wording import depth, gap, inside, shared_volume
-
-    return (
-        str(item.severity),
-        item.kind,
-        *[item.status][: int(with_status)],
-        safe(item.a),
-        safe(item.b),
-        inside(item, error=error) or "-",
-        depth(item, error=error) or "-",
-        gap(item, error=error) or "-",
-        shared_volume(item) or "-",
-        item.evidence,
-    )
 
 
 _WAIT = 10  #: the number of seconds for the response of a scheduler
@@ -327,12 +301,7 @@ _WAIT = 10  #: the number of seconds for the response of a scheduler
 def cluster_at(address: str | None) -> Iterator[Any]:
     """Yield a client of the scheduler at an address, or None without an address.
 
-    Raises
-    ------
-    UsageError
-        If there is no scheduler at the address, or it has no workers.
-    ImportError
-        If Dask is not installed.
+    Raise a UsageError if there is no scheduler at the address, or it has no workers.
     """
     if address is None:
         yield None
@@ -357,7 +326,6 @@ def cluster_at(address: str | None) -> Iterator[Any]:
 
 
 async def _reached(address: str) -> None:
-    """Raise an error if a scheduler does not respond."""
     # a client that cannot connect would retry in the background and report the error at its end
     from dask import distributed
     from distributed import core

@@ -48,7 +48,7 @@ def info(
     check_unit(unit)
     mesh = gk.load(file, unit=unit)
     parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
-    rows = [_facts(name, part) | (_crossings(part) if check else {}) for name, part in parts]
+    rows = [_facts(name, part, check) for name, part in parts]
     notes = size_notes([part for _, part in parts], mesh.unit, unit is not None)
     for text in notes:
         note(text)
@@ -69,8 +69,8 @@ def info(
         _print(document)
 
 
-def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
-    return {
+def _facts(name: str, mesh: Mesh, check: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {
         "name": name,
         "triangles": len(mesh.faces),
         "vertices": len(mesh.vertices),
@@ -83,11 +83,10 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
         **convexity_facts(mesh),
         "repairs": list(mesh.repairs),
     }
-
-
-def _crossings(mesh: Mesh) -> dict[str, Any]:
-    pairs = mesh.self_intersections()
-    return {"self_intersections": len(pairs), "first_intersection": pairs[0].tolist() if len(pairs) else None}
+    if check:
+        pairs = mesh.self_intersections()
+        facts |= {"self_intersections": len(pairs), "first_intersection": pairs[0].tolist() if len(pairs) else None}
+    return facts
 
 
 def _short(value: float) -> str:

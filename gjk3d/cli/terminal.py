@@ -162,17 +162,9 @@ _CUT = "…"
 class Table:
     """A table with titles. Numbers are never truncated.
 
-    Parameters
-    ----------
-    titles : sequence of str
-        The title of each column.
-    right : collection of str
-        The titles of right-aligned columns.
-    names : collection of str
-        The titles of columns with names, which are shortened in a narrow terminal. A path loses its first steps, and
-        other text its middle.
-    spare : sequence of str
-        The titles of columns that are left out if they are empty, and in this order if names would become too short.
+    The columns ``right`` are right-aligned. The columns ``names`` are shortened in a narrow terminal: a path loses its
+    first steps, and other text its middle. The columns ``spare`` are left out if they are empty. They are also left
+    out, in this order, if names would become too short.
     """
 
     def __init__(

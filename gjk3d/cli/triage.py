@@ -214,16 +214,6 @@ def snapshots(
     The arguments of the function are a finding, and optionally a saved view of the finding. The ``most`` worst open
     findings of ``kinds`` have a picture. Without ``kinds`` these are all kinds but touch. A report without its assembly
     has no pictures.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> from gjk3d.cli.triage import snapshots
-    >>> cube = gk.Box((1, 1, 1)).surface()
-    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
-    >>> report = gk.clash.check(parts)
-    >>> snapshots(report)(report.clashes[0])[1:4]
-    b'PNG'
     """
     import numpy as np
     from PIL import Image

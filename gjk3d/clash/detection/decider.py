@@ -119,11 +119,14 @@ def _deepest(pair: BodyPair, points: Array, of_a: bool = True, of_b: bool = True
     return float(radius[k]), points[k]
 
 
+def _crosses(corners: Array) -> Array:
+    """Return the normals of triangles with the corners (n, 3, 3). Their lengths are twice the areas."""
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+
 def area(vertices: Array, faces: Ints) -> float:
     """Return the area of triangles."""
-    corners = vertices[faces]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return float(0.5 * np.linalg.norm(cross, axis=1).sum())
+    return float(0.5 * np.linalg.norm(_crosses(vertices[faces]), axis=1).sum())
 
 
 def _chord_middles(shared: Overlap) -> Array:
@@ -186,8 +189,7 @@ def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
 
 
 def _normals(mesh: Mesh, which: Ints) -> Array:
-    corners = mesh.vertices[mesh.faces[which]]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = _crosses(mesh.vertices[mesh.faces[which]])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     units: Array = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
     return units if mesh.volume >= 0.0 else -units
@@ -213,21 +215,16 @@ class Limit:
         return False
 
 
-def _planes(mesh: Mesh) -> tuple[Array, Array]:
-    """Return the outward normals (n, 3) and offsets (n,) of the faces of a convex solid, without degenerate faces."""
-    corners = mesh.vertices[mesh.skin.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+def _least_depth(points: Array, outer: Mesh) -> float:
+    """Return the least depth of points below the face planes of a convex solid, negative if a point is outside."""
+    corners = outer.vertices[outer.skin.faces]
+    normals = _crosses(corners)
     length = np.linalg.norm(normals, axis=1)
     # the normal of a sliver is a rounding error, and its neighbours have its corners
-    size = float(np.ptp(mesh.bounds, axis=0).max())
+    size = float(np.ptp(outer.bounds, axis=0).max())
     good = length > 1e-12 * size * size
     normals = normals[good] / length[good, None]
-    return normals, np.einsum("ij,ij->i", normals, corners[good, 0])
-
-
-def _room(points: Array, outer: Mesh) -> float:
-    """Return the least depth of points below the face planes of a convex solid, negative if a point is outside."""
-    normals, offsets = _planes(outer)
+    offsets = np.einsum("ij,ij->i", normals, corners[good, 0])
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
@@ -371,7 +368,7 @@ class Decider:
                 (pair.to_b(pair.a.hull().points), pair.b, "A is inside B"),
                 (pair.to_a(pair.b.hull().points), pair.a, "B is inside A"),
             ):
-                if not self.limit.holds(_room(points, outer)):
+                if not self.limit.holds(_least_depth(points, outer)):
                     clash = replace(clash, kind="contained", note=text)
             clash = self._with_volume(clash, self._overlap(pair))
         return clash
@@ -453,11 +450,11 @@ class Decider:
         return self._with_volume(replace(clash, method="inside", note=note), self._overlap(pair))
 
     def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
-        """Return a finding whose depth has bounds, the upper bound from `gjk3d.signed_distance`.
+        """Return a finding with bounds of the depth from `gjk3d.signed_distance`.
 
-        ``least`` is a lower bound of the depth and ``place`` its point, both from the intersection. ``place`` is None
-        if the intersection is unknown. The lower bound of the finding may be larger than in `gjk3d.signed_distance`,
-        because points of the intersection can be deeper in both parts than vertices.
+        ``least`` is another lower bound of the depth, from a point of the intersection. It may be the larger one,
+        because points of the intersection can be deeper in both parts than vertices. ``place`` is this point, or None
+        if the intersection is unknown.
         """
         deep = depth(pair.trees)
         least = max(least, deep.least)
@@ -566,7 +563,7 @@ class Decisions:
         return [answer[k] if near[k] else None for k in range(len(queries))]
 
     def decide(self, row: tuple[Query, Distance[Any]]) -> Decision:
-        """Return the decision of a query and the signed distance of its hulls, as a pair for ``map``."""
+        """Return the decision of a pair of shapes. ``row`` has the query and the signed distance of the hulls."""
         query, hulls = row
         decider = Decider(self._clearance, query.tolerance, self._solids)
         try:

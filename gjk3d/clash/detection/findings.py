@@ -32,7 +32,6 @@ from gjk3d.wording import count, expected_names, nearest, number, with_unit
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
-
 MAX_NESTING = 20  #: the largest number of names in a dotted key
 #: TOML strings and comments. An unclosed string ends with the line or the file, so the search takes linear time.
 _TEXT = re.compile(
@@ -44,13 +43,9 @@ _DEEP = re.compile(rf"(?<![\w-])(?>[\w-]+)(?:(?>[ \t]*)\.(?>[ \t]*)(?>[\w-]+)){{
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the document of a TOML text.
+    """Return the document of a TOML text. Raise a ValueError if the text is not TOML or is nested too deeply.
 
-    Raises
-    ------
-    ValueError
-        If the text is not TOML, is nested too deeply, or has a dotted key with too many names. The memory of tomllib
-        grows with the square of the number of names.
+    A dotted key has at most `MAX_NESTING` names, because the memory of tomllib grows with the square of their number.
     """
     if deep := _DEEP.search(_TEXT.sub("text", text)):
         raise ValueError(f"the key {deep[0][:40]}... is too long, expected at most {MAX_NESTING} names")
@@ -239,7 +234,6 @@ class RuleBook:
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
-
 
 _NEIGHBOURS = 8  #: the number of the nearest findings with which a finding is compared
 #: The class of each kind. Only findings of one class are in one group.
@@ -430,17 +424,6 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
 
     Only open findings of two parts are used, of all kinds but "touch" and "unchecked". ``moved`` has the translation
     of each part that moved since the baseline, by the name of the part. Each cause explains at least three findings.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> from gjk3d.clash.detection.findings import causes
-    >>> plate = gk.Box((9, 9, 1)).surface()
-    >>> pin = gk.Box((1, 1, 1)).surface()
-    >>> parts = {f"pin {k}": gk.Mesh(pin.vertices + (2 * k, 0, 0.5), pin.faces) for k in range(4)}
-    >>> report = gk.clash.check(gk.clash.Assembly.of(parts | {"plate": gk.Mesh(*plate[:2])}, "mm"))
-    >>> [(cause.part, len(cause.ids)) for cause in causes(report.clashes)]
-    [('plate', 3)]
     """
     table, moved = Clashes.of(clashes), moved or {}
     left, covers = _to_mend(table), []

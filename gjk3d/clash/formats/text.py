@@ -48,14 +48,10 @@ def to_csv(report: Report) -> str:
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_columns())
+    writer.writerow([column for item in fields(Clash) for column in _SEVERAL.get(item.name, (item.name,))])
     for clash in report.clashes:
         writer.writerow([_cell(value) for value in _values(clash)])
     return stream.getvalue()
-
-
-def _columns() -> list[str]:
-    return [column for item in fields(Clash) for column in _SEVERAL.get(item.name, (item.name,))]
 
 
 def _values(clash: Clash) -> list[Any]:
@@ -121,21 +117,9 @@ def to_markdown(report: Report, top: int = 20) -> str:
             f"|--:|---|---|---|---|--:|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows):
-        error = wording.noise(clash, report)
-        cells = (
-            clash.severity,
-            clash.kind,
-            clash.status,
-            _escaped(clash.a),
-            _escaped(clash.b),
-            inside(clash, error=error),
-            wording.depth(clash, error=error),
-            wording.gap(clash, error=error),
-            wording.shared_volume(clash),
-            clash.evidence,
-            *([_escaped(wording.when(clash, report))] if when else []),
-        )
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        first = str(clash.severity), clash.kind, clash.status, _escaped(clash.a), _escaped(clash.b)
+        last = [_escaped(wording.when(clash, report))] if when else []
+        lines.append(f"| {' | '.join([*first, *wording.cells(clash, wording.noise(clash, report)), *last])} |")
     if more:
         lines += ["", f"... and {more} more. `--top {len(rows) + more}` lists them."]
     if report.unchecked:

@@ -24,7 +24,6 @@ from gjk3d.wording import count, kind_of, number, with_unit
 
 # --- tracks ----------------------------------------------------------------------------------------------------------
 
-
 _ROUNDING = 1e-12  #: errors up to this share of the size of the assembly are rounding
 _NAMED = 5  #: the largest number of parts or steps in a note
 #: Poses whose entries differ by more than this number are a jump. For translations above 1 it is a relative difference.
@@ -209,7 +208,6 @@ def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
 
 
 # --- movements -------------------------------------------------------------------------------------------------------
-
 
 ACCURACY = 3e-6  #: the largest measured error of tracks from joints, relative to the size of the assembly
 _LOOKS = 0.25, 0.5, 0.75  #: the shares of an interval at which the error is measured

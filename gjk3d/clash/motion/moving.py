@@ -37,7 +37,6 @@ from gjk3d.wording import count, json_ready
 
 # --- times of clashes ------------------------------------------------------------------------------------------------
 
-
 MOST_SAMPLES = 400  #: the largest number of times at which a pair is computed to enclose its clashes
 _SERIES = 97  #: the number of times at which a pair is computed for a chart
 _TIGHT = 1e-3  #: the relative width of the bounds of the smallest clearance
@@ -314,11 +313,6 @@ class Timeline:
         return best
 
 
-def moved(mesh: Mesh, pose: Array) -> Mesh:
-    """Return a mesh whose vertices are transformed by a (4, 4) pose."""
-    return mesh._mapped(pose[:3, :3], pose[:3, 3])
-
-
 def swept_box(mesh: Mesh, track: Track) -> Array:
     """Return a box (2, 3) that contains a mesh over its whole track."""
     poses, bends = track.places(0.1)
@@ -333,7 +327,6 @@ def swept_box(mesh: Mesh, track: Track) -> Array:
 
 
 # --- pairs of moving parts -------------------------------------------------------------------------------------------
-
 
 _STEADY = 1e-3  #: the largest relative variation of a constant gap or depth, which is the width of its bounds
 
@@ -506,7 +499,9 @@ class Moving:
         """Return the finding of the parts i and j at the time ``passage.when``, or None for a free pair."""
         if not passage.intervals and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
-        meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
+        poses = [self.of[k].pose(passage.when) for k in (i, j)]
+        bodies = [union_of(self.meshes[k]).mesh for k in (i, j)]
+        meshes = [body._mapped(pose[:3, :3], pose[:3, 3]) for body, pose in zip(bodies, poses, strict=True)]
         clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
         if clash is not None and clash.kind == "duplicate":
             # equal parts that coincide only for a moment are not a duplicate

@@ -50,7 +50,7 @@ class _TrackFile(msgspec.Struct):
     slack: Number = 0.0
 
     def track(self, where: str) -> Track:
-        """Return the track. Raise a ParseError if its motions are not rigid, or its times do not fit."""
+        """Return the track. Raise a ParseError if a motion is not rigid, or the number of times is wrong."""
         times, rows = np.array(self.times), np.array(self.rows).reshape(-1, 21)
         if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
             raise ParseError(
@@ -137,12 +137,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
 def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:
     """Return an earlier report with its lengths converted to ``unit``, the unit of a later report or assembly.
 
-    ``what`` and ``later`` are the names of the earlier and of the later one in the error message.
-
-    Raises
-    ------
-    ParseError
-        If only one of the units is known, so that lengths cannot be compared.
+    Raise a ParseError if lengths cannot be converted. It calls the reports ``what`` and ``later``.
     """
     if before.unit == unit:
         return before

@@ -90,6 +90,12 @@ def shared_volume(clash: Clash) -> str:
     return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
 
 
+def cells(clash: Clash, error: float = 0.0) -> tuple[str, str, str, str, str]:
+    """Return the cells of a table: penetration, depth, gap, overlap volume, and the method with its quality."""
+    lengths = inside(clash, error=error), depth(clash, error=error), gap(clash, error=error)
+    return *lengths, shared_volume(clash), clash.evidence
+
+
 def moment(time: float, report: Report, digits: int = 6) -> str:
     """Return a time of the motion as text with its unit."""
     return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 # --- configurations --------------------------------------------------------------------------------------------------
 
-
 _LARGEST = 1 << 30  #: the largest size of a CSV file in bytes
 TIME = "t"  #: the name of the column of times, unless a joint has this name
 
@@ -62,12 +61,7 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     """Return the trajectory in a CSV file.
 
     The times are in a column ``t``. Without this column, the fastest joint has the speed in radians or metres per
-    second. Without a speed, two rows are one second apart.
-
-    Raises
-    ------
-    FileError, ParseError
-        As in `read_configurations`, or if the times do not increase.
+    second. Without a speed, two rows are one second apart. Raise a ParseError if the times do not increase.
     """
     import numpy as np
 
@@ -200,10 +194,7 @@ def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
 def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.float64]:
     """Return random configurations with a uniform distribution within the limits. Unlimited angles are in [-pi, pi].
 
-    Raises
-    ------
-    UsageError
-        If a joint slides without limits, or its limits are too far apart for float64.
+    Raise a UsageError if a joint slides without limits, or its limits are too far apart for float64.
     """
     import numpy as np
 
@@ -222,7 +213,6 @@ def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.flo
 
 
 # --- the cell --------------------------------------------------------------------------------------------------------
-
 
 IMAGES = (".png", ".jpg", ".jpeg", ".html", ".htm")
 Geometry = Literal["bodies", "hull", "parts", "mesh"]
@@ -398,18 +388,8 @@ Pair = tuple[str, str]
 class Cell:
     """A robot and the objects around it. An object with several pieces has one name in all results.
 
-    Parameters
-    ----------
-    urdf : Path
-        The file of the robot.
-    model : Model
-        The options for reading the robot.
-    around : Surroundings
-        The options for the objects.
-    workers : int
-        The number of threads.
-    scene_geometry : str
-        The default geometry for a mesh of an object.
+    ``model`` and ``around`` are the options of the command line. ``workers`` is the number of threads, and
+    ``scene_geometry`` is the default geometry for a mesh of an object.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import solids
 from gjk3d.bodies.topology import file_spacing, spacings, stretch
-from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, moved_points, order
+from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, first_names, moved_points, order
 from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import Input, Report
 from gjk3d.convex.checks import line_for
@@ -377,10 +377,10 @@ def _several(parts: list[AssemblyPart]) -> list[str]:
     counts = [(part.name, len(bodies)) for part, bodies in zip(parts, _solids(parts), strict=True) if len(bodies) > 1]
     if not counts:
         return []
-    named = ", ".join(f"{name} ({many})" for name, many in sorted(counts, key=lambda item: order(item[0]))[:5])
-    more = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
-    cure = "--bodies (bodies=True in Python) makes each body a part"
-    return [f"parts with several bodies, which are not checked against each other: {named}{more}; {cure}"]
+    counts.sort(key=lambda item: order(item[0]))
+    named = first_names([f"{name} ({many})" for name, many in counts], 5)
+    what = f"parts with several bodies, which are not checked against each other: {named}"
+    return [f"{what}. Set --bodies (bodies=True in Python) to check each body as a part."]
 
 
 class _Spacing:
@@ -468,8 +468,7 @@ def unread(paths: Sequence[_Path]) -> list[str]:
     for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
         if names:
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            notes.append(f"{folder}: skipped files in formats that are not supported: {', '.join(names[:5])}{more}")
+            notes.append(f"{folder}: skipped files in formats that are not supported: {first_names(names, 5)}")
     return notes
 
 

@@ -7,6 +7,7 @@ the largest distance of its vertices from their positions in the file.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -125,6 +126,11 @@ def hex_of(colour: Colour) -> str:
     """Return a colour as ``#rrggbb``."""
     red, green, blue = (round(255.0 * min(1.0, max(0.0, value))) for value in colour)
     return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first ``most`` names as text, such as "a, b and 3 more"."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 @lru_cache(1 << 18)  # names are sorted many times

@@ -41,7 +41,7 @@ from gjk3d.clash.detection.pairs import (
     format_length,
     placed,
 )
-from gjk3d.clash.detection.parts import Tolerances, default_tolerances, order
+from gjk3d.clash.detection.parts import Tolerances, default_tolerances, first_names, order
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving
@@ -526,11 +526,10 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
         return ()
     unit, factor = reading(run.assembly.unit, float(run.sizes.max()))
     error = with_unit(above(factor * float(limits[near].max()), 2), unit)
-    named = ", ".join(" and ".join(run.placed[k].name for k in pairs[n]) for n in near[:_NAMED].tolist())
-    more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+    named = first_names([" and ".join(run.placed[k].name for k in pair) for pair in pairs[near]], _NAMED)
     return (
         f"triangles approximate curved faces, with an error of about {error} for two parts together."
-        f" {count(len(near), 'overlap')} within this error may be only contact ({named}{more})."
+        f" {count(len(near), 'overlap')} within this error may be only contact ({named})."
         f" Set --tolerance {error.replace(' ', '')} to report such overlaps as touching.",
     )
 
@@ -545,10 +544,7 @@ def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
     for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():
         for text in flaws.get(shape, ()):
             named.setdefault(text, []).append(part.name)
-    return [
-        f"{', '.join(names[:_MOST])}{f' and {len(names) - _MOST} more' if len(names) > _MOST else ''}: {text}"
-        for text, names in named.items()
-    ]
+    return [f"{first_names(names, _MOST)}: {text}" for text, names in named.items()]
 
 
 def _flaws(mesh: Mesh) -> list[str]:

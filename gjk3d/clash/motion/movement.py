@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.clash.detection.findings import chosen
+from gjk3d.clash.detection.parts import first_names
 from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
@@ -122,8 +123,8 @@ def measured(errors: Mapping[str, float], size: float, unit: str | None) -> list
     shown, factor = reading(unit, size)
     error = with_unit(number(factor * max(errors.values()), 2), shown)
     return [
-        f"the motion of {_named(list(errors))} was computed from joints, with an assumed error of {error}. This is"
-        " twice the measured error, and it is not proven."
+        f"the motion of {first_names(list(errors), _NAMED)} was computed from joints, with an assumed error of {error}."
+        " This is twice the measured error, and it is not proven."
     ]
 
 
@@ -137,7 +138,7 @@ def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -
         if last < times[1]:
             waiting.setdefault(f"after {with_unit(number(last), unit)}, when the poses end", []).append(name)
     span = f"in a motion from {number(times[0])} to {with_unit(number(times[1]), unit)}"
-    return [f"{_named(names)}: static {when}, {span}" for when, names in waiting.items()]
+    return [f"{first_names(names, _NAMED)}: static {when}, {span}" for when, names in waiting.items()]
 
 
 def half_turns(track: Track, unit: str) -> str:
@@ -151,8 +152,8 @@ def half_turns(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"the direction of rotation is a guess between the poses {_named(steps)}, because they are about half a turn"
-        " apart. Add a pose between them."
+        f"the direction of rotation is a guess between the poses {first_names(steps, _NAMED)}, because they are about"
+        " half a turn apart. Add a pose between them."
     )
 
 
@@ -169,13 +170,9 @@ def jumps(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"the track jumps between the motions {_named(steps)}, because the second motion does not begin at the end of"
-        " the first motion. No clash is detected during a jump."
+        f"the track jumps between the motions {first_names(steps, _NAMED)}, because the second motion does not begin at"
+        " the end of the first motion. No clash is detected during a jump."
     )
-
-
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def motion_of(row: Array) -> Motion:

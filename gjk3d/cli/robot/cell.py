@@ -47,12 +47,8 @@ def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
     """Return the configurations in a CSV file, (n, dof), or the pose with this name in the SRDF.
 
     Cells are separated by commas, semicolons or spaces, and ``#`` begins a comment. If the first row contains the names
-    of the joints, the columns may have any order. A column of times, ``t``, is ignored.
-
-    Raises
-    ------
-    FileError, ParseError
-        If the file cannot be read. The message has the file, the line, the joint and the value.
+    of the joints, the columns may have any order. A column of times, ``t``, is ignored. Raise a FileError or a
+    ParseError for a file that cannot be read.
     """
     return _read(text, robot)[:, : robot.dof]
 

@@ -464,7 +464,7 @@ _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
 def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
-    """Set the ids, statuses and notes of new findings from earlier findings and from the decisions about them.
+    """Set the ids, statuses and notes of ``clashes`` from earlier findings and from the decisions about them.
 
     ``earlier`` has the kind of each finding of an earlier report by id. ``unit`` is the unit of ``clashes``. A finding
     whose kind changed keeps the id of the earlier finding. It is "new" only if its kind is worse now.

@@ -340,7 +340,7 @@ _Path = tuple[str, ...]
 
 
 def print_tree(report: Report) -> None:
-    """Print the tree of branches and parts with their findings. A finding counts once in a branch with both parts."""
+    """Print the tree of branches and parts with findings. A finding counts in each branch that contains its parts."""
     paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
     kinds_of: dict[_Path, Counter[str]] = {}
     for clash in report.clashes:

@@ -248,7 +248,7 @@ class File:
     """A model file with its parts, or with the error that reading it raised.
 
     ``prefix`` is the name of a part without a path, and the first step of the names if there are ``several`` files.
-    ``bodies`` makes each solid of a part a part.
+    With ``bodies``, each solid of a part becomes a separate part.
     """
 
     def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
@@ -260,7 +260,7 @@ class File:
         self.error: Gjk3dError | ImportError | None = None
         self.parts: list[AssemblyPart]
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # a part with an overflow gets it as its reason
+            with np.errstate(over="ignore", invalid="ignore"):  # the reason of a part names an overflow
                 self.parts = self._read(prefix, several)
         except (Gjk3dError, ImportError) as error:
             self.error = error

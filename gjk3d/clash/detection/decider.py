@@ -61,7 +61,7 @@ class BodyPair(NamedTuple):
 
     @property
     def any_hanging(self) -> bool:
-        """Whether a mesh has faces that do not bound its volume, but that the other part can touch."""
+        """Whether A or B has faces that do not bound its volume, but that the other part can touch."""
         return any(len(mesh._mended.hanging) for mesh in (self.a, self.b))
 
     @property
@@ -261,7 +261,7 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
-    """Return whether the overlap has the volume of each part, up to a layer on its surface as thick as ``limit``."""
+    """Return whether the overlap is as large as each part, up to a layer as thick as ``limit`` on the surface."""
     return volume is not None and all(
         limit.holds(abs(abs(mesh.volume) - volume) / area(mesh.vertices, mesh.faces)) for mesh in (a, b)
     )

@@ -465,7 +465,7 @@ def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int
 
 
 def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
-    """Return the translations by name of the parts whose boxes moved between two reports without a change of size.
+    """Return the translation of each part whose box moved between two reports without a change of size, by name.
 
     Translations up to the tolerance are ignored.
     """

@@ -101,7 +101,7 @@ def format_length(length: float, unit: str | None) -> str:
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
 
 
-#: Poses that differ by at most this share of the tolerance count as equal, twice the rounding of float32 files.
+#: Poses that differ by at most this share of the tolerance count as equal. The rounding of float32 files is smaller.
 PART_OF_TOLERANCE = 1.0 / 8.0
 
 

@@ -432,7 +432,7 @@ class Run:
             length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
                 f"the default tolerance of {count(int(large.sum()), 'close pair')} is large relative to the parts, up"
-                f" to {length} for {a} and {b}, because parts are far from the other parts or from the origin of a"
+                f" to {length} for {a} and {b}, because these parts are far from other parts or from the origin of a"
                 " float32 file. Set --tolerance (tolerance= in Python)."
             )
 
@@ -594,7 +594,7 @@ def _checked(run: Run) -> Callable[[str, str], bool]:
 def _differences(run: Run, before: Report, after: Report, carried: int) -> tuple[str, ...]:
     notes = [f"the baseline was made with {old}, and this report with {new}" for old, new in differences(before, after)]
     if carried:
-        notes.append(f"{count(carried, 'finding')} of the baseline not checked in this run, with the earlier values")
+        notes.append(f"not checked in this run, with the values of the baseline: {count(carried, 'finding')}")
     if run.unit_before != before.unit:
         notes.insert(0, f"the lengths of the baseline are converted from {run.unit_before} to {before.unit}")
     return tuple(notes)

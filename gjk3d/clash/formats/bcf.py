@@ -290,7 +290,7 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         _text(topic, "ModifiedAuthor", legal(last.by) or NOBODY)
     if issue.assignee is not None and issue.assignee.value:
         _text(topic, "AssignedTo", legal(issue.assignee.value))
-    _text(topic, "Description", _words(clash, report, issue))
+    _text(topic, "Description", _description(clash, report, issue))
     for comment in issue.comments:
         if not comment.text:  # deleted
             continue
@@ -306,7 +306,7 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
     return root
 
 
-def _words(clash: Clash, report: Report, issue: Issue) -> str:
+def _description(clash: Clash, report: Report, issue: Issue) -> str:
     unit, factor = report.reading
     clash = converted(clash, factor, report.unit)
     error = wording.noise(clash, report)

@@ -281,7 +281,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     for clash in (converted(case, factor, report.unit) for case in cases):
         pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
         case = ElementTree.SubElement(suite, "testcase", name=legal(pair), classname=f"gjk3d.clash.{clash.kind}")
-        text = legal(_case_words(clash, report))
+        text = legal(_case_text(clash, report))
         if clash.status == "ignored":
             ElementTree.SubElement(case, "skipped", message=text)
         elif clash.fails(fatal, only_new):
@@ -297,7 +297,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     return document(suite)
 
 
-def _case_words(clash: Clash, report: Report) -> str:
+def _case_text(clash: Clash, report: Report) -> str:
     unit, noise = report.reading[0], wording.noise(clash, report)
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:

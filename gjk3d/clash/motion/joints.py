@@ -307,7 +307,7 @@ class Linkage:
         return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
 
     def bodies(self, times: Array) -> Mapping[str, Array]:
-        """Return the displacements of each body from its drawn pose at n times, (n, 4, 4), by the name of the body."""
+        """Return the displacements of each body from its drawn pose at n times, (n, 4, 4), by the body's pattern."""
         return self._poses(self._values(times, self._unknowns(times)))
 
     def _values(self, times: Array, unknown: Array) -> dict[str, Array]:

@@ -209,7 +209,7 @@ def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
 ACCURACY = 3e-6  #: the largest measured error of tracks from joints, relative to the size of the assembly
 _LOOKS = 0.25, 0.5, 0.75  #: the shares of an interval at which the error is measured
 _SAFE = 2.0  #: the slack of a track divided by its measured error
-_TOLD_APART, _SHORTEST = 1e-10, 1e-290  #: the shortest duration of a motion, relative to its times and absolute
+_SHORTEST_SHARE, _SHORTEST = 1e-10, 1e-290  #: the shortest duration of a motion, relative to its times and absolute
 _MOST = 20_000  #: the largest number of intervals of a track from joints
 
 
@@ -402,7 +402,7 @@ def _times(times: Any) -> tuple[float, float]:
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
         raise ShapeError(f"Movement: times are {times!r}, expected two finite numbers with begin < end")
-    if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
+    if not max(_SHORTEST, _SHORTEST_SHARE * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
             f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."
         )

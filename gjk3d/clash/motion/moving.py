@@ -132,7 +132,7 @@ class Timeline:
         return Sample(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
 
     def _shared(self, pair: MeshPair) -> float:
-        """Return a lower bound of the depth as `shared_depth`.
+        """Return the lower bound of the depth that `shared_depth` computes.
 
         For surfaces without a volume, the result is the length by which one surface reaches through the other.
         """

@@ -137,7 +137,7 @@ def read_report(source: str | os.PathLike[str]) -> Report:
 def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:
     """Return an earlier report with its lengths converted to ``unit``, the unit of a later report or assembly.
 
-    Raise a ParseError if lengths cannot be converted. It calls the reports ``what`` and ``later``.
+    Raise a ParseError if lengths cannot be converted. Its message names the reports ``what`` and ``later``.
     """
     if before.unit == unit:
         return before

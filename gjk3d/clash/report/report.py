@@ -272,7 +272,7 @@ class Report:
 
     @cached_property
     def _rounding(self) -> dict[str, float]:
-        """The error of the lengths in texts at each part, by name. It is the default tolerance of the part."""
+        """The error of the lengths of each part in texts, by name. It is the default tolerance of the part."""
         columns = PartRows.of(self.parts).columns
         read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
         tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))

@@ -35,7 +35,7 @@ TIME = "t"  #: the name of the column of times, unless a joint has this name
 
 
 def columns(robot: Robot) -> tuple[str, ...]:
-    """Return the names of the coordinates of a configuration. A joint with several has joint[0], joint[1], ..."""
+    """Return the names of the coordinates of a configuration: "joint", or "joint[0]", "joint[1]", ... for several."""
     names: list[str] = []
     for name, indices in robot.columns.items():
         size = indices.stop - indices.start

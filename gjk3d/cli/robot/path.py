@@ -138,7 +138,7 @@ class PathResult(NamedTuple):
     safe: float = 1.0  #: the share of this edge that is free from its begin on
     hit: float = math.nan  #: the share of this edge at which the pair collides
     pair: Pair | None = None  #: the pair that collides or is too close to decide
-    q: NDArray[np.float64] | None = None  #: the configuration of the collision
+    q: NDArray[np.float64] | None = None  #: the configuration at ``hit``, or at ``safe`` without a collision
     complete: bool = True  #: False after Ctrl-C
 
 

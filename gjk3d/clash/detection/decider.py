@@ -80,8 +80,8 @@ def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array |
 
     A point inside both parts is the centre of a ball in each part, whose radius is the distance to the surface. A
     separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
-    intersection ``shared``. If ``shared`` is None, they are the points of each surface that are inside of the other
-    part. A surface has no sample points if the other part is open.
+    intersection ``shared``, and a few are inside of it. If ``shared`` is None, the sample points are the points of each
+    surface that are inside of the other part. A surface has no sample points if the other part is open.
     """
     best: tuple[float, Array | None] = (0.0, None)
     if shared is not None:

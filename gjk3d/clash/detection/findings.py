@@ -347,7 +347,7 @@ class Findings:
         """Store or count the findings of pairs, and call the callback with each finding.
 
         ``pairs`` has a bool for each pair, which is True if the pair has a finding. ``step`` is called after each pair.
-        If ``step`` raises an error, the findings of the pairs before it are stored.
+        If ``step`` raises an error, the findings of the pairs so far are stored.
         """
         rows, before = iter(clashes), self.count
         try:

@@ -232,7 +232,7 @@ class Twins:
             decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
-        """Return the pairs from ``start`` to ``stop`` - 1 whose hulls are within the reach, so meshes decided them."""
+        """Return the numbers of the pairs from ``start`` to ``stop`` - 1 whose hulls are within the reach."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:

@@ -96,11 +96,6 @@ def cells(clash: Clash, error: float = 0.0) -> tuple[str, str, str, str, str]:
     return *lengths, shared_volume(clash), clash.evidence
 
 
-def moment(time: float, report: Report, digits: int = 6) -> str:
-    """Return a time of the motion as text with its unit."""
-    return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
-
-
 def when(clash: Clash, report: Report) -> str:
     """Return the times at which two parts clash or are nearest, as text.
 
@@ -110,7 +105,8 @@ def when(clash: Clash, report: Report) -> str:
     motion = report.motion
     if clash.time is None:
         return "always" if motion is not None and clash.method else ""
-    at = moment(clash.time, report)
+    unit = (motion and motion.unit) or None
+    at = wording.with_unit(f"{clash.time:.6g}", unit)
     course = motion.courses.get((clash.a, clash.b)) if motion is not None else None
     steady = course is not None and course.is_steady
     if clash.intervals:
@@ -118,7 +114,7 @@ def when(clash: Clash, report: Report) -> str:
         if clash.intervals[0][1:3] == extremes:
             return f"clashing throughout, {'equally deep' if steady else f'deepest at {at}'}"
         spans = ", ".join(_span(after, before, extremes) for after, _, _, before in clash.intervals)
-        return f"deepest at {at}, clashing within {wording.with_unit(spans, (motion and motion.unit) or None)}"
+        return f"deepest at {at}, clashing within {wording.with_unit(spans, unit)}"
     if clash.least is None:
         return f"at {at}"
     nearest = "equally near throughout" if steady else f"nearest at {at}"

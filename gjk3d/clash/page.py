@@ -119,8 +119,8 @@ def _overlap(shapes: list[Mesh], poses: list[Array], convex: bool) -> tuple[Arra
     """
     for by_hulls in (False, True) if convex else (False,):
         try:
-            one, other = (shape.hull() if by_hulls else shape for shape in shapes)
-            common: Any = overlap(one, other, poses[0], poses[1])
+            shape_a, shape_b = (shape.hull() if by_hulls else shape for shape in shapes)
+            common: Any = overlap(shape_a, shape_b, poses[0], poses[1])
             if common is None:
                 break
             vertices, faces = (common.vertices, common.faces) if isinstance(common, Mesh) else common.surface()[:2]

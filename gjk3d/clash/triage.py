@@ -182,7 +182,7 @@ def _last(a: Mark | None, b: Mark | None) -> Mark | None:
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the union of two sequences of comments or of views. Of several items with one id, the latest is used."""
+    """Return the union of two sequences of comments or of views. The latest of the items with one id is used."""
     by_id: dict[str, Any] = {}
     for item in sorted((*a, *b)):
         by_id[item.id] = item
@@ -501,7 +501,7 @@ def _known_id(clashes: Clashes, k: int, ident: str, earlier: Collection[str], is
         return ident
     a, b = (clashes.parts.idents[clashes.columns[side][k]] for side in "ab")
     ids = [clash_id(kind, a, b) for kind in KINDS]
-    return next((other for known in (earlier, issues) for other in ids if other in known), ident)
+    return next((key for table in (earlier, issues) for key in ids if key in table), ident)
 
 
 def is_worse(kind: str, before: str) -> bool:

@@ -68,7 +68,7 @@ def clash(
     Both can have a unit, for example 0.5mm. A number without a unit is in the unit of the models.
 
     The exit code is 1 if there is a finding of the kinds of --fail-on, and otherwise 0. With --baseline or --triage
-    only new findings count. The exit code is 2 for bad input or if there is no pair to test. After Ctrl-C the findings
+    only new findings count. The exit code is 2 for bad input or if no pair can be tested. After Ctrl-C the findings
     so far are written, and the exit code is 130. In JUnit, the findings that count are the failures.
 
     Parameters
@@ -301,7 +301,7 @@ _WAIT = 10  #: the number of seconds for the response of a scheduler
 def cluster_at(address: str | None) -> Iterator[Any]:
     """Yield a client of the scheduler at an address, or None without an address.
 
-    Raise a UsageError if there is no scheduler at the address, or it has no workers.
+    Raise a UsageError if no scheduler responds, or the scheduler lacks workers.
     """
     if address is None:
         yield None

@@ -370,7 +370,7 @@ class Run:
                     query_of, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
                 )
             twins = Twins(copies, tolerances)
-            begin = done = 0  # the findings of the pairs before begin are stored
+            begin = end = 0  # the findings of the pairs before begin are stored
             try:
                 # the pairs before the first pair of the next group belong to groups that are decided
                 for group, stop in enumerate([*copies.first[1:].tolist(), len(pairs)][: len(copies.first)]):
@@ -378,17 +378,17 @@ class Run:
                     if decision is not None:
                         self.decisions += 1
                         twins.decided(group, decision, again)
-                    done = stop
-                    if decision is None and begin == done - 1:  # a single free pair, the most frequent case
-                        begin = done
+                    end = stop
+                    if decision is None and begin == end - 1:  # a single free pair, the most frequent case
+                        begin = end
                         tell()
-                    elif done - begin >= together:
-                        start, begin = begin, done
-                        self.findings.add(*self._findings_of(twins, pairs, rows, start, done), tell)
+                    elif end - begin >= together:
+                        start, begin = begin, end
+                        self.findings.add(*self._findings_of(twins, pairs, rows, start, end), tell)
                     heed()
             finally:
-                if begin < done:
-                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, done), tell)
+                if begin < end:
+                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, end), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True

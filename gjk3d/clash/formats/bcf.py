@@ -430,7 +430,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
 
     The file was written by `to_bcf` and may have been changed by other programs. The GUID of a topic, the id in its
     description, or its two selected elements (IFC GlobalIds) determine its finding. The elements are used only if they
-    have a single finding. A change has the date of the topic in the file. If the topic has no date, a change has the
+    have a single finding. A change has the date of the topic in the file. A change in a topic without a date has the
     current time. An unchanged value never replaces a later decision. An approval applies to the depth of the finding in
     this report.
 
@@ -720,15 +720,15 @@ def _in_metres(view: View, scale: float) -> View:
     return replace(view, eye=eye, target=target, planes=planes, unit="m")
 
 
-def _same_view(one: View, other: View) -> bool:
+def _same_view(a: View, b: View) -> bool:
     """Return whether two views in metres are equal up to rounding.
 
     Up vectors are equal if the vectors to the right of both views are equal.
     """
-    (points, normals), (others, other_normals) = map(_geometry, (one, other))
-    slack = 1e-6 * math.dist(other.eye, other.target)
-    same = points.shape == others.shape and np.allclose(points, others, 1e-9, slack)
-    return same and np.allclose(normals, other_normals, 0.0, 1e-6)
+    (points_a, normals_a), (points_b, normals_b) = map(_geometry, (a, b))
+    slack = 1e-6 * math.dist(b.eye, b.target)
+    equal_points = points_a.shape == points_b.shape and np.allclose(points_a, points_b, 1e-9, slack)
+    return equal_points and np.allclose(normals_a, normals_b, 0.0, 1e-6)
 
 
 def _geometry(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

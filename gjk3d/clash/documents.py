@@ -73,10 +73,7 @@ def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
 
 
 def _fault(value: Any, text: str, where: str) -> str:
-    """Return the message for the error ``text`` of msgspec about the document ``value``.
-
-    An example is "x.json, clash 2 has the depth 'a', expected a number".
-    """
+    """Return a message such as "x.json, clash 2 has the depth 'a', expected a number" for an error of msgspec."""
     text, _, path = text.partition(" - at `$")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
         value = value[name] if name else value[int(index)]

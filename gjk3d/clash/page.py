@@ -525,10 +525,7 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
 
 
 def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
-    """Return the points of the findings in the frame of the page, (n, 3), nan for unknown points.
-
-    A finding without a point is at the centre of the box of its part.
-    """
+    """Return a point of the page for each finding, (n, 3): its point, the centre of the box of its part, or nan."""
     nowhere = (nan, nan, nan)
     points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
     at = np.array([*points, nowhere])
@@ -543,10 +540,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points that contradict its distance are left out.
-
-    ``sentences`` collects the texts of `decided` and numbers them.
-    """
+    """Return the values of a finding for the page. ``sentences`` collects and numbers the texts of `decided`."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,

@@ -493,10 +493,7 @@ def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None,
 
 
 def _known_id(clashes: Clashes, k: int, ident: str, earlier: Collection[str], issues: Collection[str]) -> str:
-    """Return the id of the earlier finding or decision about the pair of finding ``k``, or ``ident`` without one.
-
-    An earlier finding of the pair may have another kind, so its id differs from ``ident``.
-    """
+    """Return the id of an earlier finding or decision of any kind about the pair of finding k, or ``ident``."""
     if ident in earlier or ident in issues:
         return ident
     a, b = (clashes.parts.idents[clashes.columns[side][k]] for side in "ab")

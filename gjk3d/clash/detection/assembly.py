@@ -190,10 +190,7 @@ def upward(model: Assembly | Report, up: str = "") -> Vector:
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Convert the parts of all files to one unit, as in `gjk3d.units.one_unit`. Return the unit and notes for the user.
-
-    ``stated`` is the unit that the user set.
-    """
+    """Convert the parts of all files to one unit. Return it and notes. ``stated`` is the unit that the user set."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):

@@ -229,10 +229,7 @@ def _least_depth(points: Array, outer: Mesh) -> float:
 
 
 def is_same_part(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether two parts have equal areas, and each vertex coincides with a vertex of the other part.
-
-    ``limit`` is the largest distance of coinciding vertices.
-    """
+    """Return whether both parts have equal areas, and each vertex is within ``limit`` of a vertex of the other."""
     a, b = pair.a, pair.b
     if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False
@@ -249,10 +246,7 @@ def is_same_part(pair: BodyPair, limit: Limit) -> bool:
 
 
 def same_surface(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether both parts are closed, and every vertex of each part is on the surface of the other part.
-
-    ``limit`` is the largest distance of a vertex from the surface.
-    """
+    """Return whether both parts are closed, and each vertex is within ``limit`` of the surface of the other part."""
     a, b = pair.a, pair.b
     if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False

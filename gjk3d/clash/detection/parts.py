@@ -147,10 +147,7 @@ class Scaled:
         self._made: dict[tuple[int, float], Mesh] = {}
 
     def part(self, part: AssemblyPart, factor: float) -> AssemblyPart:
-        """Return a part with all lengths multiplied by ``factor``.
-
-        The part has no shape but a reason if its lengths are out of range after the conversion.
-        """
+        """Return a part with its lengths times ``factor``, or with a reason if a length is then out of range."""
         if part.shape is None:
             return part
         key = id(part.shape), factor

@@ -535,10 +535,7 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
 
 
 def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
-    """Return notes on parts whose surface was repaired, is open or intersects itself.
-
-    ``examined`` are the indices of the shapes whose surface was tested.
-    """
+    """Return notes on parts whose surface was repaired, is open or intersects itself."""
     flaws = {shape: texts for shape in examined if (texts := _flaws(run.shapes[shape]))}
     named: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():

@@ -160,10 +160,7 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
-    """Yield the slices of the pieces of a part of size ``size``, at most about `_HULLS` slices.
-
-    If there are more steps, a slice contains several steps.
-    """
+    """Yield the slices of the pieces of a part of size ``size``. A slice has several steps if there are too many."""
     for points in pieces:
         steps = _steps(points, track, _BEND * size)
         few = -(-len(steps) * len(pieces) // _HULLS)
@@ -260,10 +257,7 @@ def _cut(piece: Any) -> list[Any]:
 
 
 def _plane(piece: Any) -> tuple[Array, float] | None:
-    """Return the normal and the offset of the cut of a piece, or None if it has no reflex edge.
-
-    The cut is the plane of faces whose reflex edges have the largest total length.
-    """
+    """Return the normal and offset of the plane of faces with the longest reflex edges in total, or None."""
     points, faces = arrays_of(piece)
     size = float(np.ptp(points, axis=0).max())
     normals = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])

@@ -77,10 +77,7 @@ class Track(NamedTuple):
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
-        """Return the motion row, (21,), from ``begin`` to ``end``, two times of one motion.
-
-        For ``end`` before ``begin`` the motion is reversed.
-        """
+        """Return the motion row, (21,), from ``begin`` to a later or earlier ``end``, both times of one motion."""
         k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
         cut: Array = row.copy()
@@ -109,10 +106,7 @@ class Track(NamedTuple):
 
 
 def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
-    """Return the errors `Track.slack` of the tracks that were computed from joints, by the names of the parts.
-
-    ``size`` is the size of the assembly. Smaller errors than its rounding are left out.
-    """
+    """Return the errors above rounding, `Track.slack`, of the tracks from joints, by the names of the parts."""
     return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
 
 
@@ -191,10 +185,7 @@ def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
 
 
 def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
-    """Yield the intervals from ``begin`` to ``end`` in which both bodies have steady motions.
-
-    For ``end`` before ``begin`` the intervals are in descending order.
-    """
+    """Yield the intervals from ``begin`` to a later or earlier ``end`` in which both bodies have steady motions."""
     low, high = min(begin, end), max(begin, end)
     knots = np.unique(np.concatenate([a.times, b.times]))
     stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]

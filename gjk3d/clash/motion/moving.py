@@ -178,10 +178,7 @@ class Timeline:
         return self._contacts()
 
     def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
-        """Return bounds of the smallest clearance and the time of the upper bound, or None if a contact is possible.
-
-        ``best`` is a sample with a small gap.
-        """
+        """Return bounds of the smallest clearance and the time of the upper bound, or None if a contact is possible."""
         # an interval that is certified for a clearance is certified for each smaller one, so the search never restarts
         best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
         for _ in range(_DESCENTS):
@@ -279,10 +276,7 @@ class Timeline:
     def _intervals(
         self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
     ) -> tuple[tuple[Interval, ...], bool]:
-        """Return the intervals of clashes, and whether a clash is certified at all times of each interval.
-
-        ``free`` and ``clash`` are certified intervals without and with a clash, in ascending order.
-        """
+        """Return the intervals of clashes, and whether a clash is certified at all times of each interval."""
         intervals: list[Interval] = []
         proven = True
         for begin, end in clash:

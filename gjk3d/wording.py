@@ -108,6 +108,15 @@ def cure_of_numbers(self: Any, *numbers: Any, **keywords: Any) -> str:
     return f" Pass the numbers as one argument: {type(self).__name__}(({', '.join(map(repr, numbers))}))."
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a number, which may be infinite or nan."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def with_unit(text: str, unit: str | None) -> str:
     """Return a length as text, followed by its unit if it has one."""
     return f"{text} {unit}" if unit else text

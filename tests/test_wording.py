@@ -21,6 +21,7 @@ from gjk3d.wording import (
     format_depth,
     format_time,
     format_vector,
+    is_number,
     kind_of,
     number,
     widened,
@@ -107,6 +108,10 @@ def test_what_has_few_digits_is_written_as_it_is(whole):
 )
 def test_words(words, wanted):
     assert words == wanted
+
+
+def test_infinite_values_are_numbers_and_words_are_not():
+    assert [is_number(text) for text in ("1", " -2.5e3", "inf", "nan", "", "1,5", "90deg")] == [True] * 4 + [False] * 3
 
 
 def test_a_users_own_decimal_context_changes_nothing():

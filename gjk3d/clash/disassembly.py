@@ -1,8 +1,8 @@
 """The order of a disassembly by translations, and the parts that block each other.
 
-Part B blocks part A along a direction if their outlines overlap in the plane across the direction, and if over some
-point of this plane the highest point of B is above the lowest point of A. The heights of two triangles are linear, so
-each pair of triangles is a test of convex polygons. This test covers the whole path.
+The height of a point is its coordinate along the direction. Part B blocks part A along a direction if a line along this
+direction meets both parts, and the highest point of B on the line is above the lowest point of A. The height of a
+triangle is a linear function, so each pair of triangles is a test of convex polygons. The test covers the whole path.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def order(
     check_assembly(assembly, "order")
     units = _unit(_AXES if directions is None else directions)
     if not available():
-        raise ShapeError('order: manifold3d is missing, which joins the outlines. Run pip install "gjk3d[clash]".')
+        raise ShapeError('order: manifold3d is missing, which unites outlines. Run pip install "gjk3d[clash]".')
     parts = [part for part in assembly.parts if part.shape is not None]
     boxes = np.array([part.bounds for part in parts]).reshape(-1, 2, 3)
     size = float(np.linalg.norm(boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0))) if parts else 0.0
@@ -225,7 +225,7 @@ def order(
 def _unit(directions: Any) -> Array:
     rows = np.array(directions, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1:] != (3,) or not len(rows) or not np.isfinite(rows).all():
-        raise ShapeError(f"order: directions are of shape {rows.shape}, expected rows of three finite numbers")
+        raise ShapeError(f"order: directions is {directions!r:.80}, expected rows of three finite numbers")
     lengths = np.linalg.norm(rows, axis=1)
     if not (lengths > 0.0).all():
         raise ShapeError(f"order: directions[{int(np.argmin(lengths))}] is zero, expected a vector of positive length")
@@ -286,9 +286,9 @@ def _taken_apart(graph: _Graph, sizes: Array) -> tuple[list[tuple[list[int], int
 
 
 def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest part that can leave a group, as a list, and the index of the direction, or None.
+    """Return the smallest part that no part of a group blocks, as a list, and the index of the direction, or None.
 
-    The largest part of the group stays.
+    The largest part of the group is not returned.
     """
     for i in sorted(group, key=lambda i: (sizes[i], i))[:-1]:
         for k, blocking in enumerate(graph):
@@ -298,9 +298,9 @@ def _single(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], in
 
 
 def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int] | None:
-    """Return the smallest set of parts that can leave a group as one, and the index of the direction, or None.
+    """Return the smallest subset of a group that no other part of it blocks, and the index of the direction, or None.
 
-    Sets without the largest part of the group are preferred.
+    Subsets without the largest part of the group are preferred.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -322,8 +322,8 @@ def _group(graph: _Graph, group: set[int], sizes: Array) -> tuple[list[int], int
     return min(candidates)[3:] if candidates else None
 
 
-_FIRST, _LOT = 200, 20_000  #: pairs of triangles in the first batch, and in the largest one
-_ROWS = 4_000_000  #: pairs of boxes that are compared at once
+_FIRST, _LOT = 200, 20_000  #: the number of pairs of triangles in the first batch, and in the largest batch
+_ROWS = 4_000_000  #: the largest number of pairs of boxes that are compared at once
 _LEAST = 1e-9  #: the smallest tolerance relative to the size of the assembly, far above rounding errors
 _FINE = 1e-3  #: the largest rounding error of polygons relative to the tolerance
 _PAIRS = np.array(list(combinations(range(7), 2)))
@@ -368,9 +368,9 @@ def project(vertices: Array, faces: Ints, frame: Array) -> Projection:
 
 
 def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
-    """Return whether b blocks a: b is ahead of a, or overlaps a, in a region wider than the tolerance.
+    """Return whether b blocks a in a region that is wider than the tolerance.
 
-    Narrow overlaps of single triangles are joined before their width is measured.
+    The narrow regions of single pairs of triangles are united before their width is measured.
     """
     size = float(np.abs(np.concatenate([a.box, b.box])).max())
     tolerance = max(tolerance, _LEAST * size)
@@ -382,7 +382,7 @@ def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
         lines = _lines(*corners, a.along[i], b.along[j], tolerance)
         reaches = [np.einsum("mki,mli->mkl", lines[0], each).max(axis=2) - lines[1] for each in corners]
         far = np.concatenate([reaches[0][:, 3:], reaches[1][:, :3], reaches[1][:, 6:]], axis=1)
-        # triangles may overlap if no edge separates them, and b is ahead at a corner of each
+        # triangle b may block triangle a if no edge separates them, and b is above a at a corner of each triangle
         some = np.logical_and.reduce(far > _FINE * tolerance, axis=1)
         lines, origin = (lines[0][some], lines[1][some]), origin[some]
         if _polygons(lines, 0.5 * tolerance, tolerance)[1].any():
@@ -397,7 +397,7 @@ def blocked(a: Projection, b: Projection, tolerance: float) -> bool:
 
 
 def _lots(a: Projection, b: Projection, tolerance: float) -> Iterator[tuple[Ints, Ints]]:
-    """Yield batches of pairs (i, j) of triangles of a and b whose boxes overlap across the direction, with b ahead."""
+    """Yield batches of pairs (i, j) of triangles whose boxes overlap across the direction, with b above a."""
     lot = _FIRST  # the first batch is small because few pairs often decide
     for start in range(0, len(a.across), rows := max(1, _ROWS // max(1, len(b.across)))):
         part = slice(start, start + rows)
@@ -432,10 +432,11 @@ def _heights(corners: Array, heights: Array) -> tuple[Array, Array]:
 
 
 def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return unit normals (m, 7, 2) and offsets (m, 7) of the lines that bound the region of overlap with b ahead.
+    """Return unit normals (m, 7, 2) and offsets (m, 7) of the lines that bound the region in which b is above a.
 
-    Three lines are edges of a, three are edges of b, and the last separates points with b ahead. A point p is inside
-    a line if normal . p >= offset.
+    Three lines are edges of triangle a, and three are edges of triangle b. The plane of b is above the plane of a on
+    one side of the last line. A point p is inside of a line if normal . p >= offset. ``a`` and ``b`` are the corners
+    (m, 3, 2), and ``up_a`` and ``up_b`` their heights (m, 3).
     """
     corners = np.concatenate([a, b], axis=1)
     edges = np.concatenate([np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)], axis=1) - corners
@@ -455,9 +456,9 @@ def _lines(a: Array, b: Array, up_a: Array, up_b: Array, tolerance: float) -> tu
 
 
 def _polygons(lines: tuple[Array, Array], margin: float, tolerance: float) -> tuple[Array, Array]:
-    """Return the intersections of lines, (m, 21, 2), and whether each is inside all lines, (m, 21).
+    """Return the intersections of each two of 7 lines, (m, 21, 2), and whether each is inside of all lines, (m, 21).
 
-    The edges of the triangles are moved inward by the margin.
+    The first 6 lines, which are edges of the triangles, are moved inward by the margin.
     """
     normals, offsets = lines[0], lines[1] + margin * (np.arange(7) < 6)
     normal_1, normal_2 = normals[:, _PAIRS[:, 0]], normals[:, _PAIRS[:, 1]]

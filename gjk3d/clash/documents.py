@@ -1,4 +1,4 @@
-"""Typed documents: JSON and TOML from any source, converted to typed objects, with errors that name the place."""
+"""Conversion of parsed JSON and TOML to typed objects. The errors name the place of a fault in the document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Vector = tuple[Number, Number, Number]
 Interval = tuple[Number, Number, Number, Number]
 
 _DAMAGED = ". Write the file again, because it is damaged."
-#: Patterns of the errors of msgspec, and the words of ours.
+#: Patterns in the error messages of msgspec, and the texts that replace them.
 _WORDS: tuple[tuple[str, Any], ...] = (
     (r"`str` matching regex '\^\((.*)\)\$'", lambda m: f"one of {m[1].replace('|', ', ')}"),
     (r"`str` of length <= (\d+)", r"text of at most \1 characters"), ("`str` matching regex .*", "text in ASCII"),
@@ -32,7 +32,7 @@ _WORDS: tuple[tuple[str, Any], ...] = (
 
 
 def one_of(*choices: str) -> Any:
-    """Return the type constraint for a text that must be one of the choices."""
+    """Return the constraint of msgspec for a text that must be one of ``choices``."""
     return Meta(pattern=f"^({'|'.join(choices)})$")
 
 
@@ -59,12 +59,10 @@ def parse_document(
 
 
 def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
-    """Return parsed JSON or TOML as an object of a type. Unknown fields of dataclasses are ignored.
+    """Return parsed JSON or TOML as an object of the type ``kind``. Fields that the type lacks are ignored.
 
-    Raises
-    ------
-    ParseError
-        If a value has another type or is out of range. The message has the place, the value and what was expected.
+    Raise a ParseError if a value has another type or is out of range. Its message starts with ``where``, names the
+    place in the document, the value and the expected type, and ends with ``ending``.
     """
     try:
         return msgspec.convert(value, kind)
@@ -75,7 +73,7 @@ def convert(value: Any, kind: type[T], where: str, ending: str = _DAMAGED) -> T:
 
 
 def _fault(value: Any, text: str, where: str) -> str:
-    """Return the message for an error of msgspec, such as "x.json, clash 2 has the depth 'a', expected a number"."""
+    """Return a message such as "x.json, clash 2 has the depth 'a', expected a number" for an error of msgspec."""
     text, _, path = text.partition(" - at `$")
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
         value = value[name] if name else value[int(index)]

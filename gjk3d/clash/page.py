@@ -1,7 +1,6 @@
-"""The page of a clash report, and the interferences on it.
+"""The HTML page of a clash report, which works offline.
 
-The clash report is one HTML page with a table, a 3D view of the assembly, and the common volumes and intersection
-curves of findings. It works offline.
+The page has a table of findings, a 3D view of the assembly, and the common volumes and intersection curves of overlaps.
 
 A column of the table is defined in four places: the values in `_index` and `_texts`, the header in
 ``templates/page.html``, the cell in ``makeRow`` of ``templates/table.js``, and the width in ``templates/page.css``.
@@ -54,8 +53,7 @@ from gjk3d.units import spellings
 from gjk3d.webpage import deflated, to_base64, to_json
 from gjk3d.wording import above, count, format_bounds, number, with_unit
 
-# --- interferences ---------------------------------------------------------------------------------------------------
-
+# --- common volumes --------------------------------------------------------------------------------------------------
 
 #: The largest number of findings whose common volume is computed, and of triangles of two parts together.
 MOST, MOST_TRIANGLES = 100, 200_000
@@ -64,11 +62,11 @@ MOST, MOST_TRIANGLES = 100, 200_000
 def pack_common(
     report: Report, count: int, center: Array, size: float, budget: int
 ) -> dict[int, tuple[list[int], str]]:
-    """Return the common volumes of the worst overlaps of a page with ``count`` findings, by the index of the finding.
+    """Return the packed common volumes of the worst overlaps among ``count`` findings, by the index of the finding.
 
-    The values are the numbers of vertices, of indices and of points of the curve, and their data, packed by
-    `gjk3d.webpage.deflated`: float32 vertices and curve points in the frame of the page, then uint32 indices.
-    ``budget`` is the largest number of characters of all data.
+    A value is a list of three counts (vertices, indices, points of the intersection curve) and a text, which is packed
+    by `gjk3d.webpage.deflated`. The text contains float32 vertices and curve points in the frame of the page with
+    ``center`` and ``size``, then uint32 indices. ``budget`` is the largest number of characters of all texts together.
     """
     packed: dict[int, tuple[list[int], str]] = {}
     for k, vertices, faces, curve in _volumes(report, count):
@@ -82,9 +80,9 @@ def pack_common(
 
 
 def _volumes(report: Report, count: int) -> Iterator[tuple[int, Array, Ints, Array]]:
-    """Yield the index of each overlap with a common volume or an intersection curve, and their geometry.
+    """Yield the index of each overlap that has a common volume or an intersection curve, and three arrays.
 
-    The geometry is the vertices and faces of the volume, and the points of the curve.
+    The arrays are the vertices and the faces of the volume, and the points of the curve.
     """
     parts = {} if report.assembly is None else {part.name: part for part in report.assembly.parts}
     convex = {part.name for part in report.parts if part.convex} if parts else {}
@@ -115,14 +113,14 @@ def _pose(report: Report, clash: Clash, part: AssemblyPart) -> Array:
 
 
 def _overlap(shapes: list[Mesh], poses: list[Array], convex: bool) -> tuple[Array, Ints]:
-    """Return the vertices and faces of the intersection of two solids, or their hulls if both are ``convex``.
+    """Return the vertices and faces of the intersection of two shapes, or empty arrays if it cannot be computed.
 
-    The arrays are empty if a part is open, or manifold3d is missing.
+    If both shapes are ``convex``, the intersection of their hulls is used if a shape is open or manifold3d is missing.
     """
     for by_hulls in (False, True) if convex else (False,):
         try:
-            one, other = (shape.hull() if by_hulls else shape for shape in shapes)
-            common: Any = overlap(one, other, poses[0], poses[1])
+            shape_a, shape_b = (shape.hull() if by_hulls else shape for shape in shapes)
+            common: Any = overlap(shape_a, shape_b, poses[0], poses[1])
             if common is None:
                 break
             vertices, faces = (common.vertices, common.faces) if isinstance(common, Mesh) else common.surface()[:2]
@@ -133,7 +131,6 @@ def _overlap(shapes: list[Mesh], poses: list[Array], convex: bool) -> tuple[Arra
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-
 
 #: The largest number of findings that a page lists. The worst come first.
 MAX_ROWS = 100_000
@@ -153,9 +150,9 @@ def write_page(report: Report, path: str | os.PathLike[str], *, token: str = "",
     The page uses no network, and its content security policy forbids it. With a ``token`` it connects to its own server
     only. The 3D code (three.js) is taken from the installed trimesh. A page lists at most `MAX_ROWS` findings, the
     worst first, and has at most `MAX_BYTES` bytes. The common volumes of the worst overlaps are stored first, then the
-    triangles of parts with findings, in the order of the findings. Copies share one shape. Notes on the page count what
-    was left out. Findings and shapes are compressed, and the page unpacks them when they are shown. This requires a
-    browser of 2023 or later.
+    triangles of parts with findings, in the order of the findings. Copies share one shape. Notes on the page state how
+    many findings and parts were left out. Findings and shapes are compressed, and the page unpacks them when they are
+    shown. This requires a browser of 2023 or later.
 
     Parameters
     ----------
@@ -234,10 +231,11 @@ def _notes(report: Report, frame: Frame, drawn: Drawn, packed: Packed) -> list[s
             f" because their triangles do not fit into the {MAX_BYTES / 1e6:g} MB of this page."
         )
     elif np.isfinite(frame.boxes).any() and not has.any():
-        notes.append("The parts are drawn as boxes, because this report came without their triangles.")
+        notes.append("The parts are drawn as boxes, because this report does not contain their triangles.")
     if late := int((has & ~drawn.visible).sum()):
-        words = "1 part is a box until it is" if late == 1 else f"{late:,} parts are boxes until they are"
-        notes.append(f"{words} chosen, because more than {MAX_TRIANGLES:,} triangles make browsers slow.")
+        words = "1 part is drawn as a box until it" if late == 1 else f"{late:,} parts are drawn as boxes until they"
+        verb = "is" if late == 1 else "are"
+        notes.append(f"{words} {verb} selected, because more than {MAX_TRIANGLES:,} triangles make browsers slow.")
     motion = report.motion
     if motion is not None and not motion.tracks:
         notes.append("The parts are shown in their drawn poses, because this report has no motion tracks.")
@@ -276,7 +274,7 @@ def _settings(report: Report) -> str:
 
 
 def _data(report: Report, names: Mapping[str, int], files: Mapping[str, str], frame: Frame) -> dict[str, Any]:
-    """Return the values that the scripts read. Lists of parts are in the order of ``names``."""
+    """Return the data of the parts, the motion and the triage for the scripts, with parts in the order of ``names``."""
     triangles = {part.name: part.triangles for part in report.parts}
     colour = {part.name: hex_of(part.colour) for part in report.parts if part.colour is not None}
     colours = {text: k for k, text in enumerate(dict.fromkeys(colour.values()))}
@@ -319,11 +317,12 @@ class Frame(NamedTuple):
 class Drawn(NamedTuple):
     """The triangles of a page.
 
-    ``shapes`` are the numbers of vertices and of indices of each shape. ``chunks`` are the number of shapes in a chunk,
-    and their data as `gjk3d.webpage.deflated` packs it: float32 positions of all shapes, then uint32 indices of all
-    shapes, little-endian. Each part has the number of its shape in ``which``, or -1 without triangles in the page.
-    ``poses`` (n, 7) are a quaternion, x first, and a translation. Parts that are not ``visible`` are drawn as boxes
-    until they are selected. ``left_out`` is the number of parts whose triangles did not fit into the page.
+    ``shapes`` has the numbers of vertices and of indices of each shape. ``chunks`` has the number of shapes in each
+    chunk, and its text from `gjk3d.webpage.deflated`: float32 positions of all its shapes, then uint32 indices of all
+    its shapes, little-endian. ``which`` (n,) has the number of the shape of each part, or -1 for a part without
+    triangles in the page. ``poses`` (n, 7) has a quaternion (x, y, z, w) and a translation for each part. Parts that
+    are not ``visible`` are drawn as boxes until they are selected. ``left_out`` is the number of parts whose triangles
+    did not fit into the page.
     """
 
     shapes: list[tuple[int, int]]
@@ -334,7 +333,11 @@ class Drawn(NamedTuple):
     left_out: int
 
     def block(self, frame: Frame, places: Array) -> str:
-        """Return the lines that the scripts unpack. The first has the poses and the points, the others the shapes."""
+        """Return the lines of the block of shapes.
+
+        The first line has the boxes, the poses, the points of findings ``places``, ``which`` and ``visible``. Each
+        other line has a chunk of shapes.
+        """
         boxes = (frame.boxes - frame.center[None, None]) / frame.size
         arrays = ((boxes, "<f4"), (self.poses, "<f4"), (places, "<f4"), (self.which, "<i4"), (self.visible, "u1"))
         first = b"".join(np.ascontiguousarray(array, dtype=kind).tobytes() for array, kind in arrays)
@@ -342,7 +345,7 @@ class Drawn(NamedTuple):
 
 
 def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
-    """Return the frame of the page, with the boxes of the parts in the order of their numbers."""
+    """Return the frame of the page. ``numbers`` has the index of each part in `Frame.boxes` by name."""
     boxes = np.full((len(numbers), 2, 3), np.nan)
     members = report.assembly.parts if report.assembly is not None else ()
     every: tuple[Any, ...] = (*report.parts, *members)
@@ -356,10 +359,10 @@ def placed(report: Report, numbers: Mapping[str, int]) -> Frame:
 
 
 def gather(report: Report, numbers: Mapping[str, int], frame: Frame, budget: float) -> Drawn:
-    """Return the triangles of the parts that fit into a page. Parts of the worst findings come first.
+    """Return the triangles of the parts that fit into a page, those of the parts of the worst findings first.
 
-    ``numbers`` are the indices of the parts in the arrays of the result. ``budget`` is the largest number of characters
-    of all chunks together.
+    ``numbers`` has the index of each part in the arrays of the result by name. ``budget`` is the largest number of
+    characters of all chunks together.
     """
     ordered = _order(report, numbers, frame)
     sizes, chunks, numbers_of_shapes = _packed({id(part.shape): part.shape for part in ordered}, frame.size, budget)
@@ -393,7 +396,7 @@ def _order(report: Report, numbers: Mapping[str, int], frame: Frame) -> list[Ass
 def _packed(
     shapes: Mapping[int, Any], size: float, budget: float
 ) -> tuple[list[tuple[int, int]], list[tuple[int, str]], dict[int, int]]:
-    """Return the counts of vertices and indices of each shape, the chunks, and the number of each shape by its key."""
+    """Return `Drawn.shapes` and `Drawn.chunks` for shapes by key, and the number of each stored shape by its key."""
     sizes: list[tuple[int, int]] = []
     chunks: list[tuple[int, str]] = []
     stored: dict[int, int] = {}
@@ -403,13 +406,11 @@ def _packed(
         places = (points - shape.bounds.mean(axis=0)) / size
         counts = len(points), int(faces.size)
         waiting.append((key, places.astype("<f4").tobytes(), faces.astype("<u4").tobytes(), counts))
-        if sum(len(points_data) + len(faces_data) for _, points_data, faces_data, _ in waiting) < CHUNK and k + 1 < len(
-            shapes
-        ):
+        if sum(len(row[1]) + len(row[2]) for row in waiting) < CHUNK and k + 1 < len(shapes):
             continue
         data = b"".join([*(row[1] for row in waiting), *(row[2] for row in waiting)])
         text = deflated(data) if len(data) < _BEST * budget else ""
-        if text and len(text) <= budget:  # a later, smaller chunk may still fit
+        if text and len(text) <= budget:  # after a chunk that does not fit, a smaller chunk may fit
             budget -= len(text)
             chunks.append((len(waiting), text))
             stored |= {key: len(sizes) + j for j, (key, *_) in enumerate(waiting)}
@@ -419,7 +420,7 @@ def _packed(
 
 
 def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
-    """Return each part's place in the page, (n, 7): a quaternion (x, y, z, w) and the centre of its bounding box."""
+    """Return the pose of each part in the page, (n, 7): a quaternion (x, y, z, w) and the centre of its box."""
     matrices = np.array([np.eye(4) if part.pose is None else part.pose for part in parts])
     middles = np.array([part.shape.bounds.mean(axis=0) for part in parts if part.shape is not None])
     places = (matrices[:, :3, :3] @ middles[:, :, None])[:, :, 0] + matrices[:, :3, 3]
@@ -428,7 +429,7 @@ def _poses(parts: Sequence[AssemblyPart], frame: Frame) -> Array:
 
 
 def lean(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
-    """Return vertices and faces. Equal vertices are merged if the file stores the corners of each triangle."""
+    """Return the vertices and faces of a mesh. Equal vertices are merged if there are more vertices than faces."""
     points: Any = mesh.vertices
     faces: Any = mesh.faces
     if len(points) <= len(faces):
@@ -449,9 +450,9 @@ MAX_CHARACTERS = 26_000_000
 class Packed:
     """The findings in the format of the page.
 
-    ``index`` is JSON data with the ids, columns in base64, and the texts of these columns. ``blocks`` are
-    JSON texts of `ROWS` findings each, packed by `gjk3d.webpage.deflated`. ``count`` is the number of findings that
-    fit into the page.
+    ``index`` is JSON data: the ids of the findings, columns in base64, and lists of texts that the columns refer to.
+    ``blocks`` are JSON texts of `ROWS` findings each, packed by `gjk3d.webpage.deflated`. ``count`` is the number of
+    findings that fit into the page.
     """
 
     index: dict[str, Any]
@@ -460,9 +461,10 @@ class Packed:
 
 
 def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size: float, most: int) -> Packed:
-    """Return the worst findings of a report in the format of the page; `readable` converts the report before.
+    """Return at most ``most`` of the worst findings of a report, which `readable` returned, in the format of the page.
 
-    ``names`` are the numbers of the parts. Positions are rounded to a billionth of ``size``, the size of the assembly.
+    ``names`` has the number of each part by name. Positions are rounded to a billionth of ``size``, the size of the
+    assembly.
     """
     sentences: dict[str, int] = {}
     blocks: list[str] = []
@@ -485,7 +487,7 @@ def pack(report: Report, names: Mapping[str, int], causes: Sequence[Cause], size
 
 
 def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], causes: Sequence[Cause]) -> Any:
-    """Return the columns that the page sorts and filters by. Empty columns are left out."""
+    """Return the part of `Packed.index` that the page sorts and filters by. Columns without values are left out."""
     groups = {name: k for k, name in enumerate(sorted({clash.group for clash in clashes} - {""}, key=order))}
     notes = {note: k for k, note in enumerate(dict.fromkeys(clash.note for clash in clashes if clash.note))}
     cause_of = {ident: k for k, cause in enumerate(causes) for ident in cause.ids}
@@ -523,7 +525,7 @@ def _index(report: Report, clashes: Sequence[Clash], names: Mapping[str, int], c
 
 
 def places(clashes: Sequence[Clash], names: Mapping[str, int], frame: Frame) -> Array:
-    """Return the points of the findings in the page, (n, 3), nan for unknown points."""
+    """Return a point of the page for each finding, (n, 3): its point, the centre of the box of its part, or nan."""
     nowhere = (nan, nan, nan)
     points = (next((p for p in (c.point, c.point_a, c.point_b) if p is not None), nowhere) for c in clashes)
     at = np.array([*points, nowhere])
@@ -538,7 +540,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _row(clash: Clash, size: float, sentences: dict[str, int]) -> dict[str, Any]:
-    """Return the values of a finding for the page. Witness points that do not have its distance are left out."""
+    """Return the values of a finding for the page. ``sentences`` collects and numbers the texts of `decided`."""
     digits = min(300, max(0, 9 - floor(log10(size))))
     row: dict[str, Any] = {
         "severity": clash.severity,
@@ -580,7 +582,7 @@ def _extent(clash: Clash) -> list[float] | None:
 
 
 def _texts(clash: Clash, report: Report) -> dict[str, str]:
-    """Return the numbers as texts for the page. The scripts do not round values that have bounds."""
+    """Return the numbers of a finding as texts for the page. The scripts do not round values that have bounds."""
     unit, error = report.unit, noise(clash, report)
     extent = _extent(clash)
     texts = {
@@ -597,13 +599,13 @@ def _texts(clash: Clash, report: Report) -> dict[str, str]:
     return {label: text for label, text in texts.items() if text}
 
 
-_LEAST, _MOST = 241, 2001  #: smallest and largest number of poses of a body
-_IN_ALL = 60_000  #: largest number of poses of all bodies together
-_TURN = np.radians(2.0)  #: largest rotation between two poses, unless this requires too many poses
+_LEAST, _MOST = 241, 2001  #: the smallest and the largest number of poses of a moving body
+_IN_ALL = 60_000  #: the largest number of poses of all bodies together
+_TURN = np.radians(2.0)  #: the largest rotation between two poses, unless this requires too many poses
 
 
 def played(report: Report, center: Array, size: float, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return the motion in the frame of the page, with parts by number."""
+    """Return the motion in the frame of the page with ``center`` and ``size``. ``numbers`` has the parts by name."""
     motion = report.motion
     assert motion is not None
     tracks: dict[int, tuple[Track, list[int]]] = {}

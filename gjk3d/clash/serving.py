@@ -19,21 +19,21 @@ from gjk3d.clash.triage import MAX_BYTES, Triage, parse_triage, read_triage
 from gjk3d.errors import Gjk3dError, ParseError
 
 HOST = "127.0.0.1"
-_SECONDS = 30.0  #: the longest time of a connection
+_SECONDS = 30.0  #: the longest duration of a connection
 _CURE = "Use the address that gjk3d serve printed."
 _JSON, _HTML, _TEXT = "application/json", "text/html; charset=utf-8", "text/plain; charset=utf-8"
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",  # the address has the token in it
+    "Referrer-Policy": "no-referrer",  # the address of the page contains the token
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
 
 
 class Refused(Exception):
-    """The error for a request that the server refuses. ``code`` is the HTTP status of the response."""
+    """The error of a request that the server refuses. ``code`` is the HTTP status of the response."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -43,15 +43,15 @@ class Refused(Exception):
 class Server(ThreadingHTTPServer):
     """A server with three requests: get the page, get the decisions, and merge new decisions.
 
-    A request must have the token, name this machine as its host, and come from no other page. These rules refuse other
-    users, pages of other sites in the same browser, and sites whose name resolves to 127.0.0.1 (DNS rebinding).
+    A request must contain the token, name this machine as its host, and not come from another page. These rules refuse
+    other users, pages of other sites in the same browser, and sites whose name resolves to 127.0.0.1 (DNS rebinding).
 
     Parameters
     ----------
     make_page : callable
-        A function of the token that returns the page, HTML as bytes.
+        A function of the token that returns the HTML of the page as bytes.
     file : path
-        The triage file with the decisions. It is created by the first decision.
+        The triage file with the decisions. The first decision creates it.
     port : int, optional
         The port. The default is any free port.
 
@@ -64,7 +64,7 @@ class Server(ThreadingHTTPServer):
     """
 
     daemon_threads = True
-    request_queue_size = 128  # with 5, the default, connections that come at once wait for seconds, or are lost
+    request_queue_size = 128  # with the default of 5, simultaneous connections wait for seconds or are lost
 
     def __init__(self, make_page: Callable[[str], bytes], file: Path, port: int = 0) -> None:
         super().__init__((HOST, port), _Handler)
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def _disconnect(self) -> None:
-        with contextlib.suppress(OSError):  # the client has closed it
+        with contextlib.suppress(OSError):  # the client has closed the connection
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _posted(self, path: str, token: str) -> tuple[str, bytes]:
         if path != "/triage":
             raise Refused(404, f"the page {path[:60]!r} does not exist. {_CURE}")
-        # a form of another site can send this header or this type only after a preflight request, which is refused
+        # another site can send this header and this type only after a preflight request, which is refused
         self._check_token(self.headers.get("X-Gjk3d-Token", ""))
         if self.headers.get_content_type() != _JSON:
             raise Refused(415, f"the request has the type {self.headers.get_content_type()[:60]}, expected {_JSON}")
@@ -163,9 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_all("Host") is None or not set(self.headers.get_all("Host", [])) <= names:
             raise Refused(403, f"the request names another host than this machine. {_CURE}")
         origins = set(self.headers.get_all("Origin", []))
-        if not origins <= {f"http://{name}" for name in names}:
-            raise Refused(403, f"the request comes from another page. {_CURE}")
-        if self.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        is_own = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if not is_own or not origins <= {f"http://{name}" for name in names}:
             raise Refused(403, f"the request comes from another page. {_CURE}")
 
     def _answer(self, respond: Callable[[str, str], tuple[str, bytes]]) -> None:

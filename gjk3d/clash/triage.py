@@ -182,7 +182,7 @@ def _last(a: Mark | None, b: Mark | None) -> Mark | None:
 
 
 def joined(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the union of two sequences of items with ids. Of two items with one id, the later one is used."""
+    """Return the union of two sequences of comments or of views. The latest of the items with one id is used."""
     by_id: dict[str, Any] = {}
     for item in sorted((*a, *b)):
         by_id[item.id] = item
@@ -369,12 +369,12 @@ class _TriageFile(msgspec.Struct):
 
 
 def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
-    """Return the decisions in a file of the page or of `Triage.write`.
+    """Return the decisions in a triage file, which the page of a report or `Triage.write` has saved.
 
     Parameters
     ----------
     given : path, Triage or None
-        The file. A `Triage` is returned unchanged, and None returns an empty one.
+        The path of the file. A `Triage` is returned unchanged, and None returns an empty `Triage`.
 
     Raises
     ------
@@ -394,20 +394,23 @@ def read_triage(given: str | os.PathLike[str] | Triage | None) -> Triage:
         return given or Triage()
     path = Path(given)
     if not os.path.isfile(path):
-        raise FileError(f"the triage file {path} does not exist. Save it from the page of a first run.")
+        raise FileError(f"the triage file {path} does not exist. Save one on the page that gjk3d clash --html writes.")
     if path.stat().st_size > MAX_BYTES:
         raise ParseError(
-            f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Remove the decisions "
-            "of old "
-            "findings."
+            f"{path} has {path.stat().st_size} bytes, expected at most {MAX_BYTES / 1e6:g} MB. Remove the decisions"
+            " about old findings."
         )
     return parse_triage(path.read_bytes(), str(path))
 
 
 def parse_triage(text: bytes, where: str) -> Triage:
     """Return the decisions in the text of a triage file. Errors start with ``where``."""
-    cure = "Save one from the page of gjk3d clash."
-    document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, _with_empty_texts)
+
+    def complete(row: dict[str, Any]) -> dict[str, Any]:  # files leave out the empty texts of marks, comments and views
+        return {"by": "", "name": "", "text": "", **row} if "at" in row else row
+
+    cure = "Save one on the page that gjk3d clash --html writes."
+    document = parse_document(text, where, "triage", SCHEMA_VERSION, "a triage file", cure, complete)
     issues: dict[str, Issue] = {}
     for k, read in enumerate(convert(document, _TriageFile, where).issues):
         issue = _checked(read, f"{where}, issue {k + 1}")
@@ -415,13 +418,8 @@ def parse_triage(text: bytes, where: str) -> Triage:
     return Triage(issues)
 
 
-def _with_empty_texts(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a mark, a comment or a view with empty texts added, because files leave empty texts out."""
-    return {"by": "", "name": "", "text": "", **row} if "at" in row else row
-
-
 def _checked(issue: Issue, where: str) -> Issue:
-    """Return an issue of a file after a test of its state, and with its times in the format of triage files."""
+    """Return an issue of a file with its times in UTC. Raise a ParseError if a state, a time or a unit is invalid."""
     if issue.state is not None and issue.state.value not in STATES:
         raise ParseError(
             f"{where}: {issue.state.value[:60]!r} is not a state, {expected_names(issue.state.value, STATES)}"
@@ -437,12 +435,15 @@ def _checked(issue: Issue, where: str) -> Issue:
     return replace(issue, state=stamped(issue.state), assignee=stamped(issue.assignee), comments=comments, views=views)
 
 
-_AHEAD = timedelta(days=1)  #: a clock that is set to the wrong zone is up to half a day ahead
+_AHEAD = timedelta(days=1)  #: a clock that is set to the wrong time zone is up to half a day ahead
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 
 
 def time_of(text: str, where: str) -> str:
-    """Return a time in UTC in the format of triage files. A text without a zone is UTC; a future time is an error."""
+    """Return a time in UTC in the format of triage files.
+
+    A text without a time zone is in UTC. A time more than a day in the future is an error, which starts with ``where``.
+    """
     try:
         if not _TIME.fullmatch(text.strip()):
             raise ValueError
@@ -463,9 +464,10 @@ _DEEPER = 0.01  #: an approval is valid up to this relative growth of the depth
 
 
 def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None, unit: str | None) -> None:
-    """Set the ids, statuses and notes of findings. ``earlier`` has the kind of each finding of an earlier report by id.
+    """Set the ids, statuses and notes of ``clashes`` from earlier findings and from the decisions about them.
 
-    A pair whose kind changed keeps the id of its earlier finding. It is "new" only if its kind is worse now.
+    ``earlier`` has the kind of each finding of an earlier report by id. ``unit`` is the unit of ``clashes``. A finding
+    whose kind changed keeps the id of the earlier finding. It is "new" only if its kind is worse now.
     """
     if not earlier and triage is None:
         return
@@ -491,24 +493,25 @@ def take_up(clashes: Clashes, earlier: Mapping[str, str], triage: Triage | None,
 
 
 def _known_id(clashes: Clashes, k: int, ident: str, earlier: Collection[str], issues: Collection[str]) -> str:
-    """Return the id of a finding, or the id that its pair has with another kind in an earlier report or a decision."""
+    """Return the id of an earlier finding or decision of any kind about the pair of finding k, or ``ident``."""
     if ident in earlier or ident in issues:
         return ident
     a, b = (clashes.parts.idents[clashes.columns[side][k]] for side in "ab")
     ids = [clash_id(kind, a, b) for kind in KINDS]
-    return next((other for known in (earlier, issues) for other in ids if other in known), ident)
+    return next((key for table in (earlier, issues) for key in ids if key in table), ident)
 
 
 def is_worse(kind: str, before: str) -> bool:
-    """Return whether a kind of findings is worse than an earlier kind of the same pair, by the order of `KINDS`."""
+    """Return whether ``kind`` is worse than an earlier kind of the same pair, by the order of `KINDS`."""
     return before in KINDS and KINDS.index(kind) < KINDS.index(before)
 
 
 def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
-    """Return a finding of a later run with its status from earlier decisions.
+    """Return a finding of a later run with its status from earlier decisions. ``unit`` is the unit of the finding.
 
-    An approved finding is "ignored". It is "new" if it is deeper now, at other times of a motion, or in a unit that
-    cannot be compared. An active or reviewed finding is "active". A resolved finding that appears again is "new".
+    An approved finding is "ignored". An exception is an approved finding that is deeper now, at other times of a
+    motion, or in a unit that cannot be converted: it is "new". An active or reviewed finding is "active". A resolved
+    finding that appears again is "new".
     """
     issue = triage.issues.get(clash.id)
     if issue is None or issue.state is None or clash.status == "ignored":
@@ -524,10 +527,10 @@ def taken_up(triage: Triage, clash: Clash, unit: str | None) -> Clash:
 
 
 def resolved_issues(triage: Triage, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
-    """Return resolved findings for open issues, and issues marked as resolved, that a run did not report.
+    """Return a resolved finding for each issue that a run did not report and that is open or marked as resolved.
 
-    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns True for two names
-    if the run checked the pair, or lacks one of its parts.
+    ``present`` contains the ids of the findings of the run and of the baseline. ``checked`` returns True for two part
+    names if the run checked the pair, or one of the parts does not exist.
     """
     return [
         Clash(issue.id, issue.kind, 0, "resolved", issue.a, issue.b, "", "", shape_a="", shape_b="", method="")
@@ -537,16 +540,16 @@ def resolved_issues(triage: Triage, present: Collection[str], checked: Callable[
 
 
 def _is_awaited(issue: Issue) -> bool:
-    """Return whether a run still has to confirm that the issue is resolved."""
+    """Return whether no run has confirmed that the issue is resolved, and the issue is not approved."""
     state = issue.state
     return issue.is_open or (state is not None and state.value == "resolved" and state.by != _BY_RUNS)
 
 
 def updated(triage: Triage, clashes: Clashes) -> Triage:
-    """Return the decisions after a run.
+    """Return the decisions after a run with the findings ``clashes``.
 
-    Closed issues that were reported again are new, or active if the kind is less severe now. Missing issues are
-    resolved.
+    An approved or resolved issue with a "new" or "active" finding gets this status as its state. An issue whose finding
+    is "resolved" is resolved.
     """
     issues = dict(triage.issues)
     for ident, code in zip(clashes.ids(), clashes.columns["status"].tolist(), strict=True):
@@ -566,7 +569,8 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
         return _noted(clash, "ignored", f"approved{by}")
     if state.distance is None:
         return _noted(clash, "ignored", f"approved{by} at any depth")
-    approval = f"approved{by} at {with_unit(number(state.distance), state.unit)}"
+    measured = "depth" if state.distance < 0.0 else "gap"
+    approval = f"approved{by} at {measured} {with_unit(number(abs(state.distance)), state.unit)}"
     factor = 1.0 if (state.unit or None) == unit else conversion(state.unit, unit or "")
     if factor is None:
         return _noted(clash, "new", f"{approval}, which cannot be converted to {unit or 'no unit'}: approve it again")
@@ -578,7 +582,7 @@ def _approved(clash: Clash, state: Mark, unit: str | None, by: str) -> Clash:
     into, was_into = clash.penetration, state.penetration
     if into is not None and was_into is not None and _is_more(into, was_into * factor, clash):
         reached = with_unit(number(was_into), state.unit)
-        return _noted(clash, "new", f"approved{by} at the penetration {reached}, and it is deeper now")
+        return _noted(clash, "new", f"approved{by} at penetration {reached}, and it is deeper now")
     return _noted(clash, "ignored", f"approved{by}")
 
 

@@ -9,11 +9,11 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The exit codes of all commands. ``ExitCode(failed)`` is OK or FAILED."""
+    """The exit codes of all commands. ``ExitCode(failed)`` is OK for False and FAILED for True."""
 
     OK = 0
     FAILED = 1  #: shapes touch, overlap or clash, or another check fails
-    BAD_INPUT = 2
-    BUG = 70
-    INTERRUPTED = 128 + signal.SIGINT
-    BROKEN_PIPE = 128 + 13  #: the code of a shell for a process that SIGPIPE ended; Windows lacks this signal
+    BAD_INPUT = 2  #: an invalid command line, or a file that cannot be read or written
+    BUG = 70  #: an unexpected error, as EX_SOFTWARE of sysexits.h
+    INTERRUPTED = 128 + signal.SIGINT  #: Ctrl-C
+    BROKEN_PIPE = 128 + 13  #: the number of SIGPIPE is 13, and Windows lacks this signal

@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 message if issubclass(category, Gjk3dWarning) else f"{category.__name__}: {message}"
             )
             return _run(tokens, debug)
-    except BrokenPipeError:  # the reader of the pipe has ended
+    except BrokenPipeError:  # the process that reads the pipe has ended
         _drop_output()
         return ExitCode.BROKEN_PIPE
     except SystemExit as stop:  # rich exits with 1 after a broken pipe, but 1 means contact
@@ -70,7 +70,7 @@ def _run(tokens: list[str], debug: bool) -> int:
         call = _parse(tokens)
         if call is None:
             return ExitCode.BAD_INPUT
-        code = int(call() or 0)
+        code = int(call() or ExitCode.OK)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
@@ -93,8 +93,8 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
         return None
     try:
         if "" in tokens:  # an empty path would be the current folder
-            where = f"word {tokens.index('') + 1} is empty"
-            raise CycloptsError(msg=f"{where}, expected a name or a value. Set the variables of the shell.")
+            where = f"argument {tokens.index('') + 1} is empty"
+            raise CycloptsError(msg=f"{where}, expected a name or a value. Check the shell variables in the command.")
         function, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         note(error, "error")
@@ -105,10 +105,8 @@ def _parse(tokens: list[str]) -> Callable[[], Any] | None:
 
 
 def _explain(error: Exception) -> int:
-    if isinstance(error, Gjk3dError):
-        note(error, "error")
-        return ExitCode.BAD_INPUT
-    if isinstance(error, ImportError) and "pip install" in str(error):  # a missing extra
+    lacks_extra = isinstance(error, ImportError) and "pip install" in str(error)
+    if isinstance(error, Gjk3dError) or lacks_extra:
         note(error, "error")
         return ExitCode.BAD_INPUT
     if isinstance(error, MemoryError):
@@ -128,5 +126,5 @@ def _explain(error: Exception) -> int:
 
 
 def _drop_output() -> None:
-    # otherwise the interpreter would fail again when it flushes stdout at its end
+    # without this the interpreter fails again when it flushes stdout at its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Arguments of commands: models, poses, units and output files. They are checked before any long computation."""
+"""Arguments of commands: models, poses, units and output files. A command checks them before any long computation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 
-#: A text that may begin with a minus sign.
+#: A pose or another text that may begin with a minus sign.
 PoseText = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 POSE_FILES = (".json", ".txt", ".npy")
-_LARGEST_POSE_FILE = 65536
+_LARGEST_POSE_FILE = 65536  #: bytes
 _FORMS = (
     "3 numbers (x y z), 6 (x y z and a rotation vector in radians, or with deg after each angle), "
     "16 (a 4x4 matrix by rows) or 12 (its first three rows), or a .json, .txt or .npy file with such numbers"
@@ -38,14 +38,9 @@ class UsageError(Gjk3dError, ValueError):
 
 
 def read_pose(text: str | None, option: str) -> NDArray[np.float64] | None:
-    """Return the (4, 4) pose in a text or in the file that it names; None without a text.
+    """Return the (4, 4) pose in a text or in the file that the text names. None returns None.
 
-    Raises
-    ------
-    PoseError
-        The pose is invalid. The message has the option, the value and the rule.
-    FileError
-        The file does not exist.
+    Raise a PoseError for an invalid pose, and a FileError for a missing file. Both name the option ``option``.
     """
     if text is None:
         return None
@@ -111,7 +106,7 @@ def _matrix(numbers: list[float], name: str) -> NDArray[np.float64]:
         raise PoseError(f"{name} has {len(numbers)} numbers, expected {_FORMS}")
     for k, number in enumerate(numbers):
         if not math.isfinite(number):
-            raise PoseError(f"{name} has {number} as number {k + 1}, expected finite numbers")
+            raise PoseError(f"{name}: number {k + 1} is {number}, expected finite numbers")
     pose = np.eye(4)
     if len(numbers) >= 12:
         pose[: len(numbers) // 4] = np.reshape(numbers, (-1, 4))
@@ -134,7 +129,7 @@ def _rotation(vector: list[float]) -> NDArray[np.float64]:
 
 
 def read_direction(text: str | None, option: str) -> tuple[float, float, float] | None:
-    """Return the direction in a text with three numbers."""
+    """Return the three numbers in a text such as "1 -2 1". None returns None."""
     if text is None:
         return None
     try:
@@ -151,9 +146,9 @@ def read_direction(text: str | None, option: str) -> tuple[float, float, float] 
 def check_output(
     path: Path | None, option: str, endings: tuple[str, ...], inputs: tuple[Path, ...], cure: str = ""
 ) -> None:
-    """Raise an error for an output that cannot be written, or that is an input.
+    """Raise a UsageError if the output file ``path`` cannot be written, or is one of the inputs.
 
-    Any extension is accepted if ``endings`` is empty.
+    Any extension is accepted if ``endings`` is empty. ``cure`` is added to the error for a wrong extension.
     """
     if path is None:
         return
@@ -171,7 +166,10 @@ def check_output(
 
 
 def output_form(requested: str | None, output: Path | None, endings: dict[str, str], inputs: tuple[Path, ...]) -> str:
-    """Return the requested form of an output, or else the form of the file's extension, or "table" without a file."""
+    """Return the form of an output: ``requested``, or the form of the extension of the file, or "table" for stdout.
+
+    ``endings`` has the form of each extension.
+    """
     ends = () if requested else tuple(f".{ending}" for ending in endings)
     check_output(output, "--output", ends, inputs, ", or -f must name the form")
     form = requested or ("table" if output is None else endings[output.suffix.lower()[1:]])
@@ -182,7 +180,7 @@ def output_form(requested: str | None, output: Path | None, endings: dict[str, s
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the command line."""
+    """A model that the command line names, with its mesh. ``part`` is the selected part of the file, or None."""
 
     path: Path
     part: str | None
@@ -190,17 +188,15 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The file name, with the name of a selected part."""
+        """The name of the file, or FILE#PART for a selected part."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
 
 
 def kinds_of(text: str | None, option: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the kinds of findings in a text such as "hard,contained", or the default, or all kinds but touch.
+    """Return the kinds of findings in a text such as "hard,contained".
 
-    Raises
-    ------
-    UsageError
-        If a kind is unknown.
+    Without a text the result is ``default``, or all kinds but touch if ``default`` is empty. Raise a UsageError for an
+    unknown kind.
     """
     from gjk3d.clash.detection.clashes import COUNTED, KINDS
 
@@ -214,7 +210,10 @@ def kinds_of(text: str | None, option: str, default: tuple[str, ...] = ()) -> tu
 
 
 def split_name(text: str) -> tuple[Path, str | None]:
-    """Return the path and the part of ``FILE#PART``. Both names may contain a ``#``, and the first file is used."""
+    """Return the path and the part of ``FILE#PART``. The part is None if the whole text is the path of a file.
+
+    A path may contain a ``#``, so the shortest path of an existing file is used.
+    """
     pieces = text.split("#")
     splits = [(Path("#".join(pieces[:k])), "#".join(pieces[k:])) for k in range(1, len(pieces))]
     if not os.path.isfile(text):
@@ -228,10 +227,10 @@ def split_name(text: str) -> tuple[Path, str | None]:
 
 
 def read_models(names: list[tuple[Path, str | None]]) -> list[Model]:
-    """Return the models of files and parts. Each file is loaded once."""
+    """Return the models for pairs of a path and a part, or None for all parts. Each file is loaded once."""
     import gjk3d as gk
 
-    # a missing file is first, so that its error is raised before another file is read
+    # missing files are first, so that no other file is read before their error is raised
     meshes = {path: gk.load(path) for path in sorted({path for path, _ in names}, key=Path.is_file)}
     models = []
     for path, part in names:
@@ -262,7 +261,10 @@ def in_one_unit(models: list[Model], requested: str | None) -> tuple[list[Model]
 
 
 def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> list[str]:
-    """Return a note if the sizes suggest another unit and a file does not state its unit."""
+    """Return at most one note, if the sizes suggest another unit and a file does not state its unit.
+
+    ``is_requested`` is whether the user set the unit.
+    """
     from gjk3d.files.load import states_unit
     from gjk3d.units import doubt
 
@@ -273,7 +275,7 @@ def size_notes(meshes: Sequence[Mesh], unit: str | None, is_requested: bool) -> 
 
 
 def convexity_facts(mesh: Mesh) -> dict[str, Any]:
-    """Return facts for JSON: whether a mesh is closed and convex, and the ratio of its hull's volume to its volume."""
+    """Return JSON data of a mesh: whether it is closed and convex, and the volume of its hull divided by its volume."""
     ratio = mesh.convexity
     has_volume = math.isfinite(ratio)
     return {
@@ -285,7 +287,7 @@ def convexity_facts(mesh: Mesh) -> dict[str, Any]:
 
 
 def model_notes(model: Model, hulls: bool) -> list[str]:
-    """Return notes on differences between a model and its compared hull or triangles."""
+    """Return notes on the differences between a model and the hull or the triangles that are compared."""
     notes = []
     if model.part is None and len(model.mesh.parts) > 1:
         what = "the hull of all parts is compared" if hulls else "all parts are compared as one model"

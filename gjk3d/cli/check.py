@@ -51,8 +51,8 @@ def check(
 ) -> int:
     """Compute whether two models touch, how far apart they are or how deep they overlap, and where.
 
-    The triangles decide. A closed model is solid, and an open model is a surface. The exit code is 0 for models that
-    are apart, and 1 for models that touch or overlap.
+    The triangles of the models are compared. A closed model is solid, and an open model is a surface. The exit code is
+    0 for models that are apart, and 1 for models that touch or overlap.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def check(
         The relative width of the bounds at which the iteration on hulls stops. The default is the width that rounding
         allows.
     depth
-        The algorithm for the depth of overlapping hulls. "facets" tries all facets. It is exact, and slow for large
+        The algorithm for the depth of overlapping hulls. "facets" tries all facets, which is exact, and slow for large
         hulls.
     unit
         The unit of files that state no unit, such as STL: mm, cm, m, in. If both files state a unit, this unit replaces

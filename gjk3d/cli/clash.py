@@ -17,10 +17,10 @@ from gjk3d.cli import ExitCode
 from gjk3d.cli.arguments import PoseText, UsageError, check_output, kinds_of, output_form
 from gjk3d.cli.terminal import Bar, Table, note, print_line, print_omitted, print_table, safe
 from gjk3d.scale import aside, delayed_interrupt, unbroken
-from gjk3d.wording import count
+from gjk3d.wording import count, is_number
 
 if TYPE_CHECKING:
-    from gjk3d.clash import Clash, Report
+    from gjk3d.clash import Report
 
 
 Form = Literal["table", Format]
@@ -32,7 +32,7 @@ _FATAL: dict[Level, tuple[str, ...]] = {
     "touch": (*_HARD, "clearance", "touch"),
     "none": (),
 }
-_PAGE = 50_000  #: the number of findings that are stored for a page if each is also written as a line
+_PAGE = 50_000  #: the largest number of findings that are stored for a page if each finding is also written as a line
 
 
 def clash(
@@ -67,9 +67,9 @@ def clash(
     --clearance is the required gap between parts. --tolerance is the largest overlap or gap that counts as touching.
     Both can have a unit, for example 0.5mm. A number without a unit is in the unit of the models.
 
-    The exit code is 0 without a finding of the kinds of --fail-on, and 1 with such a finding. With --baseline or
-    --triage only new findings count. The exit code is 2 for bad input or without a pair to test, and 130 after Ctrl-C,
-    which writes the findings so far. In JUnit, the findings that count are the failures.
+    The exit code is 1 if there is a finding of the kinds of --fail-on, and otherwise 0. With --baseline or --triage
+    only new findings count. The exit code is 2 for bad input or if no pair can be tested. After Ctrl-C the findings
+    so far are written, and the exit code is 130. In JUnit, the findings that count are the failures.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def clash(
     clearance
         The required gap between parts, 0 by default. A gap below clearance - tolerance is reported.
     tolerance
-        The largest overlap or gap that counts as touching. The default is a millionth of the largest coordinate of the
-        two parts relative to the middle of the assembly, and more for float32 files far from their origin. Curved parts
-        that were meshed separately need the error of their facets.
+        The largest overlap or gap that counts as touching. The default for a pair is a millionth of the largest
+        coordinate of its parts relative to the middle of the assembly, and more for float32 files far from their
+        origin. Curved parts that were meshed separately need the error of their facets.
     unit
         The unit of files that state no unit, such as STL: mm, cm, m, in. If every file states a unit, this unit
         replaces it. GLB is always in m, and STEP states the unit of the drawing.
@@ -98,8 +98,9 @@ def clash(
     baseline
         The JSON report of an earlier run. Findings are new, active or resolved in comparison with it.
     triage
-        The decisions about earlier findings that the page or gjk3d serve has saved (.triage.json). Approved findings
-        are ignored, unless they are deeper or at other times of a motion. Active and reviewed findings are not new.
+        The file of decisions about earlier findings that the page or gjk3d serve has saved (.triage.json). Approved
+        findings are ignored, unless they are deeper or at other times of a motion. Active and reviewed findings are not
+        new.
     fail_on
         The findings that make the exit code 1: hard (with contained, duplicate and unchecked), clearance (these kinds
         and clearance), touch (all kinds), or none.
@@ -119,12 +120,13 @@ def clash(
     bcf
         Write a BCF 2.1 file with a topic and a camera for each finding, for viewers of building models.
     bcf_kinds
-        The kinds of findings in --bcf, for example hard,contained. The default are the kinds of --fail-on, and with
-        --fail-on none the kinds of clearance.
+        The kinds of findings in --bcf, for example hard,contained. By default these are the kinds of --fail-on, or with
+        --fail-on none all kinds but touch.
     section
         Add a section plane to the views of --bcf, which removes the geometry in front of a finding.
     top
-        The largest number of rows of a table. With --baseline or --triage, new findings come first and have a row.
+        The largest number of rows of a table. With --baseline or --triage, new findings are first, and up to 100 of
+        them always have a row.
     tree
         Print the tree of the files (GLB, STEP, IFC) after the table, with the findings below each branch. --a and --b
         can select a branch, for example `*/Storey 1/*`.
@@ -238,22 +240,17 @@ def _why(report: Report, a: str | None, b: str | None) -> str:
 
 
 def _remarks(report: Report, lengths: dict[str, str | None]) -> None:
-    bare = [f"{option} {text}" for option, text in lengths.items() if text is not None and _is_bare(text)]
+    bare = [f"{option} {text}" for option, text in lengths.items() if text and is_number(text) and float(text)]
     if report.unit is None:
         note("the models do not state a unit, so lengths are the numbers of the files. Set the unit with --unit.")
     elif bare:
-        note(f"{' and '.join(bare)}: read in {report.unit}, the unit of the models (or add a unit, as in 0.5mm)")
+        verb = "is" if len(bare) == 1 else "are"
+        unit = f"{report.unit}, the unit of the models"
+        note(f"{' and '.join(bare)} {verb} read in {unit}. Add a unit if this is wrong, for example 0.5mm.")
     for text in report.notes:
         note(text)
     for part in report.unchecked:
         note(f"{part.name}: {part.reason}", "not checked")
-
-
-def _is_bare(length: str) -> bool:
-    try:
-        return float(length) != 0.0
-    except ValueError:
-        return False
 
 
 def _summary(report: Report) -> str:
@@ -262,6 +259,7 @@ def _summary(report: Report) -> str:
 
 
 def _print(report: Report, top: int, compared_with: list[str]) -> None:
+    from gjk3d.clash.report import wording
     from gjk3d.clash.report.baseline import converted
 
     length_unit, factor = report.reading
@@ -272,13 +270,9 @@ def _print(report: Report, top: int, compared_with: list[str]) -> None:
     if statuses and compared_with and (compared_with != ["the rules"] or report.statuses["ignored"]):
         names = " and ".join(filter(None, [", ".join(compared_with[:-1]), compared_with[-1]]))
         print_line(f"in comparison with {names}: {statuses}")
-    from gjk3d.clash.report import wording
-
     rows, more = wording.listed(report, top)
     if not rows:
         return
-    from gjk3d.clash.report.wording import noise, when
-
     print_line()
     with_status = any(item.status != "new" for item in report.clashes)  # without a baseline all findings are new
     timed = report.motion is not None
@@ -289,31 +283,15 @@ def _print(report: Report, top: int, compared_with: list[str]) -> None:
         ["#", "kind", *["status"][: int(with_status)], "A", "B", inside, depth, gap, volume, *last_columns],
         right=("#", inside, depth, gap, volume),
         names=("A", "B"),
-        # the penetration ranks the findings, so it is left out only if all are without one
+        # the penetration ranks the findings, so its column is left out only if it is empty
         spare=("decided by", volume, depth, gap, *([] if any(map(wording.inside, rows)) else [inside])),
     )
-    for item in rows:
-        item = converted(item, factor, report.unit)
-        table.add(*_cells(item, with_status, noise(item, report)), *[when(item, report) or "-"][: int(timed)])
+    for item in (converted(row, factor, report.unit) for row in rows):
+        first = [str(item.severity), item.kind, *[item.status][: int(with_status)], safe(item.a), safe(item.b)]
+        cells = *wording.cells(item, wording.noise(item, report)), *[wording.when(item, report)][: int(timed)]
+        table.add(*first, *(cell or "-" for cell in cells))
     print_table(table)
     print_omitted(len(rows) + more, len(rows))
-
-
-def _cells(item: Clash, with_status: bool, error: float) -> tuple[str, ...]:
-    from gjk3d.clash.report.wording import depth, gap, inside, shared_volume
-
-    return (
-        str(item.severity),
-        item.kind,
-        *[item.status][: int(with_status)],
-        safe(item.a),
-        safe(item.b),
-        inside(item, error=error) or "-",
-        depth(item, error=error) or "-",
-        gap(item, error=error) or "-",
-        shared_volume(item) or "-",
-        item.evidence,
-    )
 
 
 _WAIT = 10  #: the number of seconds for the response of a scheduler
@@ -323,12 +301,7 @@ _WAIT = 10  #: the number of seconds for the response of a scheduler
 def cluster_at(address: str | None) -> Iterator[Any]:
     """Yield a client of the scheduler at an address, or None without an address.
 
-    Raises
-    ------
-    UsageError
-        If there is no scheduler at the address, or it has no workers.
-    ImportError
-        If Dask is not installed.
+    Raise a UsageError if no scheduler responds, or the scheduler lacks workers.
     """
     if address is None:
         yield None
@@ -353,7 +326,6 @@ def cluster_at(address: str | None) -> Iterator[Any]:
 
 
 async def _reached(address: str) -> None:
-    """Raise an error if a scheduler does not respond."""
     # a client that cannot connect would retry in the background and report the error at its end
     from dask import distributed
     from distributed import core
@@ -368,7 +340,7 @@ _Path = tuple[str, ...]
 
 
 def print_tree(report: Report) -> None:
-    """Print the tree of branches and parts. A finding counts once in each branch above its parts."""
+    """Print the tree of branches and parts with findings. A finding counts in each branch that contains its parts."""
     paths = {part.name: (*part.path[:-1], _leaf(part.name, part.path)) for part in report.parts}
     kinds_of: dict[_Path, Counter[str]] = {}
     for clash in report.clashes:

@@ -34,9 +34,10 @@ def diff(
 ) -> int:
     """List the findings that are new, changed or resolved between two clash reports.
 
-    Two findings are compared if their parts are equal. If their kinds differ, the change is "kind". Lengths are in the
-    unit of the later report, and in the table in the unit of its table. The exit code is 1 if there are new findings
-    other than touches, or if the kind of a finding is worse now, else 0. In JUnit, these findings are the failures.
+    Two findings are compared if they have the same parts. If their kinds differ, the change is "kind". Lengths in JSON
+    are in the unit of the later report, and lengths in the table are in the unit of the table of that report. The exit
+    code is 1 if there are new findings other than touches, or if the kind of a finding is worse now, and otherwise 0.
+    In JUnit, these findings are the failures.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def diff(
     new
         The later report.
     json
-        Print a JSON document, as -f json does.
+        Print a JSON document. This is the same as -f json.
     format
         table, json or junit. The default is the extension of --output (.xml for junit), or table without an output.
     output
@@ -118,15 +119,15 @@ def _fails(row: Row) -> bool:
 
 
 def _rows(before: Report, after: Report) -> list[Row]:
-    """Return the findings that are open in a report. The order is new, kind, changed, resolved and unchanged.
+    """Return a row for each finding that is open in a report. The order is new, kind, changed, resolved, same.
 
-    A finding that is ignored in the other report is neither new nor resolved.
+    A finding that is open in one report and ignored in the other report is neither new nor resolved.
     """
     first, second = (
         {clash.id: clash for clash in report.clashes if clash.status != "resolved"} for report in (before, after)
     )
     lost = {frozenset((clash.a, clash.b)): key for key, clash in first.items() if key not in second}
-    for key, clash in [*second.items()]:  # a pair whose kind changed has another id
+    for key, clash in [*second.items()]:  # a finding whose kind changed has another id
         if key not in first and (was := lost.pop(frozenset((clash.a, clash.b)), None)) is not None:
             first[key] = first.pop(was)
     new: list[Row] = [("new", None, clash) for key, clash in second.items() if clash.is_open and key not in first]

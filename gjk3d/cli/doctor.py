@@ -17,7 +17,7 @@ from gjk3d.errors import Gjk3dError
 
 SCHEMA_VERSION = 1
 NEEDED = ("numpy", "scipy", "llvmlite", "trimesh", "pyvista", "vtk", "cyclopts", "rich")
-#: The extras of pyproject.toml. A test compares both.
+#: The packages of each extra in pyproject.toml. A test compares both lists.
 EXTRAS = {
     "build": ("numba",),
     "io": ("lxml", "networkx", "cascadio"),
@@ -31,7 +31,7 @@ EXTRAS = {
     "docs": ("pdoc",),
     "gpu": ("numba-cuda",),
 }
-# pyvista loads vtk in the subprocess that tests rendering
+#: The packages that are imported here. The subprocess that tests rendering imports pyvista and vtk.
 _IMPORTED = ("numpy", "scipy", "llvmlite", "trimesh")
 
 
@@ -98,7 +98,7 @@ def _extra(extra: str, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def kernels_in_use() -> dict[str, Any]:
-    """Return how kernels run in this process: the mode, and the state of the machine code."""
+    """Return the mode in which kernels run in this process, and the state of the machine code, as JSON data."""
     from gjk3d._kernels import late
     from gjk3d._kernels.calls.install import is_usable
     from gjk3d._kernels.decorators import MODE
@@ -115,7 +115,7 @@ def _kernels() -> dict[str, Any]:
         if facts.get("loaded") is False:  # a query would start the compilation
             return {**facts, "error": None}
         if (distance := gk.signed_distance(box, box, None, pose).distance) != 2.0:
-            return {**facts, "error": f"two boxes that are 2 apart are computed to be {distance} apart"}
+            return {**facts, "error": f"the distance of two test boxes is {distance}, expected 2"}
         return {**facts, "error": None}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
@@ -158,7 +158,7 @@ def _print(document: dict[str, Any]) -> None:
     works = rendering["works"]
     line("rendering", f"works, in a {rendering['window']}" if works else rendering["error"], True if works else None)
     if not works:
-        line("", "only --image and gjk3d.viz need rendering, --html works without it", None)
+        line("", "only --image and gjk3d.viz need rendering, and --html works without rendering", None)
     verdict = "gjk3d is usable" if document["usable"] else f"broken: {', '.join(document['broken'])}"
     out.print(Text(verdict))
 
@@ -173,11 +173,8 @@ def _print_kernels(kernels: dict[str, Any], line: Any) -> None:
     elif kernels["loaded"]:
         line("kernels", f"machine code for {kernels['level']}: {kernels['object']}")
         if not kernels["builtins"]:
-            line(
-                "",
-                "single calls go through Python, because GJK3D_BUILTINS is 0 or this Python has other object layouts",
-                None,
-            )
+            why = "GJK3D_BUILTINS is 0 or the objects of this Python have another layout"
+            line("", f"single calls go through Python, because {why}", None)
     elif kernels["building"] is not None:
         line("kernels", f"being compiled by another process, {kernels['building']:.0%} done", None)
     elif not kernels["can_build"]:

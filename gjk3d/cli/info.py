@@ -12,12 +12,11 @@ from gjk3d.cli.terminal import Table, note, print_line, print_table, safe, write
 from gjk3d.units import reading
 from gjk3d.wording import count, number
 
-_DIGITS = 5  #: of lengths and volumes, fewer than float32 numbers of a file have
-
 if TYPE_CHECKING:
     from gjk3d.bodies.mesh import Mesh
 
 SCHEMA_VERSION = 1
+_DIGITS = 5  #: the number of digits of lengths and volumes; the float32 numbers of a file have 7
 
 
 def info(
@@ -35,7 +34,7 @@ def info(
     file
         A model file: STL, OBJ, PLY, OFF, GLB, VTP, VTK, and with the extra gjk3d[io] 3MF, STEP, 3DXML and XAML.
     unit
-        The unit of the numbers in the file: mm, cm, m, in. It replaces the unit of the file.
+        The unit of the numbers in the file: mm, cm, m, in. It replaces a unit that the file states.
     check
         Count the pairs of faces of each part that intersect each other.
     json
@@ -49,7 +48,7 @@ def info(
     check_unit(unit)
     mesh = gk.load(file, unit=unit)
     parts = [(part.name, part.mesh) for part in mesh.parts] or [(mesh.name or file.stem, mesh)]
-    rows = [_facts(name, part) | (_crossings(part) if check else {}) for name, part in parts]
+    rows = [_facts(name, part, check) for name, part in parts]
     notes = size_notes([part for _, part in parts], mesh.unit, unit is not None)
     for text in notes:
         note(text)
@@ -70,8 +69,8 @@ def info(
         _print(document)
 
 
-def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
-    return {
+def _facts(name: str, mesh: Mesh, check: bool) -> dict[str, Any]:
+    facts: dict[str, Any] = {
         "name": name,
         "triangles": len(mesh.faces),
         "vertices": len(mesh.vertices),
@@ -84,15 +83,14 @@ def _facts(name: str, mesh: Mesh) -> dict[str, Any]:
         **convexity_facts(mesh),
         "repairs": list(mesh.repairs),
     }
-
-
-def _crossings(mesh: Mesh) -> dict[str, Any]:
-    pairs = mesh.self_intersections()
-    return {"self_intersections": len(pairs), "first_intersection": pairs[0].tolist() if len(pairs) else None}
+    if check:
+        pairs = mesh.self_intersections()
+        facts |= {"self_intersections": len(pairs), "first_intersection": pairs[0].tolist() if len(pairs) else None}
+    return facts
 
 
 def _short(value: float) -> str:
-    """Return a number rounded to `_DIGITS`, without an exponent if it is large."""
+    """Return a number as text with `_DIGITS` digits, without an exponent if it is large."""
     return number(float(number(value, _DIGITS)), 15)
 
 

@@ -18,8 +18,8 @@ SCHEMA_VERSION = 1
 _SHOWN = 20  #: the largest number of rows of a stack whose results are printed
 _HEADLINES = {
     "SAME": ("SAME", "to the last bit", "bold green"),
-    "AGREES": ("DIFFERENT", "in the last bits, but the two intervals have common values", "bold yellow"),
-    "CONTRADICTS": ("CONTRADICTION", "the two intervals are disjoint, so one result is wrong", "bold red"),
+    "AGREES": ("DIFFERENT", "in the last bits, but the bounds of both results overlap", "bold yellow"),
+    "CONTRADICTS": ("CONTRADICTION", "the bounds of both results are disjoint, so one result is wrong", "bold red"),
 }
 
 
@@ -30,7 +30,7 @@ def replay(
     verify: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Repeat a query that result.to_json() has saved, and compare the results.
+    """Repeat a query that result.to_json() has saved, and compare the new result with the saved one.
 
     The exit code is 0 if the result is the same to the last bit. It is 1 if the result is different, or if --verify
     refutes the current result.
@@ -145,9 +145,9 @@ def _print(file: Path, replayed: Replay, rows: list[int], verdicts: list[tuple[A
 def _answer(label: str, result: Distance) -> list[tuple[str, str]]:
     return [
         (label, f"{result.status.name.lower()}, {float(result.distance)!r}"),
-        ("", f"in [{float(result.lower)!r}, {float(result.upper)!r}]"),
-        ("", f"along {_exact(result.normal)}"),
-        ("", f"from {_exact(result.point_a)} on A to {_exact(result.point_b)} on B"),
+        ("", f"bounds [{float(result.lower)!r}, {float(result.upper)!r}]"),
+        ("", f"normal {_exact(result.normal)}"),
+        ("", f"points {_exact(result.point_a)} on A, {_exact(result.point_b)} on B"),
     ]
 
 

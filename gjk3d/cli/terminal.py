@@ -24,7 +24,7 @@ def safe(text: object) -> str:
 
 
 def note(text: object, label: str = "note") -> None:
-    """Print a labelled message on stderr, with each line escaped."""
+    """Print a message with a label on stderr. Characters that cannot be printed are escaped as in `safe`."""
     first, *lines = str(text).splitlines() or [""]
     print(f"{label}: {safe(first)}", *(f"  {safe(line)}" for line in lines), sep="\n", file=sys.stderr)
 
@@ -62,7 +62,7 @@ def print_line(*pieces: str | tuple[str, str]) -> None:
 
 
 def print_omitted(many: int, top: int) -> None:
-    """Print the number of rows that a table does not show."""
+    """Print the number of rows that a table with ``top`` of ``many`` rows does not show, if there are any."""
     if many > top:
         print_line(f"... {many - top} more, --top {many} shows them")
 
@@ -77,7 +77,7 @@ def print_table(table: Table) -> None:
 
 
 def print_labelled(rows: Iterable[tuple[str, str]]) -> None:
-    """Print labelled texts. In a narrow terminal they are wrapped between words."""
+    """Print texts with their labels. In a terminal, long texts are wrapped between words."""
     from rich.text import Text
 
     out = console()
@@ -153,8 +153,8 @@ class Bar:
 
 
 _GAPS = (3, 2)  #: the gap between columns in a wide and in a narrow terminal
-_READABLE = 16  #: the width of names below which columns are left out
-_NARROW = 80  #: the smallest width of lines that are not rows
+_READABLE = 16  #: columns are left out if names would be narrower than this width
+_NARROW = 80  #: the smallest width at which lines that are not rows are wrapped
 _LEAST = 8  #: the smallest width of names
 _CUT = "…"
 
@@ -162,17 +162,9 @@ _CUT = "…"
 class Table:
     """A table with titles. Numbers are never truncated.
 
-    Parameters
-    ----------
-    titles : sequence of str
-        The title of each column.
-    right : collection of str
-        The titles of right-aligned columns.
-    names : collection of str
-        The titles of columns with names, which are shortened in a narrow terminal. A path loses its first steps, and
-        other text its middle.
-    spare : sequence of str
-        The titles of columns that are left out if they are empty, and in this order if names would become too short.
+    The columns ``right`` are right-aligned. The columns ``names`` are shortened in a narrow terminal: a path loses its
+    first steps, and other text its middle. The columns ``spare`` are left out if they are empty. They are also left
+    out, in this order, if names would become too short.
     """
 
     def __init__(
@@ -187,7 +179,7 @@ class Table:
         self._rows: list[Sequence[str]] = []
 
     def add(self, *cells: str) -> None:
-        """Add a row."""
+        """Add a row with a cell for each title."""
         self._rows.append(cells)
 
     def lines(self, room: int | None) -> list[str]:
@@ -240,14 +232,14 @@ def _padded(cell: str, width: int, right: bool) -> str:
 
 
 def _shortened(cells: list[str], width: int) -> list[str]:
-    """Return texts of at most this width. Different texts remain different if possible."""
+    """Return the cells shortened to ``width`` terminal columns. Different cells remain different if possible."""
     short = {cell: _without_first_steps(cell, width) for cell in cells}
     counts = Counter(short.values())
     return [short[cell] if counts[short[cell]] == 1 else _without_middle(cell, width) for cell in cells]
 
 
 def _without_first_steps(text: str, width: int) -> str:
-    """Return the last steps of a path after an ellipsis, or the ends of the text if the last step is too long."""
+    """Return a path without its first steps, or without its middle if the last step is too long."""
     if _width(text) <= width:
         return text
     steps = text.split("/")
@@ -259,8 +251,8 @@ def _without_first_steps(text: str, width: int) -> str:
 
 
 def _without_middle(text: str, width: int) -> str:
-    """Return the two ends of a text with an ellipsis between them."""
-    # names differ mostly at their end, so a longer end is shown
+    """Return the begin and the end of a text with an ellipsis between them."""
+    # names differ mostly at their end, so the end is longer than the begin
     if _width(text) <= width:
         return text
     before = (width - 1) // 3

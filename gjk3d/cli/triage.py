@@ -38,17 +38,17 @@ def triage(
     up: Literal["x", "y", "z"] | None = None,
     pictures: int = 20,
 ) -> None:
-    """Merge the decisions of several people about the findings of a report, by finding and time.
+    """Merge the decisions of several people about the findings of a report. The latest decision is used.
 
     Parameters
     ----------
     report
         The report of gjk3d clash -f json.
     files
-        The decisions: .triage.json files of pages, and .bcf files of other programs.
+        The files with the decisions: .triage.json files of pages, and .bcf files of other programs.
     output
-        The file to write. The default is the name of the report with the ending .triage.json. Decisions in an existing
-        file are merged too.
+        The file to write. The default is the name of the report with the ending .triage.json. If the file exists, its
+        decisions are merged with the others.
     bcf
         Write the findings with all decisions to a BCF 2.1 file.
     section
@@ -58,7 +58,7 @@ def triage(
     up
         The axis that points up in the pictures of --bcf. The default is y for GLB, and z for all other formats.
     pictures
-        The number of open findings with a picture in --bcf, the worst first. A picture takes about half a second.
+        The number of open findings with a picture in --bcf, the worst first. A picture takes up to a second.
     """
     from gjk3d.clash.formats import read_bcf
     from gjk3d.clash.report.baseline import read_report
@@ -98,7 +98,7 @@ def _write_bcf(report: Report, path: Path, most: int, section: bool, kinds: tupl
     try:
         pictures = snapshots(report, most, kinds, up)
         if (many := min(most, sum(row.is_open and row.kind in kinds for row in report.clashes))) and report.assembly:
-            note(f"drawing {count(many, 'picture')} for {path}, about a second each (--pictures sets their number)")
+            note(f"drawing {count(many, 'picture')} for {path}, up to a second each. --pictures sets their number.")
     except (RenderingUnavailableError, ImportError) as error:
         note(f"{path} has no pictures: {error}")
         pictures = None
@@ -116,15 +116,16 @@ def serve(
 ) -> None:
     """Show a clash report in a browser and save its decisions, until Ctrl-C.
 
-    The command prints the address of the page. Only this machine (127.0.0.1) can open it, and only with the token in
-    the address. Each state, assignee and comment is saved at once. Several pages share their decisions.
+    The command prints the address of the page. Only browsers on this machine (127.0.0.1) can open the page, and only
+    with the token in the address. Each state, assignee and comment is saved at once. Several open pages share their
+    decisions.
 
     Parameters
     ----------
     report
         The report of gjk3d clash -f json. The page shows the models in 3D if their files are unchanged.
     triage
-        The file of the decisions. The default is the name of the report with the ending .triage.json.
+        The file that stores the decisions. The default is the name of the report with the ending .triage.json.
     port
         The port. The default is any free port.
     up
@@ -168,7 +169,7 @@ def sidecar(report: Path) -> Path:
 
 
 def read_whole(path: Path) -> Report:
-    """Return a report, with the triangles of its models if their files are unchanged."""
+    """Return the report in a JSON file, with the triangles of its models if their files are unchanged."""
     from gjk3d.clash.detection.assembly import Assembly, sha256
     from gjk3d.clash.report.baseline import read_report
 
@@ -195,37 +196,24 @@ def read_whole(path: Path) -> Report:
         return report
     boxes = {part.name: part.bounds for part in report.parts}
     parts = tuple(
-        part for part in assembly.parts if part.mesh is None or _bounds(part.mesh.bounds) == boxes.get(part.name)
+        part
+        for part in assembly.parts
+        if part.mesh is None or tuple(map(tuple, part.mesh.bounds.tolist())) == boxes.get(part.name)
     )
     return replace(report, assembly=replace(assembly, parts=parts))
 
 
-def _bounds(box: object) -> object:
-    low, high = (tuple(corner) for corner in box.tolist())  # type: ignore[attr-defined]
-    return low, high
-
-
-_SIZE = (800, 600)
+_SIZE = (800, 600)  #: the width and height of a picture in pixels
 
 
 def snapshots(
     report: Report, most: int = 100, kinds: Collection[str] = (), up: str = ""
 ) -> Callable[..., bytes | None]:
-    """Return a function that draws the worst findings of a report. See `gjk3d.clash.formats.to_bcf`.
+    """Return a function that draws findings of a report, for `gjk3d.clash.formats.to_bcf`.
 
-    Its arguments are a finding, and optionally one of its saved views. The ``most`` worst open findings of the kinds
-    have a picture. The default are all kinds but touch. A report without
-    its assembly has no pictures.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> from gjk3d.cli.triage import snapshots
-    >>> cube = gk.Box((1, 1, 1)).surface()
-    >>> parts = gk.clash.Assembly.of({"a": gk.Mesh(*cube[:2]), "b": gk.Mesh(cube.vertices + 0.75, cube.faces)}, "mm")
-    >>> report = gk.clash.check(parts)
-    >>> snapshots(report)(report.clashes[0])[1:4]
-    b'PNG'
+    The arguments of the function are a finding, and optionally a saved view of the finding. The ``most`` worst open
+    findings of ``kinds`` have a picture. Without ``kinds`` these are all kinds but touch. A report without its assembly
+    has no pictures.
     """
     import numpy as np
     from PIL import Image
@@ -245,7 +233,7 @@ def snapshots(
     if drawn:
         check_rendering()
 
-    def camera_of(clash: Clash, view: View | None) -> Camera | None:  # of the viewpoint in the file
+    def camera_of(clash: Clash, view: View | None) -> Camera | None:  # the camera of the viewpoint in the BCF file
         if view is not None:
             eye, target, upright = (np.array(values) for values in (view.eye, view.target, view.up))
             return Camera(scale(view) * target, scale(view) * eye, upright, FIELD_OF_VIEW)
@@ -262,14 +250,14 @@ def snapshots(
         if clash.id not in drawn:
             return None
         plotter, png = new_plotter(off_screen=True, size=_SIZE), io.BytesIO()
-        with contextlib.suppress(Gjk3dError):  # the file is also useful without this picture
+        with contextlib.suppress(Gjk3dError):  # the BCF file is also useful without this picture
             drawing = drawing_of(report, clash=clash.id, up=up)
             drawing.camera = camera_of(clash, view)
             paint(drawing, plotter)
             if view is not None:
                 cut(plotter, [(scale(view) * np.array(point), np.array(normal)) for point, normal in view.planes])
             image = shot(plotter)
-            # 128 colours reduce the size to a third, and those of the legend are exact
+            # 128 colours reduce the size of the file to a third, and the colours of the legend are exact
             colors = palette([image], (*COLORS, COMMON, GREY, INK, NORMAL, SEPARATION, "#ffffff"), 128)
             image.quantize(palette=colors, dither=Image.Dither.NONE).save(png, "PNG", optimize=True)
         plotter.close()

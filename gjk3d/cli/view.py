@@ -53,8 +53,8 @@ def view(
     bodies
         Use a colour for each connected body.
     level
-        Draw the boxes at this level of the bounding volume hierarchy of each part. Level 0 has one box, level 1 has
-        two, and so on.
+        Draw the boxes at this level of the bounding volume hierarchy of each part. Level 0 is one box,
+        and each level has up to twice the boxes of the level before it.
     opacity
         The opacity of the parts, from 0 to 1.
     unit
@@ -88,7 +88,7 @@ def view(
         note(shown, "wrote")
 
 
-#: The class, the number of values and the names of the values of each shape.
+#: The class of each shape, and the number and the names of its arguments.
 _SPECS = {
     "point": ("Point", 3, "x,y,z"),
     "sphere": ("Sphere", 1, "radius"),
@@ -117,16 +117,18 @@ def explain(
     """Explain the steps of GJK and EPA for two models or shapes. Without shapes, open a lesson.
 
     The command prints a line for each step. A model file is replaced by its convex hull. The exit code is 0 for
-    shapes that are apart, and 1 for shapes that touch or overlap. "gjk3d explain" opens the lesson on GJK and EPA,
-    "gjk3d explain sat" that on separating axes, and "gjk3d explain bounds" that on bounding volumes. A lesson is one
-    page that works offline, and opens in the browser. With --html it is only written.
+    shapes that are apart, and 1 for shapes that touch or overlap.
+
+    "gjk3d explain" opens the lesson on GJK and EPA, "gjk3d explain sat" opens the lesson on separating axes, and "gjk3d
+    explain bounds" opens the lesson on bounding volumes. A lesson is a page that works offline, and it opens in the
+    browser. With --html the page is only written.
 
     Parameters
     ----------
     a
         A model file, FILE#PART for one part of an assembly, or a shape: box:2,1,1 sphere:0.5 capsule:0.3,1
-        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0. The numbers are the arguments of the shapes of gjk3d. Alone,
-        the name of a lesson: gjk, sat or bounds.
+        cylinder:1,2 cone:1,2 ellipsoid:1,2,3 point:0,0,0. The numbers are the arguments of the shapes of gjk3d. Without
+        B, this is the name of a lesson: gjk, sat or bounds.
     b
         The other model or shape.
     pose_a
@@ -149,7 +151,7 @@ def explain(
     if b is None and (a is None or a in _TOPICS):
         return _lesson(a or _TOPICS[0], html)
     if a is None or b is None:
-        raise UsageError(f"expected two models or shapes, got only {a!r}. The lessons are {', '.join(_TOPICS)}")
+        raise UsageError(f"expected two models or shapes, got only {a!r}. The lessons are {', '.join(_TOPICS)}.")
     shapes: list[Shape | None] = [_shape(a), _shape(b)]
     texts = [text for text, shape in zip((a, b), shapes, strict=True) if shape is None]
     inputs = [split_name(text) for text in texts]

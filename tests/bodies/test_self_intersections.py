@@ -189,7 +189,7 @@ def test_clash_notes_a_part_that_intersects_itself():
     parts = {"whole": cube, "crossed": gk.Mesh(crossed[0] + (1.2, 0, 0), crossed[1])}
     notes = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), clearance=0.5).notes
     assert [note for note in notes if "intersect each other" in note] == [
-        "crossed: its faces intersect each other: Mesh.self_intersections() lists them"
+        "crossed: faces intersect each other: Mesh.self_intersections() lists them"
     ]
     # with more pairs than are looked at first
     ball = gk.Sphere(1).surface(128)

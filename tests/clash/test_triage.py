@@ -123,7 +123,7 @@ def test_what_was_approved_is_not_when_it_is_deeper():
     triage = Triage().marked(by_pair(gk.clash.check(pressed()))[PIN], state="approved", by="ann", unit="mm")
     deeper = by_pair(gk.clash.check(pressed(0.7), triage=triage))[PIN]
     assert deeper.status == "new"
-    assert_names(deeper.note, f"{sentences.APPROVED} at -0.5 mm", sentences.DEEPER)
+    assert_names(deeper.note, f"{sentences.APPROVED} at depth 0.5 mm", sentences.DEEPER)
     assert by_pair(gk.clash.check(pressed(0.3), triage=triage))[PIN].status == "ignored"
     inches = gk.clash.Assembly.of({part.name: part.mesh for part in pressed(0.7).parts}, "in")
     assert by_pair(gk.clash.check(inches, triage=triage))[PIN].status == "new"  # 0.7 in are deeper than 0.5 mm
@@ -157,7 +157,7 @@ def test_an_approval_holds_only_against_a_depth_that_can_be_compared():
     bare = Triage().marked(pin, state="approved", by="ann")
     again = by_pair(gk.clash.check(pressed(), triage=bare))[PIN]
     assert again.status == "new"
-    assert_names(again.note, f"{sentences.APPROVED} at -0.5,", " mm")
+    assert_names(again.note, f"{sentences.APPROVED} at depth 0.5,", " mm")
     issue = bare.issue(pin)
     any_depth = Triage({pin.id: replace(issue, state=replace(issue.state, distance=None))})
     again = by_pair(gk.clash.check(pressed(0.9), triage=any_depth))[PIN]
@@ -237,7 +237,7 @@ def test_damaged_files_are_refused_in_words(tmp_path, text, named):
 
 
 def test_files_that_are_not_there_or_too_large(tmp_path):
-    with pytest.raises(FileError, match=r"none\.triage\.json.*first run"):
+    with pytest.raises(FileError, match=r"none\.triage\.json.*gjk3d clash --html"):
         read_triage(tmp_path / "none.triage.json")
     with (tmp_path / "vast").open("wb") as file:
         file.truncate(MAX_BYTES + 1)

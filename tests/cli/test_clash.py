@@ -272,7 +272,7 @@ def test_junit_and_the_exit_code_agree(run, grown, level, gate, baseline, which,
     ("argv", "named"),
     [
         ((), ("assembly", "folder")),
-        (("",), ("word 2", "empty")),
+        (("",), ("argument 2", "empty")),
         (("nowhere.glb",), ("nowhere.glb",)),
         (("{one}",), ("one part",)),
         (("{one}", "{two}", "--a", "tow"), ("a='tow'", "2 parts", "'two'?")),

@@ -65,8 +65,8 @@ def test_version(run):
         (["check", "a.stl", "b.stl", "--depth", "deep"], "--depth"),
         (["check", "a.stl", "b.stl", "--pose-b"], "--pose-b"),
         (["\x1b[2J"], r"\x1b[2J"),
-        (["check", "a.stl", ""], "word 3 is empty"),
-        (["robot", "info", ""], "word 3 is empty"),
+        (["check", "a.stl", ""], "argument 3 is empty"),
+        (["robot", "info", ""], "argument 3 is empty"),
     ],
 )
 def test_bad_usage_is_2(run, argv, message):

@@ -435,7 +435,7 @@ def test_bad_files_are_refused_with_line_and_joint(run, tmp_path, text, named):
             ("--touching", "base:tabel", "--scene", CELL),
             ("object 'tabel'", "'table', 'bin'", "Did you mean 'table'"),
         ),
-        ("info", ("--srdf", ""), ("word 5", "empty")),
+        ("info", ("--srdf", ""), ("argument 5", "empty")),
         ("info", ("--srdf", "none.srdf"), ("none.srdf",)),
         ("info", ("--scene", "none.glb"), ("none.glb",)),
         ("info", ("--scene", "room.csv"), ("room.csv", "'.csv'", ".urdf .xacro .xml .scene .stl")),

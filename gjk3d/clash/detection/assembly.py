@@ -14,7 +14,7 @@ import numpy as np
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.bodies.solids import solids
 from gjk3d.bodies.topology import file_spacing, spacings, stretch
-from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, moved_points, order
+from gjk3d.clash.detection.parts import MARK, AssemblyPart, Placed, Scaled, Shapes, first_names, moved_points, order
 from gjk3d.clash.documents import Vector
 from gjk3d.clash.report.report import Input, Report
 from gjk3d.convex.checks import line_for
@@ -90,7 +90,7 @@ class Assembly:
         ParseError
             If a unit is not a unit of length, or a mesh states no unit and the units of the other meshes differ.
         ShapeError
-            If a name is not a text, or a part is not a mesh.
+            If ``meshes`` is not a dict, a name is not a text, or a part is not a mesh.
 
         Examples
         --------
@@ -163,7 +163,7 @@ class Assembly:
         shapes = Shapes()
         loaded = [File(prefix, file, len(named) > 1, shapes, bodies) for prefix, file in named]
         if not any(part.shape for file in loaded for part in file.parts):
-            # no file could be loaded, so the first error is raised
+            # every file failed, so the error of the first file is raised
             raise next(file.error for file in loaded if file.error is not None)
         target, notes = _one_unit(loaded, unit)
         parts = [part for file in loaded for part in file.parts]
@@ -180,7 +180,7 @@ class Assembly:
 
 
 def upward(model: Assembly | Report, up: str = "") -> Vector:
-    """Return the up direction: the axis ``up``, or by default y in glTF by its standard, and z in other formats."""
+    """Return the up direction as a unit vector: the axis ``up``, or for "" y if all files are glTF, and otherwise z."""
     if up not in ("", "x", "y", "z"):
         raise ShapeError(f"up is {up!r:.80}, expected '', 'x', 'y' or 'z'")
     if up:
@@ -190,7 +190,7 @@ def upward(model: Assembly | Report, up: str = "") -> Vector:
 
 
 def _one_unit(files: list[File], stated: str | None) -> tuple[str | None, list[str]]:
-    """Convert all parts to the first unit that a file states. Return this unit, and notes on converted files."""
+    """Convert the parts of all files to one unit. Return it and notes. ``stated`` is the unit that the user set."""
     read = [file for file in files if any(part.shape for part in file.parts)]
     target, factors, notes = one_unit([(str(file.path), file.unit) for file in read], symbol(stated))
     for file, factor in zip(read, factors, strict=True):
@@ -209,6 +209,7 @@ def check_assembly(assembly: object, of: str) -> None:
 
 
 def _doubts(parts: Sequence[AssemblyPart], unit: str | None, stated: bool) -> tuple[str, ...]:
+    """Return a note if the sizes of the parts suggest a wrong unit. ``stated`` is whether the user set the unit."""
     bounds = np.array([part.bounds for part in parts if part.shape is not None]).reshape(-1, 2, 3)
     if not len(bounds):
         return ()
@@ -241,7 +242,11 @@ _UNREAD = (
 
 
 class File:
-    """A model file with the parts in it, or with the error of reading it."""
+    """A model file with its parts, or with the error that reading it raised.
+
+    ``prefix`` is the name of a part without a path, and the first step of the names if there are ``several`` files.
+    With ``bodies``, each solid of a part becomes a separate part.
+    """
 
     def __init__(self, prefix: str, path: Path, several: bool, shapes: Shapes, bodies: bool = False) -> None:
         self.path = path
@@ -252,7 +257,7 @@ class File:
         self.error: Gjk3dError | ImportError | None = None
         self.parts: list[AssemblyPart]
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # an overflow is the reason of its part
+            with np.errstate(over="ignore", invalid="ignore"):  # the reason of a part names an overflow
                 self.parts = self._read(prefix, several)
         except (Gjk3dError, ImportError) as error:
             self.error = error
@@ -304,7 +309,7 @@ class File:
         elif content.kind.process_reader == "STEP":  # a STEP product may have several solids
             notes += _several(parts)
         if marks := len(drawn) - len(pieces):
-            notes.append(f"left out {count(marks, 'mark')} of findings that gjk3d clash wrote")
+            notes.append(f"skipped {count(marks, 'mark')} of findings that gjk3d clash wrote")
         self.notes = [f"{self.path}: {note}" for note in notes]
         parts += [part(key, None, f"has no triangles: {what}") for key, what in empty.items()]
         return parts if content.drawn in (None, self.unit) else self._drawn(parts, content.drawn)
@@ -332,14 +337,17 @@ class File:
         ]
 
     def _drawn(self, parts: list[AssemblyPart], unit: str) -> list[AssemblyPart]:
-        """Return parts in the unit of the drawing instead of the unit of the reader."""
+        """Convert the parts from the unit of the reader to ``unit``, the unit of the drawing."""
         factor = conversion(str(self.unit), unit)
         assert factor is not None
         self.unit, scaled = unit, Scaled(unit)
         return [scaled.part(part, factor) for part in parts]
 
     def _place(self, name: str, pieces: list[tuple[Any, Any]], meshes: dict[tuple[int, ...], Mesh]) -> Placed:
-        """Return the shape and the pose of a part. Pieces at several poses become one shape without a pose."""
+        """Return the shape and the pose of a part. Pieces at different poses become one shape without a pose.
+
+        ``pieces`` are geometries with their matrices. ``meshes`` is a cache of meshes by the ``id()`` of geometries.
+        """
         matrix = pieces[0][1]
         if all(np.array_equal(transform, matrix) for _, transform in pieces[1:]):
             try:
@@ -350,7 +358,7 @@ class File:
                 placed = self._shapes.placed(meshes[key], matrix)
                 in_range(moved_points(placed.row, placed.shape.bounds), "vertices")
                 return placed
-            except ShapeError:  # below, the error names the vertices in the frame of the assembly
+            except ShapeError:  # the call below raises it again with the vertices in the frame of the assembly
                 pass
         mesh = model_files.joined(name, pieces, self.unit, self.path).mesh
         return Placed(self._shapes.unique(mesh), None, 0.0)
@@ -366,14 +374,14 @@ def _several(parts: list[AssemblyPart]) -> list[str]:
     counts = [(part.name, len(bodies)) for part, bodies in zip(parts, _solids(parts), strict=True) if len(bodies) > 1]
     if not counts:
         return []
-    named = ", ".join(f"{name} ({many})" for name, many in sorted(counts, key=lambda item: order(item[0]))[:5])
-    more = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
-    cure = "--bodies (bodies=True in Python) makes each body a part"
-    return [f"parts with several bodies, which are not checked against each other: {named}{more}; {cure}"]
+    counts.sort(key=lambda item: order(item[0]))
+    named = first_names([f"{name} ({many})" for name, many in counts], 5)
+    what = f"parts with several bodies, which are not checked against each other: {named}"
+    return [f"{what}. Set --bodies (bodies=True in Python) to check each body as a part."]
 
 
 class _Spacing:
-    """The spacing of the vertices of parts, from the rounding of their coordinates and of the matrices of nodes."""
+    """The spacings of the vertices of parts after the rounding of coordinates and of the matrices of nodes."""
 
     def __init__(self, graph: Any) -> None:
         edges = {child: data["matrix"] for (_, child), data in graph.transforms.edge_data.items() if "matrix" in data}
@@ -428,7 +436,10 @@ def _colour(pieces: list[tuple[Any, Any]]) -> Colour | None:
 
 
 def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
-    """Return each file once, with the prefix of the names of its parts, in the order of the prefixes."""
+    """Return the model files of paths and folders as (prefix, path), sorted by prefix. Each file is listed once.
+
+    The prefix is the name of the file without its extension, for a file in a folder with the path from the folder.
+    """
     if not paths:
         raise FileError("no models are given. Name a file or a folder.")
     files: dict[Path, tuple[str, Path]] = {}
@@ -449,18 +460,17 @@ def named_files(paths: Sequence[_Path]) -> list[tuple[str, Path]]:
 
 
 def unread(paths: Sequence[_Path]) -> list[str]:
-    """Return notes on the models in folders that have a format that gjk3d does not read."""
+    """Return a note for each folder in ``paths`` with models in formats that gjk3d does not read."""
     notes = []
     for folder in (Path(path) for path in paths if os.path.isdir(path)):
         names = sorted((str(file.relative_to(folder)) for file in _below(folder, _UNREAD)), key=order)
         if names:
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            notes.append(f"{folder}: not read, because their formats are not supported: {', '.join(names[:5])}{more}")
+            notes.append(f"{folder}: skipped files in formats that are not supported: {first_names(names, 5)}")
     return notes
 
 
 def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
-    """Return the paths with one of the suffixes. Broken links are included, so that they are reported."""
+    """Return the paths below a folder with one of the suffixes, without hidden files. Broken links are included."""
     return [
         file
         for file in folder.rglob("*")
@@ -473,7 +483,7 @@ def _below(folder: Path, endings: Iterable[str]) -> list[Path]:
 def _holds_files(path: Path) -> bool:
     try:
         return os.path.isdir(path) and any(path.iterdir())
-    except OSError:  # without permission, the path is reported as a file that cannot be read
+    except OSError:  # a folder without permission is reported as a file that cannot be read
         return False
 
 

@@ -63,7 +63,7 @@ class LazyRows(Sequence[T]):
 
 
 def vectors(values: NDArray[np.float64]) -> list[Any]:
-    """Return the rows of an array as nested tuples, or as numbers if it has one axis. A row of only nan is None."""
+    """Return the rows of an array as nested tuples, or as numbers if it has one axis. A row of nan becomes None."""
     rows = values.tolist()
     for _ in range(values.ndim - 2):
         rows = [tuple(map(tuple, row)) for row in rows]
@@ -132,8 +132,7 @@ class Clash:
         because `mtv` separates the parts, and the true depth is at least ``depth - error_bound``. "approximate" is an
         estimate.
     error_bound : float or None
-        The width of an interval that contains the true distance. For STEP files it includes the error of the triangles
-        on curved faces.
+        The largest error of `distance`. For STEP files it includes the error of the triangles on curved faces.
     tolerance : float or None
         The largest overlap or gap that counts as touching.
     convex_gap : float or None
@@ -144,8 +143,8 @@ class Clash:
     time : float or None
         The time of the values above if a part moves. It is the time of the deepest overlap or the smallest gap.
     intervals : tuple of (float, float, float, float)
-        The intervals of the clash. The parts are free before the first time, clash from the second to the third time,
-        and are free after the fourth time.
+        The times of each clash of moving parts. The parts are free before the first time, clash from the second to the
+        third time, and are free after the fourth time.
     least : (float, float) or None
         Bounds of the smallest clearance over the whole motion, also between the computed times. If joints were solved
         numerically, the bounds include their measured error, and a note of the report states it.
@@ -251,7 +250,7 @@ class Clash:
 
 
 def clash_id(kind: str, a: str, b: str) -> str:
-    """Return the id of a finding: a hash of the kind and of the identifiers of both parts, in any order."""
+    """Return the id of a finding: a hash of its kind and of the identifiers of its parts. Their order has no effect."""
     first, second = sorted((a, b))
     text = "\0".join((kind, first, second))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -264,7 +263,7 @@ def record(item: Any) -> dict[str, Any]:
 
 Objects = NDArray[np.object_]
 
-#: The shape of a row of each column of numbers. None is nan in these columns. All other columns are objects.
+#: The shape of an entry in each column of float64. None is nan in these columns.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("distance", "depth", "overlap_volume", "error_bound", "tolerance", "convex_gap"), ()),
     **dict.fromkeys(("penetration", "time"), ()),
@@ -286,7 +285,7 @@ class Names(NamedTuple):
 
     @classmethod
     def of(cls, names: Sequence[str], idents: Sequence[str]) -> Names:
-        """Return the table of the names and identifiers of parts."""
+        """Return the table for the names and identifiers of parts, with the empty last name added."""
         places = np.full(len(names) + 1, -1)
         places[sorted(range(len(names)), key=lambda k: order(names[k]))] = np.arange(len(names))
         return cls(objects([*names, ""]), objects([*idents, ""]), places)
@@ -405,7 +404,7 @@ class Clashes(LazyRows[Clash]):
         return ids
 
     def note(self, rows: Ints, words: str) -> None:
-        """Add the text ``words`` to the note of each finding of the selected rows."""
+        """Add the text ``words`` to the note of each finding in ``rows``."""
         notes = self.columns["note"]
         notes[rows] = [f"{note}; {words}".removeprefix("; ") for note in notes[rows]]
 

@@ -1,8 +1,7 @@
-"""Decisions of pairs of parts, and the intersections of those that clash.
+"""Decisions of pairs of shapes at relative poses by convex hulls and triangles, on this machine or on a cluster.
 
-An intersection has a place and a lower bound of its depth.
-
-Pairs of shapes at relative poses are decided by convex hulls and then by triangles, locally or on a cluster.
+`shared_depth` bounds the depth of an overlap from below, and `touching` computes a contact point. `Decider` decides a
+pair, and `Decisions` decides many pairs.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ class BodyPair(NamedTuple):
     m: Array = SAME_FRAME
 
     def to_a(self, points: Array) -> Array:
-        """Transform points from the frame of B to the frame of A."""
+        """Return points of the frame of B in the frame of A."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved(self.m, points))
 
     def to_b(self, points: Array) -> Array:
-        """Transform points from the frame of A to the frame of B."""
+        """Return points of the frame of A in the frame of B."""
         return points if self.m is SAME_FRAME else np.ascontiguousarray(moved_back(self.m, points))
 
     def rotated(self, directions: Array) -> Array:
-        """Rotate directions from the frame of B to the frame of A."""
+        """Return directions of the frame of B in the frame of A."""
         return directions if self.m is SAME_FRAME else directions @ parts(self.m)[0].T
 
     @property
@@ -62,7 +61,7 @@ class BodyPair(NamedTuple):
 
     @property
     def any_hanging(self) -> bool:
-        """Whether a closed part has hanging triangles, which can intersect the other part without an overlap volume."""
+        """Whether A or B has faces that do not bound its volume, but that the other part can touch."""
         return any(len(mesh._mended.hanging) for mesh in (self.a, self.b))
 
     @property
@@ -72,17 +71,17 @@ class BodyPair(NamedTuple):
 
 
 _CHORDS = 64  #: the number of faces of an intersection at which chords start
-_MOST_SAMPLES = 4000  #: the largest number of sample points
+_MOST_SAMPLES = 4000  #: the largest number of sample points of a surface
 LOOKED_AT = 65536  #: the largest number of pairs of intersecting faces that are examined
 
 
 def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array | None]:
     """Return a lower bound of the depth of the overlap of two parts, and the sample point that gives the bound.
 
-    A point inside both parts is the centre of a ball in each part. The radius is the distance to the surface. A
+    A point inside both parts is the centre of a ball in each part, whose radius is the distance to the surface. A
     separating translation is at least as long as the sum of both radii. The sample points are on the surface of the
-    intersection. If the intersection is unknown, the sample points are points of one surface inside of the other part,
-    if that part is closed.
+    intersection ``shared``, and a few are inside of it. If ``shared`` is None, the sample points are the points of each
+    surface that are inside of the other part. A surface has no sample points if the other part is open.
     """
     best: tuple[float, Array | None] = (0.0, None)
     if shared is not None:
@@ -90,8 +89,9 @@ def shared_depth(pair: BodyPair, shared: Overlap | None) -> tuple[float, Array |
             middle = shared.vertices.mean(axis=0)[None]  # deep inside a ball, a block or a lens, but outside of a ring
             inside = holds(pair.a, middle) & holds(pair.b, pair.to_b(middle))
             best = _deepest(pair, np.concatenate([_spread(shared.vertices, shared.faces), middle[inside]]))
-            if best[0] < 0.25 * shared.volume / area(shared.vertices, shared.faces):  # the deep points may be inside
-                points = _within(shared)
+            # a bound far below the mean thickness suggests that the deepest points are not on the surface
+            if best[0] < 0.25 * shared.volume / area(shared.vertices, shared.faces):
+                points = _chord_middles(shared)
                 points = points[holds(pair.a, points) & holds(pair.b, pair.to_b(points))]
                 best = max(best, _deepest(pair, points), key=lambda item: item[0])
     else:
@@ -119,14 +119,18 @@ def _deepest(pair: BodyPair, points: Array, of_a: bool = True, of_b: bool = True
     return float(radius[k]), points[k]
 
 
+def _crosses(corners: Array) -> Array:
+    """Return the normals of triangles with the corners (n, 3, 3). Their lengths are twice the areas."""
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+
 def area(vertices: Array, faces: Ints) -> float:
     """Return the area of triangles."""
-    corners = vertices[faces]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return float(0.5 * np.linalg.norm(cross, axis=1).sum())
+    return float(0.5 * np.linalg.norm(_crosses(vertices[faces]), axis=1).sum())
 
 
-def _within(shared: Overlap) -> Array:
+def _chord_middles(shared: Overlap) -> Array:
+    """Return the middles of inward chords that start at the largest faces of an intersection, (k, 3)."""
     first, edge_1, edge_2 = np.moveaxis(shared.vertices[shared.faces], 1, 0)
     edge_1, edge_2 = edge_1 - first, edge_2 - first
     cross = np.cross(edge_1, edge_2)
@@ -150,7 +154,7 @@ def _within(shared: Overlap) -> Array:
 
 
 def _spread(vertices: Array, faces: Ints) -> Array:
-    """Return the corners of faces, and the centers of edges and faces: at most `_MOST` points at even intervals."""
+    """Return the corners of faces and the middles of edges and faces, thinned evenly to `_MOST_SAMPLES` points."""
     corners = vertices[faces]
     middles = corners.mean(axis=1)
     edges = 0.5 * (corners + np.roll(corners, 1, axis=1))
@@ -161,9 +165,9 @@ def _spread(vertices: Array, faces: Ints) -> Array:
 
 
 def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
-    """Return a common point of two surfaces, the most central one, and the unit vector from A to B at this point.
+    """Return the most central common point of two surfaces, and the unit vector from A to B, in the frame of A.
 
-    Both are None if no faces intersect, and the vector is None if the normals of the faces do not define it.
+    Both are None if no faces intersect. The vector is None if the normals of the intersecting faces do not define it.
     """
     trees = pair.trees
     faces = trees.meeting_faces(LOOKED_AT)
@@ -185,8 +189,7 @@ def touching(pair: BodyPair) -> tuple[Array | None, Array | None]:
 
 
 def _normals(mesh: Mesh, which: Ints) -> Array:
-    corners = mesh.vertices[mesh.faces[which]]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = _crosses(mesh.vertices[mesh.faces[which]])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     units: Array = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0.0)
     return units if mesh.volume >= 0.0 else -units
@@ -212,26 +215,21 @@ class Limit:
         return False
 
 
-def _planes(mesh: Mesh) -> tuple[Array, Array]:
-    """Return outward normals and offsets of the faces of a convex solid, without degenerate faces."""
-    corners = mesh.vertices[mesh.skin.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+def _least_depth(points: Array, outer: Mesh) -> float:
+    """Return the least depth of points below the face planes of a convex solid, negative if a point is outside."""
+    corners = outer.vertices[outer.skin.faces]
+    normals = _crosses(corners)
     length = np.linalg.norm(normals, axis=1)
     # the normal of a sliver is a rounding error, and its neighbours have its corners
-    size = float(np.ptp(mesh.bounds, axis=0).max())
+    size = float(np.ptp(outer.bounds, axis=0).max())
     good = length > 1e-12 * size * size
     normals = normals[good] / length[good, None]
-    return normals, np.einsum("ij,ij->i", normals, corners[good, 0])
-
-
-def _room(points: Array, outer: Mesh) -> float:
-    """Return the least depth of points below the face planes of a convex solid; negative if a point is outside."""
-    normals, offsets = _planes(outer)
+    offsets = np.einsum("ij,ij->i", normals, corners[good, 0])
     return float((offsets - farthest(points, normals)[0]).min(initial=inf))
 
 
 def is_same_part(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether two parts are equal bodies at one place: equal areas, and vertices at the same places."""
+    """Return whether both parts have equal areas, and each vertex is within ``limit`` of a vertex of the other."""
     a, b = pair.a, pair.b
     if not limit.holds(float(np.abs(a.bounds - pair.bounds_b).max())):
         return False
@@ -248,7 +246,7 @@ def is_same_part(pair: BodyPair, limit: Limit) -> bool:
 
 
 def same_surface(pair: BodyPair, limit: Limit) -> bool:
-    """Return whether both parts are closed, and every vertex of each part is on the surface of the other."""
+    """Return whether both parts are closed, and each vertex is within ``limit`` of the surface of the other part."""
     a, b = pair.a, pair.b
     if not (a.is_watertight and b.is_watertight and limit.holds(float(np.abs(a.bounds - pair.bounds_b).max()))):
         return False
@@ -257,7 +255,7 @@ def same_surface(pair: BodyPair, limit: Limit) -> bool:
 
 
 def all_shared(a: Mesh, b: Mesh, volume: float | None, limit: Limit) -> bool:
-    """Return whether the overlap volume equals the volume of each part, up to a layer as thin as the tolerance."""
+    """Return whether the overlap is as large as each part, up to a layer as thick as ``limit`` on the surface."""
     return volume is not None and all(
         limit.holds(abs(abs(mesh.volume) - volume) / area(mesh.vertices, mesh.faces)) for mesh in (a, b)
     )
@@ -282,10 +280,10 @@ def unchecked(reason: str) -> Clash:
 
 
 class Decider:
-    """The decision of pairs with a clearance and a tolerance.
+    """A solver that decides pairs of parts for one clearance and one tolerance.
 
-    ``solids`` is a cache of the manifold3d solids of parts. ``twice`` is whether two equal parts at one place are a
-    duplicate. It is False for moving parts, which may only pass each other there.
+    ``solids`` is a cache of the manifold3d solids of meshes, by the ``id()`` of the mesh. ``twice`` states whether two
+    equal parts at one place are a duplicate. It is False for moving parts, whose poses may coincide for a moment.
     """
 
     def __init__(self, clearance: float, tolerance: float, solids: dict[int, Any], twice: bool = True) -> None:
@@ -301,7 +299,10 @@ class Decider:
         return self._solids[id(mesh)]
 
     def decide(self, a: Mesh, b: Mesh, hulls: Distance, m: Array = SAME_FRAME) -> Clash | None:
-        """Return the finding of a pair in the frame of A, or None for a free pair. m is the pose row of B."""
+        """Return the finding of a pair in the frame of A, or None for a free pair.
+
+        ``hulls`` is the signed distance of the convex hulls, and ``m`` is the pose row of B in the frame of A.
+        """
         self.corners = None
         # the bodies of a part are united, because inner walls are not surface and overlaps must not count twice
         a, b = union_of(a).mesh, union_of(b).mesh
@@ -319,9 +320,11 @@ class Decider:
             clash = replace(clash, penetration=deepest_inside(pair.trees))
         if not twins:
             is_one_solid = self.twice and clash.kind == "hard" and same_surface(pair, self.limit)
-            # convex solids are equal if each has the vertices of the other on its surface; others may have dents
+            # convex solids with all vertices on the surface of the other are equal, and other solids may have dents
             if is_one_solid and (convex or all_shared(a, b, clash.overlap_volume, self.limit)):
-                return replace(clash, kind="duplicate", note=joined("equal solids, other triangles", clash.note))
+                return replace(
+                    clash, kind="duplicate", note=joined("equal solids with different triangles", clash.note)
+                )
             return clash
         return replace(clash, kind="duplicate", method="equal", note=joined("equal parts at one place", clash.note))
 
@@ -334,14 +337,23 @@ class Decider:
         return None if self.limit.holds(self.clearance - distance) else "clearance"
 
     def _convex(self, pair: BodyPair, hulls: Distance, slack: float) -> Clash | None:
-        kind = self._kind(float(hulls.distance))
+        distance, normal = float(hulls.distance), np.asarray(hulls.normal)
+        first, second = np.asarray(hulls.point_a), np.asarray(hulls.point_b)
+        kind, depth = self._kind(distance), max(0.0, -distance)
         if kind is None:
             return None
-        method = "epa" if float(hulls.distance) < 0.0 else "gjk"
-        clash = replace(
-            _of_hulls(kind, hulls),
-            method=method,
-            distance_kind="exact",
+        clash = _clash(
+            kind,
+            distance=distance,
+            depth=depth,
+            mtv=vector(depth * normal) if depth > 0.0 else None,
+            normal=vector(normal),
+            point_a=vector(first),
+            point_b=vector(second),
+            point=vector(0.5 * (first + second)),
+            shape_a="hull",
+            shape_b="hull",
+            method="epa" if depth > 0.0 else "gjk",
             error_bound=float(hulls.upper - hulls.lower) + slack,
             convex_gap=0.0,
         )
@@ -350,7 +362,7 @@ class Decider:
                 (pair.to_b(pair.a.hull().points), pair.b, "A is inside B"),
                 (pair.to_a(pair.b.hull().points), pair.a, "B is inside A"),
             ):
-                if not self.limit.holds(_room(points, outer)):
+                if not self.limit.holds(_least_depth(points, outer)):
                     clash = replace(clash, kind="contained", note=text)
             clash = self._with_volume(clash, self._overlap(pair))
         return clash
@@ -387,7 +399,7 @@ class Decider:
         )
 
     def _meeting(self, pair: BodyPair) -> Clash:
-        """Return the finding of a pair with intersecting surfaces, by the depth of the overlap."""
+        """Return the finding of a pair with intersecting surfaces, "hard" or "touch" by the depth of the overlap."""
         shared, hollow = self._overlap(pair), _hollow(pair.a, pair.b)
         least, place = shared_depth(pair, shared)
         solids_alone = shared is not None and not pair.any_hanging
@@ -417,7 +429,10 @@ class Decider:
         )
 
     def _inside(self, pair: BodyPair, holder: int) -> Clash:
-        """Return the finding of a pair with disjoint surfaces if a body of one part is inside of the other part."""
+        """Return the finding of a pair with disjoint surfaces, where a body of one part is inside the other part.
+
+        ``holder`` is 1 if part A contains a body of B, and otherwise part B contains a body of A.
+        """
         outer, points, text = (
             (pair.a, pair.to_a(pair.b._body_points), "B is inside A")
             if holder == 1
@@ -429,10 +444,11 @@ class Decider:
         return self._with_volume(replace(clash, method="inside", note=note), self._overlap(pair))
 
     def _overlapping(self, kind: str, pair: BodyPair, least: float, place: Array | None) -> Clash:
-        """Return a finding with bounds of the depth from `gjk3d.signed_distance` and from the intersection, if known.
+        """Return a finding with bounds of the depth from `gjk3d.signed_distance`.
 
-        The upper bound, `Clash.depth`, is that of `gjk3d.signed_distance`. The lower bound may be larger than in
-        `gjk3d.signed_distance`, because points of the intersection are deeper in both parts than vertices.
+        ``least`` is another lower bound of the depth, from a point of the intersection. It may be the larger one,
+        because points of the intersection can be deeper in both parts than vertices. ``place`` is this point, or None
+        if the intersection is unknown.
         """
         deep = depth(pair.trees)
         least = max(least, deep.least)
@@ -463,27 +479,6 @@ class Decider:
         return replace(clash, overlap_volume=shared.volume, point=vector(shared.vertices.mean(axis=0)))
 
 
-def _of_hulls(kind: str, hulls: Distance) -> Clash:
-    distance = float(hulls.distance)
-    depth = max(0.0, -distance)
-    normal = np.asarray(hulls.normal)
-    first, second = np.asarray(hulls.point_a), np.asarray(hulls.point_b)
-    return _clash(
-        kind,
-        distance=distance,
-        depth=depth,
-        mtv=vector(depth * normal) if depth > 0.0 else None,
-        normal=vector(normal),
-        point_a=vector(first),
-        point_b=vector(second),
-        point=vector(0.5 * (first + second)),
-        shape_a="hull",
-        shape_b="hull",
-        method="epa" if depth > 0.0 else "gjk",
-        distance_kind="approximate",
-    )
-
-
 def _hollow(a: Mesh, b: Mesh) -> str:
     opened = [name for name, mesh in (("A", a), ("B", b)) if not mesh.is_watertight]
     if not opened:
@@ -503,17 +498,18 @@ def vector(values: Any) -> Vector:
 
 
 def joined(first: str, second: str) -> str:
-    """Return two notes as one text."""
+    """Return two notes as one text, separated by a semicolon. An empty note is left out."""
     return "; ".join(text for text in (first, second) if text)
 
 
-#: The number of pairs in the first batch and in the largest one. Batches double, so that the first findings come soon.
+#: The number of pairs in the first batch and in the largest batch. A batch is twice as large as the batch before it, so
+#: the first findings are reported early.
 _FIRST, _MOST = 4, 1024
 _LOT = 64  #: the largest number of pairs in a task of a cluster
 
 
 class Query(NamedTuple):
-    """Two shapes by number, the pose row of the second in the frame of the first, and the limits."""
+    """A pair of shapes by number, the pose row of the second shape in the frame of the first, and the limits."""
 
     a: int
     b: int
@@ -526,10 +522,10 @@ QueryOf = Callable[[int], Query]  #: returns a query by its number
 
 
 class Decision(NamedTuple):
-    """The finding of a pair for all tolerances ``low <= tolerance < high``, or None for a free pair.
+    """The finding of a pair for all tolerances ``low <= tolerance < high``. ``clash`` is None for a free pair.
 
-    ``corners`` (k, 3) are the vertices of the intersection in the frame of A. They give `Clash.overlap_box` for any
-    pose of A.
+    ``corners`` (k, 3) are the vertices of the intersection in the frame of A, or None if it is unknown. They define
+    `Clash.overlap_box` for any pose of A.
     """
 
     clash: Clash | None
@@ -539,7 +535,7 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """Decisions of pairs of shapes. ``most`` is the largest reach of all queries."""
+    """A solver for pairs of shapes with one clearance. ``most`` is the largest `Query.reach` of all queries."""
 
     def __init__(self, shapes: Sequence[Mesh], clearance: float, most: float) -> None:
         self._shapes = tuple(shapes)
@@ -550,7 +546,7 @@ class Decisions:
         return type(self), (self._shapes, self._clearance, self._most)
 
     def hulls(self, queries: Sequence[Query], workers: int = 1) -> list[Distance[Any] | None]:
-        """Return for each query the signed distance of the hulls, or None if the distance exceeds the query's reach."""
+        """Return for each query the signed distance of the hulls, or None if it exceeds `Query.reach`."""
         poses = np.tile(np.eye(4), (2 * len(queries), 1, 1))
         poses[1::2] = matrices(np.array([query.row for query in queries]))
         pairs = Pairs([self._shapes[k].hull() for query in queries for k in (query.a, query.b)])
@@ -561,7 +557,7 @@ class Decisions:
         return [answer[k] if near[k] else None for k in range(len(queries))]
 
     def decide(self, row: tuple[Query, Distance[Any]]) -> Decision:
-        """Return the decision of a pair whose hulls are within the reach."""
+        """Return the decision of a pair of shapes. ``row`` has the query and the signed distance of the hulls."""
         query, hulls = row
         decider = Decider(self._clearance, query.tolerance, self._solids)
         try:
@@ -572,24 +568,21 @@ class Decisions:
         return Decision(clash, corners, decider.limit.low, decider.limit.high)
 
     def lot(self, queries: Sequence[Query]) -> list[Decision | None]:
-        """Return the decision of each query, or None if its hulls are farther apart than the reach of the query."""
+        """Return the decision of each query, or None if its hulls are farther apart than `Query.reach`."""
         return [
             None if hulls is None else self.decide((query, hulls))
             for query, hulls in zip(queries, self.hulls(queries), strict=True)
         ]
 
-    def run_here(
-        self, query_of: Callable[[int], Query], count: int, workers: int, threads: Aside
-    ) -> Iterator[Decision | None]:
-        """Yield the decision of each query in order, or None, computed by threads of this process.
+    def run_here(self, query_of: QueryOf, count: int, workers: int, threads: Aside) -> Iterator[Decision | None]:
+        """Yield the result of `lot` for ``count`` queries in order, computed by threads of this process.
 
         Pairs are decided in batches, so the memory does not grow with their number.
         """
         for start, stop in _lots(count, _MOST):
             queries = [query_of(k) for k in range(start, stop)]
-            for _ in threads.map(
-                lambda k: self._shapes[k].hull(), sorted({k for query_pair in queries for k in query_pair[:2]})
-            ):
+            shapes = sorted({k for query in queries for k in (query.a, query.b)})
+            for _ in threads.map(lambda k: self._shapes[k].hull(), shapes):  # a mesh caches its hull
                 pass
             answers = threads.run(self.hulls, queries, workers)
             near = [(query, hulls) for query, hulls in zip(queries, answers, strict=True) if hulls is not None]
@@ -599,7 +592,7 @@ class Decisions:
 
     @classmethod
     def run_there(cls, query_of: QueryOf, count: int, cluster: Aside) -> Iterator[Decision | None]:
-        """Yield the decision of each query in order, or None, computed by a cluster."""
+        """Yield the result of `lot` for ``count`` queries in order, computed by a cluster."""
         lots = (Pickled([query_of(k) for k in range(start, stop)]) for start, stop in _lots(count, _LOT))
         for _, decided in cluster.map(cls.lot, lots):
             yield from decided

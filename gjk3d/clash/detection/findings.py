@@ -1,13 +1,13 @@
 """The findings of a run, and the rules for findings to ignore.
 
-Rules are patterns of part names, from TOML files.
-
-Findings are collected, ranked and grouped, and parts that explain several findings are named.
+A `Rule` has patterns of part names. `read_rules` reads rules from a TOML file. `Findings` collects the findings of a
+run, `ranked` and `grouped` sort them, and `causes` returns the parts that explain several findings.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 import tomllib
@@ -32,24 +32,20 @@ from gjk3d.wording import count, expected_names, nearest, number, with_unit
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
-
 MAX_NESTING = 20  #: the largest number of names in a dotted key
-#: Strings and comments. An unclosed one ends with the line or the file, so the search takes linear time.
+#: TOML strings and comments. An unclosed string ends with the line or the file, so the search takes linear time.
 _TEXT = re.compile(
     r""""{3}(?:[^\\]|\\.)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?>(?:[^"\\\n]|\\[^\n])*)"?|'[^'\n]*'?|\#[^\n]*""",
     re.DOTALL,
 )
+#: A dotted key with more than MAX_NESTING names.
 _DEEP = re.compile(rf"(?<![\w-])(?>[\w-]+)(?:(?>[ \t]*)\.(?>[ \t]*)(?>[\w-]+)){{{MAX_NESTING}}}")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the document of a TOML text.
+    """Return the document of a TOML text. Raise a ValueError if the text is not TOML or is nested too deeply.
 
-    Raises
-    ------
-    ValueError
-        If the text is not TOML, is nested too deeply, or has a dotted key with too many names. The memory of tomllib
-        grows with the square of the number of names.
+    A dotted key has at most `MAX_NESTING` names, because the memory of tomllib grows with the square of their number.
     """
     if deep := _DEEP.search(_TEXT.sub("text", text)):
         raise ValueError(f"the key {deep[0][:40]}... is too long, expected at most {MAX_NESTING} names")
@@ -59,7 +55,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise ValueError("its values are in too many levels of brackets") from None
 
 
-_LARGEST = 1 << 24
+_LARGEST = 1 << 24  #: the largest size of a file of rules in bytes
 _KEYS = "a", "b", "reason", "kinds"
 
 
@@ -106,20 +102,23 @@ class Rule:
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Return a function of a name that returns whether a pattern matches the whole name or its last step."""
+    """Return a function of a part name that returns whether ``pattern`` matches the whole name or its last step."""
     test = re.compile(fnmatch.translate(pattern)).match
     return lambda name: test(name) is not None or test(name.rpartition("/")[2]) is not None
 
 
 def chosen(pattern: str | None, names: Sequence[str], what: str) -> list[bool]:
-    """Return whether a pattern matches each name. None matches all names, and a pattern without a match is an error."""
+    """Return whether a pattern matches each name. None matches all names, and a pattern without a match is an error.
+
+    ``what`` is the start of the error message, for example "a=".
+    """
     if pattern is None:
         return [True] * len(names)
     fits = matcher(pattern)
     selected = [fits(name) for name in names]
     if not any(selected):
         hint = nearest(pattern.strip("*"), (name.rpartition("/")[2] for name in names), 0.5)
-        hint = hint or " It must match a whole name or its last step."
+        hint = hint or " A pattern must match a whole name or its last step."
         raise ParseError(f"{what}{pattern!r} does not match any of the {len(names)} parts.{hint}")
     return selected
 
@@ -133,7 +132,7 @@ def read_rules(given: str | os.PathLike[str] | Iterable[Rule] | None) -> tuple[R
     Parameters
     ----------
     given : path, rules or None
-        The file. Rules are returned unchanged. None returns an empty tuple.
+        The path of the file. Rules are returned as a tuple, and None returns an empty tuple.
 
     Returns
     -------
@@ -194,7 +193,7 @@ def _rule(row: Any, where: str) -> Rule:
         raise ParseError(f'{where} lacks a text for {missing[0]}. Write {missing[0]} = "..." in its table.')
     kinds = row.get("kinds", [])
     if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
-        raise ParseError(f'{where}: kinds is {str(kinds)[:60]!r}, expected a list such as ["touch"]')
+        raise ParseError(f'{where}: kinds is {json.dumps(kinds, default=str)[:60]}, expected a list such as ["touch"]')
     try:
         return Rule(row["a"], row["b"], row["reason"], tuple(kinds))
     except ParseError as error:
@@ -202,7 +201,7 @@ def _rule(row: Any, where: str) -> Rule:
 
 
 class RuleBook:
-    """Rules that ignore findings and count their matches. ``names`` are the names of the parts by number."""
+    """Rules with the number of findings that each rule ignored. ``names`` are the names of the parts by number."""
 
     def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
         self.rules = rules
@@ -213,7 +212,7 @@ class RuleBook:
         ]
 
     def ignore(self, clashes: Clashes) -> None:
-        """Set the status of matching findings to ignored, with the reason of the first matching rule."""
+        """Set the status of matching findings to "ignored", and add the reason of the first matching rule as a note."""
         a, b, kind, status = (clashes.columns[name] for name in ("a", "b", "kind", "status"))
         left = np.ones(len(clashes), dtype=bool)
         for k, (rule, (first, second)) in enumerate(zip(self.rules, self._fits, strict=True)):
@@ -236,14 +235,13 @@ class RuleBook:
 
 # --- findings --------------------------------------------------------------------------------------------------------
 
-
-_NEIGHBOURS = 8
+_NEIGHBOURS = 8  #: the number of the nearest findings with which a finding is compared
 #: The class of each kind. Only findings of one class are in one group.
 _CLASSES = {"hard": 0, "contained": 0, "duplicate": 0, "unchecked": 1, "touch": 2, "clearance": 3}
 
 
 def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
-    """Return the findings sorted by severity, with their ranks and groups."""
+    """Return the findings sorted by severity, with their ranks. ``groups`` has the group name of each finding."""
     table = Clashes.of(clashes)
     order = table.worst_first()
     columns = table.subset(order).columns
@@ -251,11 +249,11 @@ def ranked(clashes: Iterable[Clash], groups: Sequence[str]) -> Clashes:
 
 
 def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
-    """Return the name of the group of each finding.
+    """Return the name of the group of each finding. ``sizes`` are the sizes of the parts by name.
 
     Two findings are in one group if their kinds are in one class, they share a part, and the distance of their points
-    is at most the reach of one of them. The reach is the size of the smaller part of a finding. A group has the name of
-    the part that is in most of its findings.
+    is at most the reach of one of the two findings. The reach of a finding is the size of its smaller part. A group has
+    the name of the part that is in most of its findings.
     """
     if not len(clashes):
         return []
@@ -278,10 +276,11 @@ def grouped(clashes: Clashes, sizes: Mapping[str, float]) -> list[str]:
 
 
 def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
-    """Return pairs of findings that belong to one group.
+    """Return pairs of findings that belong to one group, (k, 2).
 
     Each finding is compared with a few of the nearest findings, which is enough to connect chains of findings.
-    ``parts`` (n, 2) are the parts of each finding, and ``reach`` is the largest distance of a point in its group.
+    ``parts`` (n, 2) and ``points`` (n, 3) are the parts and the point of each finding, ``kinds`` (n,) the class of its
+    kind, and ``reach`` (n,) its reach as in `grouped`.
     """
     finding = np.concatenate([np.arange(len(parts)), np.flatnonzero(parts[:, 0] != parts[:, 1])])
     part = np.concatenate([parts[:, 0], parts[parts[:, 0] != parts[:, 1], 1]])
@@ -308,7 +307,10 @@ def _near(parts: Ints, kinds: Ints, points: Array, reach: Array) -> Ints:
 
 
 def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
-    """Return the part that names each group: the part in most findings, or the smallest part if several tie."""
+    """Return the part that names each group: the part in most findings, or the smallest one of several such parts.
+
+    ``parts`` (n, 2) and ``group`` (n,) are the parts and the group of each finding, and ``size`` the size of each part.
+    """
     distinct = parts[:, 0] != parts[:, 1]
     part, where = np.concatenate([parts[:, 0], parts[distinct, 1]]), np.concatenate([group, group[distinct]])
     keys, counts = np.unique(where * len(places) + part, return_counts=True)
@@ -319,14 +321,14 @@ def _naming(parts: Ints, group: Ints, places: Ints, size: Array) -> Ints:
     return naming
 
 
-_SPARE = 1024  #: the number of findings above the limit that triggers the next sort
+_SPARE = 1024  #: the stored findings are sorted and cut when their number exceeds the limit by this number
 
 
 class Findings:
     """The findings of a run.
 
-    The worst ``most`` findings are stored, and the others are counted. If ``most`` is None, all are stored. `seen`
-    records which ids of ``watched`` occur, and ``callback`` is called with each finding.
+    The worst ``most`` findings are stored, and the others are counted. If ``most`` is None, all are stored. `seen` is
+    the set of those ids of ``watched`` that findings of the run have. ``callback`` is called with each finding.
     """
 
     def __init__(
@@ -342,9 +344,10 @@ class Findings:
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def add(self, clashes: Clashes, pairs: Iterable[bool], step: Callable[[], None] = lambda: None) -> None:
-        """Store or count findings, and call the callback with each. ``pairs`` has a bool per pair: it has a finding.
+        """Store or count the findings of pairs, and call the callback with each finding.
 
-        ``step`` is called after each pair. If it raises an error, the findings so far are stored.
+        ``pairs`` has a bool for each pair, which is True if the pair has a finding. ``step`` is called after each pair.
+        If ``step`` raises an error, the findings of the pairs so far are stored.
         """
         rows, before = iter(clashes), self.count
         try:
@@ -356,32 +359,30 @@ class Findings:
                 step()
         finally:
             reported = self.count - before
-            self._add(clashes if reported == len(clashes) else clashes.subset(slice(reported)))
-
-    def _add(self, clashes: Clashes) -> None:
-        if self._watched:
-            self.seen.update(ident for ident in clashes.ids() if ident in self._watched)
-        self._many += [clashes] * (len(clashes) > 0)
-        if self._most is not None and sum(map(len, self._many)) > self._most + _SPARE:
-            self._cut(self._most)
+            clashes = clashes if reported == len(clashes) else clashes.subset(slice(reported))
+            if self._watched:
+                self.seen.update(ident for ident in clashes.ids() if ident in self._watched)
+            self._many += [clashes] * (len(clashes) > 0)
+            if self._most is not None and sum(map(len, self._many)) > self._most + _SPARE:
+                self._cut()
 
     @property
     def clashes(self) -> Clashes:
         """The stored findings."""
-        self._cut(self._most)
+        self._cut()
         return self._many[0]
 
     @property
     def left_out(self) -> dict[str, dict[str, int]]:
         """The number of findings that are not stored, by status and kind."""
-        self._cut(self._most)
+        self._cut()
         result: dict[str, dict[str, int]] = {}
         for (status, kind), many in sorted(self._left_out.items()):
             result.setdefault(status, {})[kind] = many
         return result
 
-    def _cut(self, most: int | None) -> None:
-        clashes = Clashes.all(self._parts, self._many)
+    def _cut(self) -> None:
+        clashes, most = Clashes.all(self._parts, self._many), self._most
         if most is not None and len(clashes) > most:
             order = clashes.worst_first()
             self._left_out += clashes.subset(order[most:]).counts()
@@ -391,7 +392,7 @@ class Findings:
 
 #: The kinds that must be repaired. A touch is usually intended.
 _TO_MEND = ("hard", "contained", "duplicate", "clearance")
-_FEWEST = 3  #: the smallest number of findings of a cause
+_FEWEST = 3  #: the smallest number of findings that a cause explains
 _MOST = 20  #: the largest number of causes
 
 
@@ -406,8 +407,8 @@ class Cause:
     ids : tuple of str
         The ids of the findings that the part explains, the worst first.
     moved : (3,) float or None
-        The translation of the part's bounding box since the baseline, if the size of the box is unchanged. None without
-        a translation.
+        The translation of the part's bounding box since the baseline. None if the box did not move, or changed its
+        size.
     """
 
     part: str
@@ -421,19 +422,8 @@ def causes(clashes: Collection[Clash], moved: dict[str, Vector] | None = None) -
     The part with most of the remaining findings is selected repeatedly. Parts that moved are selected first. This is a
     greedy vertex cover of a graph whose edges are the findings (Chvatal 1979).
 
-    Only open findings of kinds that must be repaired are used. ``moved`` has the translation of each part that moved
-    since the baseline, by the name of the part. Each cause explains at least three findings.
-
-    Examples
-    --------
-    >>> import gjk3d as gk
-    >>> from gjk3d.clash.detection.findings import causes
-    >>> plate = gk.Box((9, 9, 1)).surface()
-    >>> pin = gk.Box((1, 1, 1)).surface()
-    >>> parts = {f"pin {k}": gk.Mesh(pin.vertices + (2 * k, 0, 0.5), pin.faces) for k in range(4)}
-    >>> report = gk.clash.check(gk.clash.Assembly.of(parts | {"plate": gk.Mesh(*plate[:2])}, "mm"))
-    >>> [(cause.part, len(cause.ids)) for cause in causes(report.clashes)]
-    [('plate', 3)]
+    Only open findings of two parts are used, of all kinds but "touch" and "unchecked". ``moved`` has the translation
+    of each part that moved since the baseline, by the name of the part. Each cause explains at least three findings.
     """
     table, moved = Clashes.of(clashes), moved or {}
     left, covers = _to_mend(table), []
@@ -455,7 +445,10 @@ def _to_mend(clashes: Clashes) -> Bools:
 
 
 def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int, Ints]]:
-    """Return a greedy cover of the findings ``left`` by parts: each part, and the findings that it explains."""
+    """Return a greedy cover of the findings ``left`` by parts: each part, and the findings that it explains.
+
+    ``left`` (n,) selects findings. ``among`` (k,) selects the parts that may be in the cover, and None selects all.
+    """
     sides, places = np.stack([clashes.columns["a"], clashes.columns["b"]]), clashes.parts.places
     counts = np.bincount(sides[:, left].ravel(), minlength=len(places))
     if among is not None:
@@ -472,7 +465,7 @@ def _cover(clashes: Clashes, left: Bools, among: Bools | None) -> list[tuple[int
 
 
 def moves(before: Collection[PartRow], after: Collection[PartRow], tolerance: float) -> dict[str, Vector]:
-    """Return the translations of the parts whose boxes moved between two reports without a change of size.
+    """Return the translation of each part whose box moved between two reports without a change of size, by name.
 
     Translations up to the tolerance are ignored.
     """

@@ -1,8 +1,8 @@
 """Pairs of parts: close pairs, and copies of a pair that share one decision.
 
-A part is a shape and a pose. Two shapes at a relative pose have one decision, which is valid for all pairs of parts
-with these shapes at this pose. Poses in files are rounded, so poses that differ only by rounding count as equal. The
-largest distance between the points of a shape at both poses is the slack. It widens the bounds of the finding.
+A part is a shape and a pose. A decision of two shapes at a relative pose is valid for all pairs of parts with these
+shapes at this relative pose. Poses in files are rounded, so poses that differ only by rounding count as equal. The
+slack of a pair is the largest distance of a point from its position in the decision. It widens the bounds of a finding.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from gjk3d.wording import number, with_unit
 
 
 def boxes_close(bounds: Array, clearance: float, tolerances: Tolerances, slacks: Array) -> Ints:
-    """Return the pairs (i < j) in ascending order whose boxes are within the clearance or their tolerance.
+    """Return the pairs (i < j) in ascending order whose boxes are within the clearance or the tolerance of the pair.
 
-    ``bounds`` (n, 2, 3) have the errors ``slacks`` (n,).
+    ``bounds`` (n, 2, 3) are the boxes of the parts, and ``slacks`` (n,) are the errors of their coordinates.
     """
     bounds = bounds.reshape(-1, 6) + slacks[:, None] * np.repeat((-1.0, 1.0), 3)
     # each box is grown by its own tolerance, so that a far part with a large tolerance adds no pairs of other parts
@@ -70,9 +70,9 @@ def doubted_limits(
 
 
 def doubted_ways(names: Sequence[str], bounds: Array, swept: Array, unit: str | None) -> list[str]:
-    """Return a note on a motion that moves a part far away from the assembly.
+    """Return at most one note, on a motion that moves a part far away from the assembly.
 
-    ``bounds`` and ``swept`` (n, 2, 3) are the boxes of the parts in their drawn poses, and of their whole paths.
+    ``bounds`` (n, 2, 3) are the boxes of the parts in their drawn poses, and ``swept`` (n, 2, 3) those of their paths.
     """
     if not len(bounds):
         return []
@@ -101,16 +101,15 @@ def format_length(length: float, unit: str | None) -> str:
     return with_unit(number(float(f"{factor * length:.3g}")), shown)  # 50000 mm, and not 5e+04
 
 
-#: Poses that differ by at most this share of the tolerance count as equal. float32 files round by half of it.
+#: Poses that differ by at most this share of the tolerance count as equal. The rounding of float32 files is smaller.
 PART_OF_TOLERANCE = 1.0 / 8.0
 
 
 class Alike(NamedTuple):
     """Groups of pairs that share a decision.
 
-    ``group`` is the number of the group of each pair. ``first`` is the pair of each group that is decided, and
-    ``rows`` is the pose row of B in the frame of A for this pair. ``slack`` is the largest distance of the points of
-    each pair from their positions in the decision.
+    ``group`` has the number of the group of each pair, and ``slack`` its slack. ``first`` has the pair of each group
+    that is decided, and ``rows`` the pose row of B in the frame of A for this pair.
     """
 
     group: Ints
@@ -119,7 +118,7 @@ class Alike(NamedTuple):
     slack: Array
 
     def members(self) -> list[Ints]:
-        """Return the pairs of each group in order."""
+        """Return the numbers of the pairs of each group in ascending order."""
         by_group = np.argsort(self.group, kind="stable")
         return np.split(by_group, np.cumsum(np.bincount(self.group, minlength=len(self.first)))[:-1])
 
@@ -127,9 +126,9 @@ class Alike(NamedTuple):
 def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks: Array, steps: Array) -> Alike:
     """Return the groups of pairs of equal shapes at equal relative poses.
 
-    ``pairs`` (n, 2) are parts by number, ``which`` the shape of each part, ``rows`` (k, 13) and ``slacks`` the pose and
-    the error of the vertices of each part. Poses of a pair that differ by at most its entry of ``steps`` (n,) count as
-    equal.
+    ``pairs`` (n, 2) are numbers of parts. ``which`` (k,) has the index of the shape of each part, ``rows`` (k, 13) its
+    pose row and ``slacks`` (k,) the error of its vertices. ``steps`` (n,) has the largest difference of poses that
+    count as equal, for each pair.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     reach = np.array([float(np.abs(shape.bounds).max()) for shape in shapes])[which[b]]
@@ -146,9 +145,9 @@ def alike(pairs: Ints, shapes: Sequence[Mesh], which: Ints, rows: Array, slacks:
 
 
 def _away(a: Array, b: Array, reach: Array) -> Array:
-    """Return for each row an upper bound of the distance between the positions of a shape's point at poses a and b.
+    """Return for each shape an upper bound of the distance between the positions of a point at the poses a and b.
 
-    ``reach`` is the greatest coordinate of a point of the shape.
+    ``a`` and ``b`` (n, 12) are pose rows, and ``reach`` (n,) is the largest absolute coordinate of each shape.
     """
     turned, shifted = a[:, :9] - b[:, :9], a[:, 9:] - b[:, 9:]
     # the distance of a corner from the origin is at most sqrt(3) times the largest coordinate
@@ -157,7 +156,11 @@ def _away(a: Array, b: Array, reach: Array) -> Array:
 
 
 def _leaders(shapes: Ints, to: Array, reach: Array, steps: Array) -> Ints:
-    """Return for each pose the index of the earlier pose that replaces this pose, or the pose's own index."""
+    """Return for each relative pose the index of an earlier pose that replaces it, or the index of the pose itself.
+
+    ``shapes`` (n, 2) are the two shapes, ``to`` (n, 12) the pose rows, ``reach`` (n,) the largest coordinate of shape
+    B, and ``steps`` (n,) the largest difference of equal poses.
+    """
     leader = np.arange(len(to))
     steps = np.where(steps > 0.0, np.ldexp(1.0, np.frexp(steps)[1] - 1), 0.0)  # powers of two
     _, pair = _distinct(shapes.astype(np.float64))
@@ -196,23 +199,24 @@ def _distinct(key: Array) -> tuple[Ints, Ints]:
     return first[order], rank[group]
 
 
-_UNKNOWN, _FREE = -2, -1  #: pairs that were not decided or that hulls decided, and free pairs
+_UNKNOWN, _FREE = -2, -1  #: a pair that has no decision or whose hulls are far apart, and a free pair
 
 
 class Twins:
-    """The decisions of pairs, which copies of a pair share. ``tolerances`` has the tolerance of each pair."""
+    """The decisions of pairs, where all pairs of a group share one. ``tolerances`` has the tolerance of each pair."""
 
     def __init__(self, alike: Alike, tolerances: Array) -> None:
         self.alike = alike
         self.members = alike.members()
         self.tolerances = tolerances
-        self._decisions: dict[int, tuple[Decision, int]] = {}  # by the first pair, with the last pair
-        self._which = np.full(len(tolerances), _UNKNOWN)
+        self._decisions: dict[int, tuple[Decision, int]] = {}  # by its first pair: a decision, and its last pair
+        self._which = np.full(len(tolerances), _UNKNOWN)  # the first pair with the decision of each pair
 
     def decided(self, group: int, decided: Decision, again: Callable[[int], Decision]) -> None:
-        """Apply the decision of the first pair of a group to all pairs of the group.
+        """Apply the decision ``decided`` of the first pair of a group to all pairs of the group.
 
-        ``again`` decides a pair by its number. It is called for tolerances outside of the range of the decision.
+        ``again`` decides a pair by its number. It is called for a pair whose tolerance is outside of the range of the
+        decision.
         """
         left = self.members[group]
         while True:
@@ -228,14 +232,14 @@ class Twins:
             decided = again(left.item(0))
 
     def looked_at(self, start: int, stop: int) -> Ints:
-        """Return the pairs of a range that were not decided by their hulls alone."""
+        """Return the numbers of the pairs from ``start`` to ``stop`` - 1 whose hulls are within the reach."""
         return start + np.flatnonzero(self._which[start:stop] != _UNKNOWN)
 
     def decisions(self, start: int, stop: int) -> tuple[Bools, list[Decision], Ints]:
-        """Return the result of the pairs ``start`` to ``stop`` - 1, as three values.
+        """Return the results of the pairs ``start`` to ``stop`` - 1, as three values.
 
-        These are a bool for each pair (True unless it is free), the distinct decisions of the pairs that are not free,
-        and for each of these pairs the index of its decision.
+        The first value is a bool for each pair, which is False for a free pair. The second value is the list of the
+        distinct decisions of all other pairs. The third value has the index of the decision of each of these pairs.
 
         Each pair can be queried only once.
         """
@@ -255,7 +259,8 @@ class Twins:
 def placed(decisions: Sequence[Decision], which: Ints, rows: Array, tolerances: Array, slacks: Array) -> dict[str, Any]:
     """Return the columns of findings in the frame of the assembly, from decisions in the frame of A.
 
-    ``which`` is the decision of each pair by number, and ``rows`` is the pose row of A. Slacks widen the bounds.
+    ``which`` has the index of the decision of each pair, ``rows`` the pose row of part A, and ``slacks`` its slack,
+    which widens the bounds.
     """
     columns: dict[str, Any] = {
         name: column(name, [getattr(decision.clash, name) for decision in decisions])[which] for name in DECIDED
@@ -285,7 +290,7 @@ def _widen(columns: dict[str, Any], tolerances: Array, slacks: Array) -> None:
 
 
 def _moved(rows: Array, vectors: Array, shift: float) -> Array:
-    """Return points transformed by pose rows, (n, 3). With ``shift`` 0 the vectors are only rotated."""
+    """Return points transformed by pose rows, (n, 3). With ``shift`` 0 they are directions and only rotated."""
     x, y, z = vectors.T[:, :, None]
     turn = rows[:, :9].reshape(-1, 3, 3)
     moved: Array = turn[:, :, 0] * x + turn[:, :, 1] * y + turn[:, :, 2] * z + shift * rows[:, 9:12] + 0.0

@@ -1,12 +1,13 @@
 """Parts of an assembly. A part is a shape at a pose, and equal shapes are stored once.
 
-Poses in files are rounded. Matrices whose stretch differs only by rounding share one shape. The largest distance of a
-vertex from its position in the file is the slack of the part.
+Poses in files are rounded, so copies whose stretches differ only by rounding share one shape. The slack of a part is
+the largest distance of its vertices from their positions in the file.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -23,9 +24,10 @@ from gjk3d.typing import Array
 
 #: The ``extras`` of glTF meshes that `gjk3d.clash.formats.to_glb` writes for findings.
 MARK = {"gjk3d": "mark of a finding"}
-#: The default tolerance of a pair relative to the reach of its parts. float32 files have a relative error of 6e-8.
+#: The default tolerance of a part divided by its largest distance along an axis from the middle of the assembly.
+#: float32 files have a relative error of 6e-8.
 TOLERANCE = 1e-6
-#: The default tolerance relative to the spacing of the numbers in a file. The spacing is wide far from the origin.
+#: The default tolerance is at least this many spacings of the numbers in the file of the part.
 SPACINGS = 8.0
 
 
@@ -37,8 +39,10 @@ class AssemblyPart:
 
     Attributes
     ----------
-    name, file : str
-        The path of nodes in the assembly, and the file.
+    name : str
+        The unique name, which is the path of the part in the tree of its file with ``/`` between the steps.
+    file : str
+        The path of the file.
     shape : Mesh or None
         The triangles in the frame of the shape. None if the part could not be loaded.
     reason : str
@@ -100,7 +104,7 @@ class AssemblyPart:
 
     @property
     def mesh(self) -> Mesh | None:
-        """The triangles in the frame of the assembly, or None. They are computed in each call if there is a pose."""
+        """The triangles in the frame of the assembly, or None. A part with a pose computes them at each access."""
         if self.shape is None or self._row is None:
             return self.shape
         points = moved_points(self._row, self.shape.vertices)
@@ -124,6 +128,11 @@ def hex_of(colour: Colour) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first ``most`` names as text, such as "a, b and 3 more"."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 @lru_cache(1 << 18)  # names are sorted many times
 def order(name: str) -> tuple[list[str | int], str]:
     """Return the sort key of a name. 'bolt 2' comes before 'bolt 10'."""
@@ -131,14 +140,14 @@ def order(name: str) -> tuple[list[str | int], str]:
 
 
 class Scaled:
-    """A conversion of parts to another unit. Parts that share a shape share the converted shape."""
+    """A conversion of parts to a unit. Parts that share a shape share the converted shape."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
         self._made: dict[tuple[int, float], Mesh] = {}
 
     def part(self, part: AssemblyPart, factor: float) -> AssemblyPart:
-        """Return a part with all lengths multiplied by ``factor``."""
+        """Return a part with its lengths times ``factor``, or with a reason if a length is then out of range."""
         if part.shape is None:
             return part
         key = id(part.shape), factor
@@ -150,21 +159,21 @@ class Scaled:
                 pose = matrices(part._row)
                 pose[:3, 3] *= factor
                 in_range(moved_points(pose_rows(pose)[0][0], self._made[key].bounds), "vertices")
-        except ShapeError as error:  # the lengths are out of range in that unit
+        except ShapeError as error:
             return replace(part, shape=None, reason=str(error), pose=None)
         lengths = {name: getattr(part, name) * factor for name in ("slack", "facets", "spacing")}
         return replace(part, shape=self._made[key], pose=pose, **lengths)
 
 
 def converted(mesh: Mesh, factor: float, unit: str, name: str | None = None) -> Mesh:
-    """Return a mesh in another unit, with all lengths multiplied by ``factor``."""
+    """Return a mesh in the unit ``unit``, with all lengths multiplied by ``factor``."""
     return mesh._like(
         mesh.vertices * factor, mesh.faces, name=name or mesh.name, unit=unit, parts=mesh.parts, source=mesh.source,
         rounding=mesh._spread * factor,
     )  # fmt: skip
 
 
-#: Matrices whose stretches differ by at most this relative error share one shape. float32 rounds by a sixteenth of it.
+#: The largest relative difference of the stretches of copies that share one shape, 16 rounding errors of float32.
 ALIKE = 1e-6
 
 
@@ -190,26 +199,26 @@ class Shapes:
         return self._meshes.setdefault(digest.digest(), mesh)
 
     def placed(self, mesh: Mesh, matrix: Array) -> Placed:
-        """Return a mesh at an affine matrix as a shape at a pose. Stretch and reflection become part of the shape."""
+        """Return a mesh at an affine matrix as a shape at a pose. The shape includes stretch and reflection."""
         if np.array_equal(matrix, np.eye(4)):
             return Placed(mesh, None, 0.0)
         linear = np.asarray(matrix[:3, :3], dtype=np.float64)
         turn = _rotation(linear)
-        stretch = np.eye(3) if turn is None else turn.T @ linear
+        if turn is None:
+            return Placed(mesh._mapped(linear, matrix[:3, 3], source=mesh.source), None, 0.0)
+        row, stretch = _row(turn, matrix[:3, 3]), turn.T @ linear
         variants = self._stretched.setdefault(id(mesh), [(np.eye(3), mesh)])
         for stretched, shape in variants:
-            if turn is not None and np.abs(stretch - stretched).max() <= ALIKE * np.abs(stretched).max():
-                row = _row(turn, matrix[:3, 3])
-                return Placed(shape, row, _slack(mesh.vertices, linear - turn @ stretched))
-        residual = stretch if turn is not None else linear
-        if turn is None:
-            return Placed(mesh._mapped(residual, matrix[:3, 3], source=mesh.source), None, 0.0)
-        shape = mesh._mapped(residual, source=mesh.source)
+            if np.abs(stretch - stretched).max() <= ALIKE * np.abs(stretched).max():
+                away = mesh.vertices @ (linear - turn @ stretched).T
+                return Placed(shape, row, float(np.sqrt((away * away).sum(axis=1).max(initial=0.0))))
+        shape = mesh._mapped(stretch, source=mesh.source)
         variants.append((stretch, shape))
-        return Placed(shape, _row(turn, matrix[:3, 3]), 0.0)
+        return Placed(shape, row, 0.0)
 
 
 def _rotation(linear: Array) -> Array | None:
+    """Return the rotation of a polar decomposition of a (3, 3) matrix, or None if the matrix is nearly singular."""
     if not np.isfinite(linear).all():
         return None
     scale = float(np.abs(linear).max())
@@ -232,13 +241,8 @@ def _row(turn: Array, shift: Array) -> Array:
     return row
 
 
-def _slack(vertices: Array, error: Array) -> float:
-    away = vertices @ error.T
-    return float(np.sqrt((away * away).sum(axis=1).max(initial=0.0)))
-
-
 def moved_points(row: Array | None, points: Array) -> Array:
-    """Return points at a pose row. The bits of a point do not depend on its index in the array."""
+    """Return points transformed by a pose row, (n, 3). The bits of a point do not depend on its index in the array."""
     if row is None:
         return points
     turn, shift = parts(row)
@@ -248,7 +252,7 @@ def moved_points(row: Array | None, points: Array) -> Array:
 
 
 def default_tolerances(bounds: Array, spacings: Array) -> Array:
-    """Return the default tolerance of each part, (n,) float. A pair has the larger tolerance of its two parts."""
+    """Return the default tolerance of each part, (n,), from the boxes (n, 2, 3) and the spacings (n,) of the parts."""
     if not len(bounds):
         return np.zeros(0)
     # the median ignores a single part far away
@@ -265,13 +269,15 @@ class Tolerances(NamedTuple):
 
     Attributes
     ----------
-    by_part, facets : (n,) float
-        The tolerance of each part, and the error of its triangles on curved faces.
+    by_part : (n,) float
+        The tolerance of each part.
+    facets : (n,) float
+        The largest distance of the triangles of each part from the curved faces that they approximate.
     """
 
     by_part: Array
     facets: Array
 
     def of(self, i: Any, j: Any) -> Any:
-        """Return the tolerance of each pair of parts with the numbers i and j."""
+        """Return the tolerance of the pairs of parts i and j, which are numbers or arrays of numbers."""
         return np.maximum(np.maximum(self.by_part[i], self.by_part[j]), self.facets[i] + self.facets[j])

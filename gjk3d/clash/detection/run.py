@@ -41,7 +41,7 @@ from gjk3d.clash.detection.pairs import (
     format_length,
     placed,
 )
-from gjk3d.clash.detection.parts import Tolerances, default_tolerances, order
+from gjk3d.clash.detection.parts import Tolerances, default_tolerances, first_names, order
 from gjk3d.clash.motion.files import movement_of
 from gjk3d.clash.motion.movement import Movement
 from gjk3d.clash.motion.moving import Moving
@@ -88,16 +88,16 @@ def check(
     tolerance : float, optional
         The largest overlap, and the largest gap, that counts as touching. By default each pair has a tolerance: a
         millionth of the largest coordinate of its parts, relative to the median of the centers of all parts. This is 16
-        times the rounding error of float32 files, so faces on one plane touch. The default is also at least 8 spacings
-        of the numbers in the files, which are wide far from the origin. Curved parts that were meshed separately need a
-        larger tolerance, the error of their facets. This error is known for STEP files, and the default tolerance is at
-        least the sum of the errors of both parts.
+        times the rounding error of float32 files, so faces on one plane touch. The default is also at least 8 times the
+        spacing of the numbers in the files, which grows with the distance from the origin. Curved parts that were
+        meshed separately need a larger tolerance, the error of their facets. This error is known for STEP files, and
+        the default tolerance is at least the sum of the errors of both parts.
     motion : Movement or path, optional
         The motion of the parts. A path is read by `read_motion`. Findings of pairs that move relative to each other
         have times.
     a, b : str, optional
-        Patterns of names with ``*`` and ``?`` as in file names. Only pairs with one part for each pattern are checked.
-        A pattern must match the whole name of a part or its last step.
+        Patterns of names with ``*`` and ``?`` as in file names. Only pairs of a part that matches ``a`` and a part that
+        matches ``b`` are checked. A pattern must match the whole name of a part or the last step of the name.
     ignore : path or sequence of Rule, optional
         Rules for findings to ignore. See `gjk3d.clash.read_rules`.
     baseline : path or Report, optional
@@ -115,8 +115,8 @@ def check(
         order and with the same bits. If a worker fails, other workers repeat its tasks. Pairs that move relative to
         each other are decided locally by ``workers`` threads. ``pip install "gjk3d[scale]"`` installs Dask.
     keep : int, optional
-        The number of findings in the report, the worst first. The others are counted. The default keeps all findings.
-        A finding takes about 0.4 kB of memory, and 2 kB more while a program uses it.
+        The largest number of findings in the report. The worst findings are kept, and the others are only counted. The
+        default keeps all findings. A finding takes about 0.4 kB of memory, and 2 kB more while a program uses it.
     progress : callable, optional
         A function of the stage ("boxes", "pairs"), the number of finished pairs, the number of all pairs, and the
         number of findings.
@@ -127,8 +127,8 @@ def check(
     Returns
     -------
     Report
-        After Ctrl-C it contains the findings so far, and ``complete`` is False. A pair that a thread still decides is
-        left out.
+        After Ctrl-C the report contains the findings so far, and ``complete`` is False. Pairs that are being decided at
+        that moment are missing.
 
     Raises
     ------
@@ -167,10 +167,10 @@ def check(
     return report
 
 
-#: A note is added for default tolerances above this share of the smaller part of a pair.
+#: A note is added for default tolerances above this share of the size of the smaller part of a pair.
 _LARGE = 1e-3
 
-#: The number of pairs whose findings are computed at once if no callback needs them one by one.
+#: The number of pairs whose findings are stored at once if no callback needs them one by one.
 _TOGETHER = 1024
 
 Progress = Callable[[str, int, int, int], None]
@@ -200,7 +200,7 @@ class Run:
             raise ShapeError(f"two parts have the name {twice!r}, expected different names. Rename one of them.")
         self.parts = parts
         counts = Counter(part.guid for part in parts)
-        # a GlobalId remains when a part is renamed, but it identifies a part only if it is unique
+        # the GlobalId of IFC is unchanged when a part is renamed, but only a unique GlobalId identifies a part
         idents = [part.guid if part.guid and counts[part.guid] == 1 else part.name for part in parts]
         self.names = Names(objects([*names, ""]), objects([*idents, ""]), np.append(np.arange(len(parts)), -1))
         self.files = objects([*(part.file for part in parts), ""])
@@ -235,7 +235,7 @@ class Run:
             "ignore": [[rule.a, rule.b, rule.reason, list(rule.kinds)] for rule in rules],
         }
         self.ignoring = RuleBook(rules, self.names.names)
-        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this")
+        self.before = None if before is None else in_unit(before, assembly.unit, "the baseline", "this assembly")
         self.unit_before = None if before is None else before.unit
         self.timed_before = {(c.a, c.b) for c in (before.clashes if before else ()) if c.time is not None}
         self.known = kinds_of(before)
@@ -248,10 +248,10 @@ class Run:
         self.looked_at = np.zeros(len(self.placed), dtype=bool)  #: whether each placed part was in a decided pair
         self.close = self.decisions = 0
         self.undecided = self.total = self._total(self.places)
-        self.unfollowed = 0  #: the number of pairs that move relative to each other, until these are checked
+        self.unfollowed = 0  #: the number of pairs that move relative to each other and were not decided yet
 
     def wanted(self, i: Any, j: Any) -> Any:
-        """Return whether the pairs of parts i and j are selected: one part is in ``in_a``, the other is in ``in_b``."""
+        """Return whether the pairs of parts i and j are selected: a part is in ``in_a``, and the other in ``in_b``."""
         return (self.in_a[i] & self.in_b[j]) | (self.in_a[j] & self.in_b[i])
 
     def _total(self, places: Ints) -> int:
@@ -260,7 +260,7 @@ class Run:
         return a * b - in_both - in_both * (in_both - 1) // 2
 
     def go(self, workers: int, cluster: Any, progress: Progress | None) -> bool:
-        """Decide all pairs, and return whether the run was completed. ``cluster`` is a Dask client or None."""
+        """Decide all pairs, and return False if Ctrl-C stopped the run. ``cluster`` is a Dask client or None."""
         try:
             with delayed_interrupt() as waiting:
 
@@ -309,7 +309,11 @@ class Run:
         slacks: Any = 0.0,
         **more: Any,
     ) -> Clashes:
-        """Return the findings of pairs of part numbers, with the rules, the baseline and the triage applied."""
+        """Return the findings of pairs of parts in the frame of the assembly, with the statuses of this run.
+
+        ``a`` and ``b`` (n,) are the numbers of the parts, and ``which`` is the index of the decision of each pair.
+        ``rows`` are the pose rows of A, and ``more`` has further fields of `Clash`, which are equal for all pairs.
+        """
         if not len(a):
             return Clashes.all(self.names, [])
         a, b = (np.asarray(values, dtype=np.int64) for values in (a, b))
@@ -325,15 +329,17 @@ class Run:
     def _decide(
         self, threads: Aside, workers: int, cluster: Any, heed: _Wait, together: int, tell: _Wait
     ) -> None:  # fmt: skip
-        """Decide the pairs of parts that do not move relative to each other, in batches of ``together`` pairs."""
+        """Decide the pairs of parts that do not move relative to each other, in batches of ``together`` pairs.
+
+        ``heed`` raises KeyboardInterrupt after Ctrl-C, and ``tell`` counts a decided pair.
+        """
         pairs = threads.run(boxes_close, self.bounds, self.clearance, self.tolerances, self.slacks)
         pairs = pairs[self.wanted(*self.places[pairs].T)]
         if self.moving is not None:
             pairs = pairs[np.array([self.moving.together(i, j) for i, j in pairs], dtype=bool)]
-        self.close = self.undecided = len(pairs)
-        if self.moving is not None:
             groups = [self.places[members] for members in self.moving.groups()]
             self.unfollowed = self.total - sum(map(self._total, groups))
+        self.close = self.undecided = len(pairs)
         if self.default and len(pairs):
             self._remark_on_tolerances(pairs)
         rows = np.array([IDENTITY[0] if part._row is None else part._row for part in self.placed]).reshape(-1, WIDTH)
@@ -351,10 +357,10 @@ class Run:
             return Query(a, b, copies.rows[group], float(widest[group]), float(tolerances[k]))
 
         def again(k: int) -> Decision:
-            """Decide a copy of a pair whose tolerance is outside of the range of the shared decision."""
+            """Decide pair k, whose tolerance is outside of the range of the decision of its group."""
             self.decisions += 1
-            stop_of_decided: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
-            return stop_of_decided or Decision(None)
+            decision: Decision | None = threads.run(decisions.lot, [query_of(copies.group.item(k), k)])[0]
+            return decision or Decision(None)
 
         with ExitStack() as stack:
             if cluster is None:
@@ -364,7 +370,7 @@ class Run:
                     query_of, len(copies.first), stack.enter_context(on_cluster(cluster, decisions, heed))
                 )
             twins = Twins(copies, tolerances)
-            begin = stop_of_decided = 0  # numbers of stored and of decided pairs
+            begin = end = 0  # the findings of the pairs before begin are stored
             try:
                 # the pairs before the first pair of the next group belong to groups that are decided
                 for group, stop in enumerate([*copies.first[1:].tolist(), len(pairs)][: len(copies.first)]):
@@ -372,17 +378,17 @@ class Run:
                     if decision is not None:
                         self.decisions += 1
                         twins.decided(group, decision, again)
-                    stop_of_decided = stop
-                    if decision is None and begin == stop_of_decided - 1:  # a single free pair, the most frequent case
-                        begin = stop_of_decided
+                    end = stop
+                    if decision is None and begin == end - 1:  # a single free pair, the most frequent case
+                        begin = end
                         tell()
-                    elif stop_of_decided - begin >= together:
-                        start, begin = begin, stop_of_decided
-                        self.findings.add(*self._findings_of(twins, pairs, rows, start, stop_of_decided), tell)
+                    elif end - begin >= together:
+                        start, begin = begin, end
+                        self.findings.add(*self._findings_of(twins, pairs, rows, start, end), tell)
                     heed()
             finally:
-                if begin < stop_of_decided:
-                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, stop_of_decided), tell)
+                if begin < end:
+                    self.findings.add(*self._findings_of(twins, pairs, rows, begin, end), tell)
 
     def _findings_of(self, twins: Twins, pairs: Ints, rows: Array, start: int, stop: int) -> tuple[Clashes, list[bool]]:
         self.looked_at[pairs[twins.looked_at(start, stop)]] = True
@@ -422,12 +428,12 @@ class Run:
         large = tolerances > _LARGE * self.sizes[pairs].min(axis=1)
         if large.any():
             worst = int(np.argmax(np.where(large, tolerances, 0.0)))
-            a, b = (self.parts[self.places[k]].name for k in pairs[worst])
+            a, b = (self.placed[k].name for k in pairs[worst])
             length = format_length(float(tolerances[worst]), self.assembly.unit)
             self.remarks.append(
-                f"the default tolerance of {int(large.sum())} close pairs is large relative to their parts, up to"
-                f" {length} for {a} and {b}, because they are far from the other parts or from the origin of a float32"
-                " file. Set --tolerance (tolerance= in Python)."
+                f"the default tolerance of {count(int(large.sum()), 'close pair')} is large relative to the parts, up"
+                f" to {length} for {a} and {b}, because these parts are far from other parts or from the origin of a"
+                " float32 file. Set --tolerance (tolerance= in Python)."
             )
 
 
@@ -438,12 +444,12 @@ def _length(value: float, what: str) -> float:
     return float(value)
 
 
-_NAMED = 3  #: pairs in a note
-_MOST = 30  #: parts in a note
+_NAMED = 3  #: the largest number of pairs that a note names
+_MOST = 30  #: the largest number of parts that a note names
 
 
 def _report(run: Run, complete: bool, elapsed: float) -> Report:
-    """Return the report of a run, with the comparison with the baseline, groups, ranks and notes."""
+    """Return the report of a run with groups, ranks and notes, compared with the baseline and the triage."""
     clashes = run.findings.clashes
     checked = _checked(run) if complete else lambda a, b: False
     lost = [] if run.before is None else missing(run.before, run.findings.seen, checked)
@@ -492,8 +498,8 @@ def _notes(run: Run, examined: Collection[int]) -> tuple[str, ...]:
     notes += _surface_notes(run, examined)
     if not solids.available():
         notes.append(
-            "manifold3d is missing, so overlaps are detected by samples and have no volume:"
-            ' run pip install "gjk3d[mesh]"'
+            "manifold3d is missing, so overlaps are detected by sample points and have no volume."
+            ' Run pip install "gjk3d[mesh]".'
         )
     return tuple(notes)
 
@@ -520,35 +526,26 @@ def _facet_notes(run: Run) -> tuple[str, ...]:
         return ()
     unit, factor = reading(run.assembly.unit, float(run.sizes.max()))
     error = with_unit(above(factor * float(limits[near].max()), 2), unit)
-    named = ", ".join(" and ".join(run.placed[k].name for k in pairs[n]) for n in near[:_NAMED].tolist())
-    more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+    named = first_names([" and ".join(run.placed[k].name for k in pair) for pair in pairs[near]], _NAMED)
     return (
         f"triangles approximate curved faces, with an error of about {error} for two parts together."
-        f" {count(len(near), 'overlap')} within this error may be a touch ({named}{more}):"
-        f" --tolerance {error.replace(' ', '')} reports such overlaps as touching",
+        f" {count(len(near), 'overlap')} within this error may be only contact ({named})."
+        f" Set --tolerance {error.replace(' ', '')} to report such overlaps as touching.",
     )
 
 
 def _surface_notes(run: Run, examined: Collection[int]) -> list[str]:
-    """Return notes on parts whose surface was repaired, is open or intersects itself.
-
-    Parts inside an open part are not detected.
-    """
+    """Return notes on parts whose surface was repaired, is open or intersects itself."""
     flaws = {shape: texts for shape in examined if (texts := _flaws(run.shapes[shape]))}
     named: dict[str, list[str]] = {}
     for shape, part in zip(run.which.tolist(), run.placed, strict=True) if flaws else ():
         for text in flaws.get(shape, ()):
             named.setdefault(text, []).append(part.name)
-    return [
-        f"{', '.join(names[:_MOST])}{f' and {len(names) - _MOST} more' if len(names) > _MOST else ''}: {text}"
-        for text, names in named.items()
-    ]
+    return [f"{first_names(names, _MOST)}: {text}" for text, names in named.items()]
 
 
 def _flaws(mesh: Mesh) -> list[str]:
-    crossed = (
-        ["its faces intersect each other: Mesh.self_intersections() lists them"] if intersects_itself(mesh) else []
-    )
+    crossed = ["faces intersect each other: Mesh.self_intersections() lists them"] if intersects_itself(mesh) else []
     if not mesh._solid:
         return crossed
     if mesh.nearly_closed:
@@ -561,7 +558,7 @@ def _flaws(mesh: Mesh) -> list[str]:
 
 
 def _rows(run: Run, examined: Collection[int]) -> PartRows:
-    """Return the rows of parts for the report. Values that need a hull are None for shapes not in ``examined``."""
+    """Return the rows of parts for the report. ``closed`` and ``convex`` are None for shapes not in ``examined``."""
     facts: list[tuple[int, bool | None, bool | None]] = [
         (len(shape.faces), *((shape.is_watertight, shape.is_convex) if k in examined else (None, None)))
         for k, shape in enumerate(run.shapes)
@@ -577,7 +574,7 @@ def _rows(run: Run, examined: Collection[int]) -> PartRows:
 
 
 def _checked(run: Run) -> Callable[[str, str], bool]:
-    """Return a function of two names that returns True if the run checked the pair, or lacks one of its parts."""
+    """Return a function of two part names: True if the run checked the pair, or one of the parts does not exist."""
     number = {part.name: k for k, part in enumerate(run.parts)}
 
     def checked(a: str, b: str) -> bool:
@@ -594,7 +591,7 @@ def _checked(run: Run) -> Callable[[str, str], bool]:
 def _differences(run: Run, before: Report, after: Report, carried: int) -> tuple[str, ...]:
     notes = [f"the baseline was made with {old}, and this report with {new}" for old, new in differences(before, after)]
     if carried:
-        notes.append(f"{count(carried, 'finding')} not checked in this run: as in the baseline")
+        notes.append(f"not checked in this run, with the values of the baseline: {count(carried, 'finding')}")
     if run.unit_before != before.unit:
         notes.insert(0, f"the lengths of the baseline are converted from {run.unit_before} to {before.unit}")
     return tuple(notes)

@@ -33,9 +33,9 @@ from gjk3d.errors import FileError, ParseError, ShapeError
 from gjk3d.units import conversion
 from gjk3d.wording import format_vector
 
-_HEIGHT = 0.45  #: the slope of the camera above the horizon
+_HEIGHT = 0.45  #: the height of a camera above its target divided by their horizontal distance
 _CURE = "Export it again as BCF 2.1."
-_ROOM = 1.3  #: the size of the picture relative to the sphere that must be visible
+_ROOM = 1.3  #: the radius that the picture shows divided by the radius that must be visible
 
 
 #: The position of a camera, its direction and its up vector. Direction and up are orthogonal unit vectors.
@@ -43,10 +43,10 @@ Camera = tuple[Vector, Vector, Vector]
 
 
 def looking_at(clash: Clash, report: Report, field_of_view: float, up_axis: str = "") -> Camera | None:
-    """Return a camera that shows the point of a finding across its normal, or None for a finding without a point.
+    """Return a camera that looks at the point of a finding, or None for a finding without a point.
 
-    The sizes of the finding's parts determine the distance of the camera. ``field_of_view`` is the whole angle in
-    degrees.
+    The direction of the camera is nearly orthogonal to the normal of the finding. The sizes of both parts determine the
+    distance of the camera. ``field_of_view`` is the whole angle in degrees.
     """
     boxes = {part.name: part.bounds for part in report.parts if part.bounds is not None}
     sizes = [_half(boxes[name]) for name in (clash.a, clash.b) if name in boxes]
@@ -65,7 +65,7 @@ def looking_at(clash: Clash, report: Report, field_of_view: float, up_axis: str 
 
 
 def _camera_directions(up: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return directions from the target to cameras, around the up axis and above the horizon."""
+    """Return unit vectors from the target to 8 cameras around the up axis, all above the target."""
     east = np.array([0.0, 1.0, 0.0] if up[0] else [1.0, 0.0, 0.0])
     north = np.cross(up, east)
     directions = []
@@ -131,7 +131,8 @@ def to_bcf(
     snapshot : callable, optional
         A function of a finding that returns its picture as PNG, or None for no picture.
     view_snapshot : callable, optional
-        The same for a view that a person saved: a function of the finding and the `gjk3d.clash.triage.View`.
+        A function of a finding and a `gjk3d.clash.triage.View` that a person saved. It returns the picture of the view
+        as PNG, or None for no picture.
     section : bool
         Whether the viewpoint of each finding has a section plane that removes the geometry in front of it. Viewpoints
         that people saved have their own planes.
@@ -189,13 +190,13 @@ def to_bcf(
 
 
 def guid(*names: str) -> str:
-    """Return the GUID of a name. Equal names have equal GUIDs."""
+    """Return the GUID of one or several names. Equal names have equal GUIDs."""
     text = "\0".join(names).encode("utf-8", "backslashreplace").decode()  # a file name may be invalid UTF-8
     return str(uuid.uuid5(_SPACE, text))
 
 
 def as_guid(name: str) -> str:
-    """Return a GUID in lower case, or the GUID of a name that is not a GUID."""
+    """Return a name that is a GUID in lower case, and otherwise the GUID of the name."""
     return name.lower() if _GUID.fullmatch(name) else guid(name)
 
 
@@ -260,7 +261,7 @@ def _extensions() -> Element:
 
 
 def _created(issue: Issue, now: str) -> str:
-    """Return the creation date of a topic, which is not later than the decisions and comments of the topic."""
+    """Return the creation date of a topic: ``now``, or the date of the earliest decision, comment or view before it."""
     dated = (issue.state, issue.assignee, *issue.comments, *issue.views)
     return min([now, *(item.at for item in dated if item is not None and item.at)])
 
@@ -289,7 +290,7 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
         _text(topic, "ModifiedAuthor", legal(last.by) or NOBODY)
     if issue.assignee is not None and issue.assignee.value:
         _text(topic, "AssignedTo", legal(issue.assignee.value))
-    _text(topic, "Description", _words(clash, report, issue))
+    _text(topic, "Description", _description(clash, report, issue))
     for comment in issue.comments:
         if not comment.text:  # deleted
             continue
@@ -305,7 +306,7 @@ def _markup(clash: Clash, issue: Issue, report: Report, now: str, views: list[tu
     return root
 
 
-def _words(clash: Clash, report: Report, issue: Issue) -> str:
+def _description(clash: Clash, report: Report, issue: Issue) -> str:
     unit, factor = report.reading
     clash = converted(clash, factor, report.unit)
     error = wording.noise(clash, report)
@@ -364,7 +365,7 @@ def _saved_view(view: View, clash: Clash, report: Report) -> Element:
 
 
 def _camera_view(ident: str, clash: Clash, report: Report, camera: Camera, scale: float) -> Element:
-    """Return a view with the camera, which selects the parts of a finding."""
+    """Return the XML of a viewpoint with a camera, in which the parts of a finding are selected."""
     root = Element("VisualizationInfo", Guid=ident)
     components = SubElement(root, "Components")
     selection = SubElement(components, "Selection")
@@ -384,7 +385,7 @@ def _camera_view(ident: str, clash: Clash, report: Report, camera: Camera, scale
 
 
 def _planes(root: Element, planes: Sequence[tuple[Vector, Vector]], scale: float) -> None:
-    """Add clipping planes. The direction of a plane points to the removed side."""
+    """Add section planes to a viewpoint. The direction of a plane points to the removed side."""
     cuts = SubElement(root, "ClippingPlanes") if planes else root
     for point, normal in planes:
         plane = SubElement(cuts, "ClippingPlane")
@@ -398,7 +399,7 @@ def _vector(parent: Element, name: str, values: tuple[float, float, float], scal
         _text(point, axis, repr(value * scale))
 
 
-#: The state for each status of a topic, with the names that other BIM and clash programs use.
+#: The state for each status of a topic in lower case, including statuses that other BIM and clash programs write.
 _WORDS = {word.lower(): state for state, word in TOPIC_STATUS.items() if state in STATES}
 _WORDS |= {state: state for state in STATES} | {
     "in progress": "active", "assigned": "active", "reopened": "active", "accepted": "approved", "done": "resolved"
@@ -406,7 +407,7 @@ _WORDS |= {state: state for state in STATES} | {
 _ACCEPTED = ", ".join(sorted({*_WORDS, TOPIC_STATUS["ignored"].lower()}))
 MAX_ALL, MAX_ENTRIES = 400_000_000, 500_000  #: the largest number of unpacked bytes, and of entries
 _DEEPEST = 50  #: the largest depth of nested elements
-_LONGEST = 20_000  #: the largest number of characters of a comment, 20 times that of a name
+_LONGEST = 20_000  #: the largest number of characters of a comment; a name has at most a twentieth of this number
 
 
 class FromBcf(NamedTuple):
@@ -427,10 +428,11 @@ class FromBcf(NamedTuple):
 def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
     """Return the statuses, assignees, comments and viewpoints of the topics of a BCF file.
 
-    The file was written by `to_bcf` and may have been changed by other programs. A topic belongs to the finding with
-    its GUID, or with the id in its description, or with the two selected elements (IFC GlobalIds) if these have a
-    single finding. A change has the date in the file, or the current time without a date. An unchanged value never
-    replaces a later decision. An approval applies to the depth of the finding in this report.
+    The file was written by `to_bcf` and may have been changed by other programs. The GUID of a topic, the id in its
+    description, or its two selected elements (IFC GlobalIds) determine its finding. The elements are used only if they
+    have a single finding. A change has the date of the topic in the file. A change in a topic without a date has the
+    current time. An unchanged value never replaces a later decision. An approval applies to the depth of the finding in
+    this report.
 
     Parameters
     ----------
@@ -474,7 +476,7 @@ def read_bcf(path: str | os.PathLike[str], report: Report) -> FromBcf:
 
 
 class _Entries:
-    """The entries of an archive, with a limit of their size. They are unpacked in memory."""
+    """The entries of an archive, which are unpacked in memory up to a largest size. Errors start with ``where``."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self.where = where
@@ -555,7 +557,7 @@ def _read(entries: _Entries, report: Report) -> FromBcf:
             notes.append(f"{entries.where}, topic {_title(topic, folder)!r} has no finding in this report")
             continue
         issue = _issue(_Topic(entries, folder, root, topic, written), clash, triage.issue(clash), notes, scale)
-        if issue.state is not None:  # a topic has no depth, so an approval applies to the depth in this report
+        if issue.state is not None:  # a topic lacks the depth, so an approval applies to the depth in this report
             measures = clash.distance, report.unit or "", clash.intervals, clash.penetration
             issue = replace(issue, state=Mark(issue.state.at, issue.state.by, issue.state.value, *measures))
         if issue.state or issue.assignee or issue.comments or issue.views:
@@ -573,7 +575,7 @@ def _by_elements(report: Report) -> dict[frozenset[str], Clash]:
 
 
 def _by_other_kinds(report: Report) -> dict[str, Clash]:
-    """Return the findings by the GUIDs of the topics that their pairs would have with other kinds."""
+    """Return the findings by the GUIDs of topics: the GUIDs that findings of the same pair with other kinds have."""
     guids = {part.name: part.guid for part in report.parts if part.guid}
     return {
         guid(clash_id(kind, *sides)): clash
@@ -668,10 +670,11 @@ def _comments(of: _Topic, where: str) -> Iterator[Comment]:
 def _views(
     of: _Topic, clash: Clash, where: str, at: str, earlier: Sequence[View], scale: float
 ) -> Iterator[View]:  # fmt: skip
-    """Yield the views of a topic. A view that another program did not change is the earlier view.
+    """Yield the views of a topic. A view that another program did not change is returned as the view in ``earlier``.
 
-    A camera in BCF has a direction and no target. The target is as far as that of the earlier view with its GUID, or as
-    the point of the finding. ``scale`` converts lengths of the report to metres.
+    A camera in BCF has a direction and no target. The distance of the target is that of the earlier view with the same
+    GUID, or the distance of the point of the finding. ``scale`` converts lengths of the report to metres. ``at`` is the
+    date of the topic, or an empty text.
     """
     ours = {as_guid(view.id): view for view in earlier}
     for item in of.root.iter("Viewpoints"):
@@ -717,16 +720,16 @@ def _in_metres(view: View, scale: float) -> View:
     return replace(view, eye=eye, target=target, planes=planes, unit="m")
 
 
-def _same_view(one: View, other: View) -> bool:
-    """Return whether two views in metres are equal up to rounding. An up vector counts by its direction across."""
-    (points, normals), (others, other_normals) = map(_geometry, (one, other))
-    slack = 1e-6 * math.dist(other.eye, other.target)
-    same = points.shape == others.shape and np.allclose(points, others, 1e-9, slack)
-    return same and np.allclose(normals, other_normals, 0.0, 1e-6)
+def _same_view(a: View, b: View) -> bool:
+    """Return whether the points, planes and vectors to the right of two views are equal up to rounding."""
+    (points_a, normals_a), (points_b, normals_b) = map(_geometry, (a, b))
+    slack = 1e-6 * math.dist(b.eye, b.target)
+    equal_points = points_a.shape == points_b.shape and np.allclose(points_a, points_b, 1e-9, slack)
+    return equal_points and np.allclose(normals_a, normals_b, 0.0, 1e-6)
 
 
 def _geometry(view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points of a view, and the direction to its right with the normals of its planes."""
+    """Return the points of a view, (n, 3), and its unit vector to the right with the normals of its planes, (m, 3)."""
     right = np.cross(np.subtract(view.target, view.eye), view.up)
     right /= float(np.linalg.norm(right)) or 1.0
     points = np.array([view.eye, view.target, *(point for point, _ in view.planes)])

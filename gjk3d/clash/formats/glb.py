@@ -26,7 +26,7 @@ COLORS = {
     "touch": "#E69F00",
     "clearance": "#56B4E9",
 }
-_GREY, _GHOST = "#B0B7BF", 0.25
+_GREY, _FAINT = "#B0B7BF", 0.25  #: the colour of parts without a colour, and the opacity of parts without a finding
 _MARK = 0.01  #: the size of a mark relative to the size of the assembly
 
 
@@ -34,10 +34,10 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the assembly with marked findings as GLB. Lengths are in metres if the unit is known.
 
     Findings are opaque, parts with findings are half transparent, and all other parts are nearly transparent. A part
-    has the colour of its worst open finding, or else the colour in its file. Each finding is a separate node, named by
-    its rank, kind and parts. The node is the overlap volume, or an octahedron at the point of the finding. Moving
-    parts are in their drawn poses, and their overlap volume is in its pose at the time in the name of the node.
-    `Assembly.load` recognizes the nodes of findings and leaves them out.
+    has the colour of its worst open finding. A part without an open finding has the colour in its file. Each finding is
+    a separate node, named by its rank, kind and parts. The node is the overlap volume, or an octahedron at the point of
+    the finding. Moving parts are in their drawn poses. Their overlap volume is in its pose at the time of the finding,
+    which is in the name of the node. `Assembly.load` skips the nodes of findings.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     import trimesh
 
     if report.assembly is None:
-        raise ShapeError("this report lacks its assembly. Use the report that check returned.")
+        raise ShapeError("the report was read from a file and lacks its assembly. Use the report that check returned.")
     scale = (conversion(report.unit, "m") if report.unit else None) or 1.0
     opened = [clash for clash in report.clashes if clash.is_open and clash.kind in COLORS]
     worst: dict[str, str] = {}
@@ -77,7 +77,7 @@ def to_glb(report: Report, path: str | os.PathLike[str]) -> None:
     colours = {part.name: hex_of(part.colour) for part in report.assembly.parts if part.colour is not None}
     for name, mesh in meshes.items():
         kind = worst.get(name)
-        material = _material(colours.get(name, _GREY), _GHOST) if kind is None else _material(COLORS[kind], 0.6)
+        material = _material(colours.get(name, _GREY), _FAINT) if kind is None else _material(COLORS[kind], 0.6)
         _add(scene, name, mesh.vertices * scale, mesh.faces, material)
     low = np.min([mesh.bounds[0] for mesh in meshes.values()], axis=0)
     high = np.max([mesh.bounds[1] for mesh in meshes.values()], axis=0)
@@ -98,10 +98,8 @@ def _shared(report: Report, clash: Clash, meshes: dict[str, Any]) -> tuple[Any, 
     if first is None or second is None:
         return None
     if report.motion is not None and clash.time is not None:
-        first, second = (
-            thing.transform(report.motion.pose(name, clash.time)[:3])
-            for thing, name in ((first, clash.a), (second, clash.b))
-        )
+        first = first.transform(report.motion.pose(clash.a, clash.time)[:3])
+        second = second.transform(report.motion.pose(clash.b, clash.time)[:3])
     shared = intersection(first, second)
     return None if shared is None or not len(shared.faces) else (shared.vertices, shared.faces)
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from gjk3d.clash.report.report import Report
 
 Format = Literal["json", "jsonl", "csv", "md", "junit", "glb"]
-#: the format of each file ending
+#: The format of each file ending.
 ENDINGS = {"json": "json", "jsonl": "jsonl", "csv": "csv", "md": "md", "xml": "junit", "glb": "glb"}
-BINARY = ("glb",)  #: formats that are written only to a file
+BINARY = ("glb",)  #: the formats that are written only to files
 
 
 def write(
     report: Report, form: str, target: Path | TextIO, *, top: int, fatal: Collection[str], only_new: bool
 ) -> None:
-    """Write a finished report in a `Format` to a file, or to a stream if the format is text.
+    """Write a finished report in the `Format` ``form`` to a file, or to a stream if the format is text.
 
     A Markdown table has at most ``top`` rows. ``fatal`` and ``only_new`` select the failures of JUnit, see `to_junit`.
-    ``gjk3d clash`` writes JSON lines by `LineWriter`, because it writes each finding during the check.
+    ``gjk3d clash`` does not write JSON lines here. It uses `LineWriter`, which writes each finding during the check.
     """
     from gjk3d.clash import formats
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-#: The columns of fields with several values.
+#: The columns of each field with several values.
 _SEVERAL = {name: [f"{name}_{axis}" for axis in "xyz"] for name in ("mtv", "normal", "point_a", "point_b", "point")}
 _SEVERAL["least"] = ["least_lower", "least_upper"]
 _SEVERAL["overlap_box"] = [f"overlap_{end}_{axis}" for end in ("low", "high") for axis in "xyz"]
@@ -33,7 +33,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 def to_csv(report: Report) -> str:
     """Return the findings as CSV. A vector has three columns, and an unknown value is empty.
 
-    An apostrophe is put before text that a spreadsheet would run as a formula.
+    Text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     Parameters
     ----------
@@ -48,14 +48,10 @@ def to_csv(report: Report) -> str:
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_columns())
+    writer.writerow([column for item in fields(Clash) for column in _SEVERAL.get(item.name, (item.name,))])
     for clash in report.clashes:
         writer.writerow([_cell(value) for value in _values(clash)])
     return stream.getvalue()
-
-
-def _columns() -> list[str]:
-    return [column for item in fields(Clash) for column in _SEVERAL.get(item.name, (item.name,))]
 
 
 def _values(clash: Clash) -> list[Any]:
@@ -89,7 +85,8 @@ def to_markdown(report: Report, top: int = 20) -> str:
     report : Report
         The report.
     top : int
-        The largest number of rows. In comparison with a baseline, new findings are first and always listed.
+        The largest number of rows. In comparison with a baseline, new findings are first, and up to 100 of them are
+        always listed.
 
     Examples
     --------
@@ -120,21 +117,9 @@ def to_markdown(report: Report, top: int = 20) -> str:
             f"|--:|---|---|---|---|--:|--:|--:|--:|---|{'---|' if when else ''}",
         ]
     for clash in (converted(row, factor, report.unit) for row in rows):
-        error = wording.noise(clash, report)
-        cells = (
-            clash.severity,
-            clash.kind,
-            clash.status,
-            _escaped(clash.a),
-            _escaped(clash.b),
-            inside(clash, error=error),
-            wording.depth(clash, error=error),
-            wording.gap(clash, error=error),
-            wording.shared_volume(clash),
-            clash.evidence,
-            *([_escaped(wording.when(clash, report))] if when else []),
-        )
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        first = str(clash.severity), clash.kind, clash.status, _escaped(clash.a), _escaped(clash.b)
+        last = [_escaped(wording.when(clash, report))] if when else []
+        lines.append(f"| {' | '.join([*first, *wording.cells(clash, wording.noise(clash, report)), *last])} |")
     if more:
         lines += ["", f"... and {more} more. `--top {len(rows) + more}` lists them."]
     if report.unchecked:
@@ -224,7 +209,7 @@ class LineWriter:
 
 
 def to_jsonl(report: Report, stream: TextIO) -> None:
-    """Write a finished report as JSON lines. The schema version is that of the JSON document.
+    """Write a finished report as JSON lines, in the form of `LineWriter`.
 
     Parameters
     ----------
@@ -249,7 +234,7 @@ def to_jsonl(report: Report, stream: TextIO) -> None:
 
 
 def legal(text: str) -> str:
-    """Return text with a replacement character for each character that XML 1.0 does not allow."""
+    """Return a text for XML, with a replacement character for each character that cannot be printed."""
     return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
@@ -296,7 +281,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     for clash in (converted(case, factor, report.unit) for case in cases):
         pair = f"{clash.a} / {clash.b}" if clash.b else clash.a
         case = ElementTree.SubElement(suite, "testcase", name=legal(pair), classname=f"gjk3d.clash.{clash.kind}")
-        text = legal(_case_words(clash, report))
+        text = legal(_case_text(clash, report))
         if clash.status == "ignored":
             ElementTree.SubElement(case, "skipped", message=text)
         elif clash.fails(fatal, only_new):
@@ -312,7 +297,7 @@ def to_junit(report: Report, fatal: Collection[str] = KINDS, only_new: bool = Fa
     return document(suite)
 
 
-def _case_words(clash: Clash, report: Report) -> str:
+def _case_text(clash: Clash, report: Report) -> str:
     unit, noise = report.reading[0], wording.noise(clash, report)
     text = f"{clash.status} {clash.kind}"
     if clash.penetration is not None:

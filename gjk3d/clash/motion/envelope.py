@@ -1,7 +1,7 @@
-"""The swept volume of a moving body, as a solid that contains the volume: the hull, or a union of hulls of slices.
+"""Solids that contain the swept volume of a moving body: its hull, or a union of the hulls of slices.
 
-A slice contains the swept volume of a convex piece of the body in a step, so a gap between pieces can remain free. The
-union takes most of the time, and more if slices overlap. A pose that occurs again is swept once.
+A slice contains the swept volume of a convex piece of the body in one step of the motion, so a gap between pieces can
+remain free. The union of the slices takes most of the time. Steps between equal poses have one slice.
 
 A body is cut into convex pieces along the planes of its faces. A dent has a reflex edge, and the plane of one of its
 faces cuts the dent (Chazelle 1984, "Convex partitions of polyhedra: a lower bound and worst-case optimal algorithm").
@@ -33,22 +33,22 @@ from gjk3d.wording import count, expected_names
 
 _BEND = 5e-4  #: the largest deviation of a point from a straight line in a step, relative to the size of the part
 _STEPS = 4096  #: the largest number of steps of a steady motion
-_COINCIDENT = 1e-7  #: points within this distance, relative to the reach, count as equal
-_ROUNDING = 1e-6  #: the rounding error of unions of manifold3d relative to the reach
+_COINCIDENT = 1e-7  #: points within this distance, relative to the largest coordinate, count as equal
+_ROUNDING = 1e-6  #: the rounding error of unions of manifold3d relative to the largest coordinate
 _PIECES = 64  #: the largest number of convex pieces of a part
 _HULLS = 1024  #: the largest number of slices of a part
 _CUBE = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=np.float64)
 
 
 class Slice(NamedTuple):
-    """Points whose hull, grown by a length, contains a piece of a part between two times."""
+    """Points (k, 3) whose hull, grown by the length ``grown``, contains a piece of a part between two times."""
 
     points: Array
     grown: float
 
     @property
     def corners(self) -> Array:
-        """Points whose hull contains the grown hull."""
+        """Points (8 k, 3) whose hull contains the grown hull."""
         return (self.points[:, None] + self.grown * _CUBE).reshape(-1, 3)
 
 
@@ -62,11 +62,11 @@ def swept(
 
     The swept volume contains the body in all its poses. Parts are cut into convex pieces, so a headed bolt that moves
     along its axis needs no space around its shank. Dents are filled in parts that are not closed, in parts with more
-    than 64 pieces (fewer for tracks with many poses), and in the hull. The slice of a piece is its hull at two poses.
-    It is grown by the largest deviation of a point from a straight line between the poses, by the error of the track,
-    and by rounding. A note states this length. The deviation is at most a two-thousandth of the size of the part, if
-    the motion needs no more than 4096 steps. A pose that occurs again is swept once. Other moving parts are left out.
-    The result can be checked as any assembly, and `gjk3d.clash.formats.to_glb` saves it with its findings.
+    than 64 pieces (fewer for tracks with many poses), and if ``form`` is "hull". The slice of a piece is its hull at
+    two poses. The slice is grown by the largest deviation of a point from a straight line between the poses, by the
+    error of the track, and by rounding. A note states this length. The deviation is at most a two-thousandth of the
+    size of the part, if the motion needs no more than 4096 steps. Other moving parts are left out. The result can be
+    checked like any assembly, and `gjk3d.clash.formats.to_glb` saves it with its findings.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def swept(
     body : str
         The pattern of the swept body in the motion.
     form : {"slices", "hull"}
-        The union of the slices of all pieces, which needs manifold3d, or the hull of the swept volume.
+        "slices" is the union of the slices of all pieces, which needs manifold3d. "hull" is the hull of all slices.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def swept(
         raise ShapeError(f"swept: form is {form!r}, expected 'slices' or 'hull'")
     if form == "slices" and not available():
         raise ShapeError(
-            "swept: manifold3d is missing, which joins the slices."
+            "swept: manifold3d is missing, which computes the union of the slices."
             " Run pip install \"gjk3d[clash]\", or use form='hull'."
         )
     movement = movement_of(motion, assembly.unit)
@@ -151,7 +151,7 @@ def _size(mesh: Mesh) -> float:
 
 
 def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
-    """Return the vertices of convex pieces that contain a mesh, or of its hull if the mesh cannot be cut."""
+    """Return the vertices of convex pieces that together contain a mesh. A mesh that cannot be cut is one piece."""
     points = mesh.hull().points
     if most > 1:
         most = min(most, _HULLS // len(_steps(points, track, _BEND * _size(mesh))))
@@ -160,7 +160,7 @@ def _pieces(mesh: Mesh, track: Track, most: int) -> list[Array]:
 
 
 def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
-    """Yield the slices of the pieces of a part. If there are too many steps, a slice contains several steps."""
+    """Yield the slices of the pieces of a part of size ``size``. A slice has several steps if there are too many."""
     for points in pieces:
         steps = _steps(points, track, _BEND * size)
         few = -(-len(steps) * len(pieces) // _HULLS)
@@ -170,9 +170,10 @@ def _slices(pieces: list[Array], track: Track, size: float) -> Iterator[Slice]:
 
 
 def _steps(points: Array, track: Track, bend: float) -> list[Slice]:
-    """Return the slices of a track, one for each step, with deviations of at most ``bend`` or the most steps allowed.
+    """Return the slices of a piece with the vertices ``points`` on a track, one for each step.
 
-    A step with the poses of an earlier step has the same slice, so it is left out.
+    The deviation in a step is at most ``bend``, unless a steady motion needs more than `_STEPS` steps. A step with the
+    poses of an earlier step is left out.
     """
     middle = points.mean(axis=0)
     rho = np.array([float(np.linalg.norm(points - middle, axis=1).max())])
@@ -212,8 +213,8 @@ def _united(slices: list[Slice]) -> tuple[Array, Any]:
 
 
 _DENT = 1e-4  #: dents up to this share of the volume of the hull are filled
-_FLAT = 1e-6  #: an edge is reflex if the next face rises above the plane by this length relative to the size
-_BEFORE = 1e-2 * _FLAT  #: the cut is above the plane by this length, so that the piece above it lacks the face
+_FLAT = 1e-6  #: an edge is reflex if its second face rises above the plane of its first face by this share of the size
+_BEFORE = 1e-2 * _FLAT  #: the cut is this share of the size above the plane, so the piece above it lacks the face
 
 
 def convex_pieces(solid: Any, most: int) -> list[Array]:

@@ -18,16 +18,16 @@ from gjk3d.poses import pose_rows
 from gjk3d.query.time_of_impact import Motion
 from gjk3d.typing import Array
 from gjk3d.units import conversion, symbol
-from gjk3d.wording import cut, expected_names, kind_of
+from gjk3d.wording import cut, expected_names, is_number, kind_of
 
-_LARGEST = 1 << 26  #: the largest number of bytes of a file
+_LARGEST = 1 << 26  #: the largest size of a file in bytes
 _TURNS = 1000  #: the largest number of turns of a `gjk3d.Motion`
 _TOP = {"unit", "times", "length", "part", "joint", "coupling"}
 _PART = {"parts", "poses", "linear", "angular", "center"}
 _JOINT = {"name", "kind", "child", "parent", "axis", "point", "drive"}
 _COUPLING = {"joint", "to", "ratio", "lead"}
 _LENGTHS = {"linear", "center", "poses", "point", "lead"}  #: keys with lengths
-_QUATERNION = 8  #: the number of values in a line with a quaternion
+_QUATERNION = 8  #: the number of values in a line with a time, a position and a quaternion
 _WIDTHS = {
     _QUATERNION: "time, x, y, z, qx, qy, qz, qw",
     13: "time and 3 rows of a matrix",
@@ -43,7 +43,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     ``length`` is the unit of lengths if it differs from the unit of the assembly. Angles are in degrees. Tables follow:
 
     - ``[[part]]`` has ``parts``, a pattern of names. It has either ``linear``, ``angular`` and ``center`` as in
-      `gjk3d.Motion`, or ``poses``, the name of a .csv file in the same folder.
+      `gjk3d.Motion`, or ``poses``, the name of a .csv file in the folder of the motion file or below it.
     - ``[[joint]]`` has the attributes of a `Joint`. A joint without a ``parent`` is fixed to the ground. The drive of
       a cylindrical joint contains the angle and then the translation.
     - ``[[coupling]]`` has ``joint``, ``to``, and either a ``ratio`` or the ``lead`` of a screw, which is the
@@ -79,7 +79,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
     try:
         document = parse_toml(text)
     except ValueError as error:
-        table = f'Name a CSV file below [[part]] of a TOML file: parts = "NAMES" and poses = "{file.name}".'
+        table = f'Write a TOML file with a table [[part]]: parts = "NAMES" and poses = "{file.name}".'
         cure = table if file.suffix.lower() == ".csv" else "Correct this line, or see data/engine/engine.toml."
         raise ParseError(f"{file} is not TOML: {str(error)[:200]}. {cure}") from None
     _only(document, _TOP, str(file))
@@ -108,7 +108,7 @@ def read_motion(path: str | os.PathLike[str], unit: str | None = None) -> Moveme
 
 
 def movement_of(motion: Any, unit: str | None) -> Movement:
-    """Return a movement unchanged, or read it from a file and convert its lengths to a unit."""
+    """Return a movement unchanged, or read it from a file for an assembly in ``unit``."""
     if isinstance(motion, Movement):
         return motion
     if isinstance(motion, str | os.PathLike):
@@ -179,7 +179,7 @@ def _unitless(document: Mapping[str, Any], tables: Mapping[str, list[Any]], unit
         return []
     return [
         f"{where}: its lengths are read in {unit}, the unit of the assembly."
-        ' Write length = "mm" at its top for another unit.'
+        ' Write length = "mm" at the top of the file for another unit.'
     ]
 
 
@@ -320,15 +320,15 @@ def _couplings(tables: Mapping[str, list[Any]], where: str, scale: float) -> lis
 def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array, Array]:
     r"""Return the times and poses in a CSV file.
 
-    Each line has a time and a displacement. The displacement is x, y, z and a quaternion x, y, z, w, or 3 or 4 rows of
-    a matrix. The times are ascending. A first line with column names is skipped.
+    Each line has a time and a displacement. The displacement is x, y, z and a quaternion x, y, z, w, or the first 3 or
+    all 4 rows of a matrix. The times are ascending. A first line with column names is skipped.
 
     Parameters
     ----------
     path : path
         The file.
     scale : float
-        The factor of lengths.
+        The factor by which the translations are multiplied.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     FileError
         If the file does not exist.
     ParseError
-        If a line has another form.
+        If a line does not have these numbers, or the times are not ascending.
 
     Examples
     --------
@@ -362,7 +362,7 @@ def read_poses(path: str | os.PathLike[str], scale: float = 1.0) -> tuple[Array,
     file = Path(path)
     split = [[cell.strip() for cell in line.split(",")] for line in _text(file).splitlines()]
     lines = [(number, cells) for number, cells in enumerate(split, 1) if any(cells)]
-    if lines and not any(map(_is_number, lines[0][1])):
+    if lines and not any(map(is_number, lines[0][1])):
         lines = lines[1:]
     if not lines:
         raise ParseError(f"{file} has no poses. Write lines of {' or '.join(_WIDTHS.values())}.")
@@ -406,16 +406,8 @@ def _check_rigid(poses: Array, names: list[str]) -> None:
                 raise ParseError(str(error)) from None
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _pose_row(cells: list[str], width: int, where: str) -> list[float]:
-    odd = next((cell for cell in cells if not _is_number(cell)), None)
+    odd = next((cell for cell in cells if not is_number(cell)), None)
     if odd is not None:
         raise ParseError(f"{where}: expected numbers between commas, not {odd[:40]!r}. Correct or remove the line.")
     if len(cells) != width or width not in _WIDTHS:

@@ -1,8 +1,8 @@
 """Joints between the parts of an assembly, couplings, and the linkage that they form.
 
-A body is the set of parts that match a pattern. The first joint with a body as its child places the body, and any other
-joint closes a loop. The coordinates without a drive are unknowns. They are computed by least squares (scipy) at a few
-times in order, and by Newton's method at all times between them at once.
+A body is the set of parts that match a pattern. The first joint with a body as its child places the body, and further
+joints with this child close loops. The coordinates without a drive or a coupling are unknowns. They are computed by
+least squares (scipy) at a few times in ascending order, and then by Newton's method at all other times at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from gjk3d.typing import Array, VectorLike
 from gjk3d.units import reading
 from gjk3d.wording import expected_names, number, with_unit
 
-#: The coordinates of each kind: angles about the axis, translations along it, and translations across it.
+#: The coordinates of each kind of joint: "turn" is an angle about the axis, "slide" a translation along the axis, and
+#: "x" and "y" are translations across the axis.
 KINDS = {"revolute": ("turn",), "prismatic": ("slide",), "cylindrical": ("turn", "slide"), "planar": ("x", "y", "turn")}
 
 _SHOWN = 80  #: the largest number of characters of a value in an error
@@ -39,13 +40,14 @@ class Joint:
         A revolute joint rotates about its axis, and a prismatic joint slides along its axis. A cylindrical joint
         rotates and slides. A planar joint slides across its axis in x and y, and rotates about the axis.
     child, parent : str
-        Patterns of the names of parts. The parent is a body that joints move, or static parts. An empty text is the
+        Patterns of names of parts. The parent is a body that joints move, or static parts. An empty parent is the
         ground.
     axis, point : (3,) float
         The direction of the axis, of any length, and a point on it in the frame of the assembly.
     drive : (k,) or (k, m) float, or None
-        The values of the m coordinates at k times at equal intervals, from the begin to the end of the movement, in
-        radians and in the unit of the assembly. None means that couplings and loops determine the coordinates.
+        The values of the m coordinates at k times at equal intervals, from the begin to the end of the movement. Angles
+        are in radians, and translations in the unit of the assembly. None means that couplings and loops determine the
+        coordinates.
 
     Raises
     ------
@@ -96,12 +98,12 @@ class Joint:
                     _floats(column, f"joint {self.name!r}: the {name} of its drive", GREATEST)
 
     def pose(self, values: VectorLike) -> Array:
-        """Return the displacement of the child relative to the parent.
+        """Return the pose of the child relative to its drawn pose, in the frame of the assembly, for a parent at rest.
 
         Parameters
         ----------
         values : (k,) float
-            The coordinates of the joint, in radians and in the unit of the assembly.
+            The coordinates of the joint. Angles are in radians, and translations in the unit of the assembly.
 
         Returns
         -------
@@ -139,7 +141,7 @@ class Joint:
         if "slide" in coordinates:
             result[:, :3, 3] += coordinates["slide"][:, None] * along
         if self.kind == "planar":
-            first = np.eye(3)[int(np.argmin(np.abs(along)))]
+            first = np.eye(3)[int(np.argmin(np.abs(along)))]  # the direction of x
             first -= along * (first @ along)
             first /= np.linalg.norm(first)
             result[:, :3, 3] += coordinates["x"][:, None] * first + coordinates["y"][:, None] * np.cross(along, first)
@@ -155,8 +157,8 @@ class Coupling:
     joint, to : str
         The names of the coupled joint and of the joint that drives it. The first coordinates of both are coupled.
     ratio : float
-        The change of ``joint`` for each unit of ``to``. For example, it is -30 / 18 for two spur gears with 30 and 18
-        teeth, and the lead divided by 2 pi for a nut on a spindle.
+        The coordinate of ``joint`` divided by the coordinate of ``to``. For example, it is -30 / 18 for two spur gears
+        with 30 and 18 teeth, and the lead divided by 2 pi for a nut on a spindle.
 
     Examples
     --------
@@ -189,35 +191,28 @@ def _floats(values: Any, what: str, most: float = np.inf) -> Array:
     return array
 
 
-_CLOSED = 1e-9  #: the largest residual of a closed loop relative to the size of the assembly
+_CLOSED = 1e-9  #: the largest gap of a closed loop relative to the size of the assembly
 _TURNS = 1000  #: the largest number of turns of a joint, as in `gjk3d.Motion`
 _AT_ONCE = np.pi / 8  #: the largest turn of a driven joint between two times that are solved in order
 _NEWTON = 8  #: the largest number of Newton steps
 _STEP = 1e-7  #: the step of difference quotients, in radians or relative to the size of the assembly
-_SOLVED = 1e-12  #: the step that ends Newton's method, in the same unit
+_SOLVED = 1e-12  #: a smaller step ends Newton's method, in radians or relative to the size of the assembly
 _SINGULAR = 1e-7  #: smaller singular values, relative to the largest one, count as 0
 
 
 def _bent(turns: Array) -> Array:
-    """Return for each rotation its axis times the sine of half its angle, which is zero for the identity."""
+    """Return for each rotation (n, 3, 3) its axis times the sine of half its angle, (n, 3)."""
     half = 2.0 * np.sqrt(np.maximum(1e-16, 1.0 + np.trace(turns, axis1=1, axis2=2)))
-    twice = np.stack(
-        [
-            turns[:, 2, 1] - turns[:, 1, 2],
-            turns[:, 0, 2] - turns[:, 2, 0],
-            turns[:, 1, 0] - turns[:, 0, 1],
-        ],
-        axis=1,
-    )
-    bent: Array = twice / half[:, None]
+    skew = turns - np.swapaxes(turns, 1, 2)
+    bent: Array = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1) / half[:, None]
     return bent
 
 
 class Linkage:
-    """Joints and couplings, which determine the displacement of every body at any time.
+    """Joints and couplings, which determine the displacement of every body from its drawn pose at any time.
 
     ``times`` are the times of the first and the last row of every drive, ``size`` is the size of the assembly, and
-    ``units`` are the units of time and length for messages.
+    ``units`` are the units of time and length in messages.
     """
 
     def __init__(
@@ -291,7 +286,7 @@ class Linkage:
     # --- at a time -------------------------------------------------------------------------------------------------
 
     def grid(self) -> Array:
-        """Return the times at which the unknowns are computed one after another, including the times of all drives."""
+        """Return the times at which the unknowns are computed in order, including the times of all rows of drives."""
         begin, end = self.times
         knots, steps = {begin, end}, 8
         for joint in self.by_name.values():
@@ -312,7 +307,7 @@ class Linkage:
         return np.unique(np.concatenate([np.linspace(begin, end, steps + 1), sorted(knots)]))
 
     def bodies(self, times: Array) -> Mapping[str, Array]:
-        """Return the displacements of every body at n times, (n, 4, 4) for each body."""
+        """Return the displacements of each body from its drawn pose at n times, (n, 4, 4), by the body's pattern."""
         return self._poses(self._values(times, self._unknowns(times)))
 
     def _values(self, times: Array, unknown: Array) -> dict[str, Array]:
@@ -340,9 +335,10 @@ class Linkage:
         return poses
 
     def _open(self, times: Array, unknown: Array) -> Array:
-        """Return the residuals of the closing joints at each time as lengths, (n, k).
+        """Return the gaps of the loops at n times as lengths, (n, k), for the values ``unknown`` of the unknowns.
 
-        Residual rotations are multiplied by the size of the assembly.
+        A closing joint has the gap between its parent and its child, and their relative rotation times the size of the
+        assembly.
         """
         values = self._values(times, unknown)
         poses, out = self._poses(values), []
@@ -361,7 +357,7 @@ class Linkage:
         return np.array([1.0 if KINDS[self.by_name[n].kind][k] == "turn" else self.size for n, k in self.free])
 
     def begin(self, grid: Array) -> None:
-        """Compute the unknowns at the times of ``grid`` in order, starting each from the previous times."""
+        """Compute the unknowns at the times of ``grid`` in order, with start values from the times before."""
         for time in grid.tolist():
             self._unknown(time)
 
@@ -397,7 +393,7 @@ class Linkage:
         return unknown, closed & (np.abs((unknown - first) / scale).max(axis=1) <= _AT_ONCE)
 
     def _unknown(self, time: float) -> Array:
-        """Return the unknowns at a time, by least squares from a guess on the line through two computed times."""
+        """Return the unknowns at a time, by least squares from an extrapolation of two computed times."""
         if not self.closing or time in self._solved:
             return self._solved.get(time, np.zeros(0))
         from scipy.optimize import least_squares

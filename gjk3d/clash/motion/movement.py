@@ -1,6 +1,6 @@
-"""Motions of the parts of an assembly: the tracks of bodies, and `Movement`.
+"""Motions of the parts of an assembly.
 
-The track of a body over time is a sequence of steady motions. `Movement` has the tracks of the parts of an assembly.
+A `Track` is a sequence of steady motions of a body. A `Movement` has the tracks of the moving parts of an assembly.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gjk3d.clash.detection.findings import chosen
+from gjk3d.clash.detection.parts import first_names
 from gjk3d.clash.motion.joints import Coupling, Joint, Linkage
 from gjk3d.errors import Gjk3dError, ParseError, ShapeError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
@@ -24,15 +25,15 @@ from gjk3d.wording import count, kind_of, number, with_unit
 
 # --- tracks ----------------------------------------------------------------------------------------------------------
 
-
 _ROUNDING = 1e-12  #: errors up to this share of the size of the assembly are rounding
 _NAMED = 5  #: the largest number of parts or steps in a note
-_JUMP = 1e-6  #: a larger difference, in rotation or relative to the distance from the origin, is not rounding
+#: Poses whose entries differ by more than this number are a jump. For translations above 1 it is a relative difference.
+_JUMP = 1e-6
 _HALF = np.radians(170.0)  #: above this angle, the direction of the rotation between two poses is ambiguous
 
 
 class Piece(NamedTuple):
-    """A time interval with steady motions of two bodies, and their motion rows, (2, 21)."""
+    """A time interval in which two bodies have steady motions, and the rows of these motions, (2, 21)."""
 
     begin: float
     end: float
@@ -49,7 +50,8 @@ class Track(NamedTuple):
     rows : (n, 21) float
         The motions between the times, as rows of `gjk3d.Motion`.
     slack : float
-        The error of the track. It was measured at three times between two successive times, and is not certified.
+        The error of the poses of a track from joints, as a length. It was measured at three times of each interval and
+        is not certified.
     """
 
     times: Array
@@ -70,12 +72,12 @@ class Track(NamedTuple):
         return float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
 
     def pose(self, time: float) -> Array:
-        """Return the (4, 4) pose at a time."""
+        """Return the displacement from the drawn pose at a time, (4, 4)."""
         k = self.which(time)
         return motion_of(self.rows[k]).at(self.share(k, time))
 
     def cut(self, begin: float, end: float) -> Array:
-        """Return the row of the motion from ``begin`` to ``end``, two times of one motion; ``end`` may be earlier."""
+        """Return the motion row, (21,), from ``begin`` to a later or earlier ``end``, both times of one motion."""
         k = self.which(0.5 * (begin + end))
         first, last, row = self.share(k, begin), self.share(k, end), self.rows[k]
         cut: Array = row.copy()
@@ -85,17 +87,17 @@ class Track(NamedTuple):
         return cut
 
     def speeds(self, bounds: Array) -> Array:
-        """Return for each motion an upper bound of the speed of any point of a body that is in a box (2, 3), (n,)."""
+        """Return for each motion an upper bound of the speed of any point in the box ``bounds`` (2, 3), (n,)."""
         arms = np.abs(bounds[None] - self.rows[:, None, REFERENCE:]).max(axis=1)
         turns, shifts = (np.linalg.norm(self.rows[:, k : k + 3], axis=1) for k in (TURN, WAY))
         speeds: Array = (shifts + turns * np.linalg.norm(arms, axis=1)) / np.diff(self.times) * (1.0 + 1e-12)
         return speeds
 
     def places(self, most_turn: float) -> tuple[Array, Array]:
-        """Return poses (k, 4, 4) at most ``most_turn`` of rotation apart, and the bend of each motion, (n,).
+        """Return poses (k, 4, 4) along the track, and the bend of each motion, (n,).
 
-        The bend is the square of the rotation in a step divided by 8. The bend times a point's distance from the axis
-        bounds the deviation of the point from a straight line.
+        The rotation between two poses is at most ``most_turn`` radians. The bend is the square of this rotation divided
+        by 8. The bend times a point's distance from the axis bounds the deviation of the point from a straight line.
         """
         turns = np.linalg.norm(self.rows[:, TURN:REFERENCE], axis=1)
         steps = np.maximum(1, np.ceil(turns / most_turn)).astype(int)
@@ -104,33 +106,33 @@ class Track(NamedTuple):
 
 
 def solved(tracks: Mapping[str, Track], size: float) -> dict[str, float]:
-    """Return the errors of the tracks that were computed from joints, by the names of the parts."""
+    """Return the errors above rounding, `Track.slack`, of the tracks from joints, by the names of the parts."""
     return {name: track.slack for name, track in tracks.items() if track.slack > _ROUNDING * size}
 
 
 def measured(errors: Mapping[str, float], size: float, unit: str | None) -> list[str]:
-    """Return a note on the errors of tracks that were computed from joints."""
+    """Return at most one note, on the errors of tracks that were computed from joints."""
     if not errors:
         return []
     shown, factor = reading(unit, size)
     error = with_unit(number(factor * max(errors.values()), 2), shown)
     return [
-        f"the motion of {_named(list(errors))} was computed from joints. Its error is assumed to be {error}, twice the"
-        " measured error, and is not proven."
+        f"the motion of {first_names(list(errors), _NAMED)} was computed from joints, with an assumed error of {error}."
+        " This is twice the measured error, and it is not proven."
     ]
 
 
 def pauses(tracks: Mapping[str, Track], times: tuple[float, float], unit: str) -> list[str]:
-    """Return notes on parts whose tracks do not cover the begin or the end of a motion."""
+    """Return notes on parts whose tracks begin after the begin of a motion, or end before its end."""
     waiting: dict[str, list[str]] = {}
     for name, track in tracks.items():
         first, last = (float(track.times[k]) for k in (0, -1))
         if first > times[0]:
-            waiting.setdefault(f"before {with_unit(number(first), unit)}, when its poses begin", []).append(name)
+            waiting.setdefault(f"before {with_unit(number(first), unit)}, when the poses begin", []).append(name)
         if last < times[1]:
-            waiting.setdefault(f"after {with_unit(number(last), unit)}, when its poses end", []).append(name)
-    span = f"the motion is from {number(times[0])} to {with_unit(number(times[1]), unit)}"
-    return [f"{_named(names)}: static {when}; {span}" for when, names in waiting.items()]
+            waiting.setdefault(f"after {with_unit(number(last), unit)}, when the poses end", []).append(name)
+    span = f"in a motion from {number(times[0])} to {with_unit(number(times[1]), unit)}"
+    return [f"{first_names(names, _NAMED)}: static {when}, {span}" for when, names in waiting.items()]
 
 
 def half_turns(track: Track, unit: str) -> str:
@@ -144,8 +146,8 @@ def half_turns(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"the direction of rotation is a guess between the poses {_named(steps)}, because they are about half a turn"
-        " apart. Add a pose between them."
+        f"the direction of rotation is a guess between the poses {first_names(steps, _NAMED)}, because they are about"
+        " half a turn apart. Add a pose between them."
     )
 
 
@@ -162,17 +164,13 @@ def jumps(track: Track, unit: str) -> str:
     if not steps:
         return ""
     return (
-        f"the track jumps between the motions {_named(steps)}, because the second does not begin at the end of the"
-        " first. No clash is detected between them."
+        f"the track jumps between the motions {first_names(steps, _NAMED)}, because the second motion does not begin at"
+        " the end of the first motion. No clash is detected during a jump."
     )
 
 
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-
-
 def motion_of(row: Array) -> Motion:
-    """Return the `gjk3d.Motion` that has a motion row."""
+    """Return the `gjk3d.Motion` of a motion row, (21,)."""
     return Motion._made(_numbers=row[None], stacked=False)
 
 
@@ -187,7 +185,7 @@ def through(times: Array, poses: Array, slack: float = 0.0) -> Track:
 
 
 def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
-    """Yield the intervals with steady motions of both bodies between two times, in the order of these times."""
+    """Yield the intervals from ``begin`` to a later or earlier ``end`` in which both bodies have steady motions."""
     low, high = min(begin, end), max(begin, end)
     knots = np.unique(np.concatenate([a.times, b.times]))
     stops = [low, *knots[(knots > low) & (knots < high)].tolist(), high]
@@ -199,12 +197,11 @@ def pieces(a: Track, b: Track, begin: float, end: float) -> Iterator[Piece]:
 
 # --- movements -------------------------------------------------------------------------------------------------------
 
-
 ACCURACY = 3e-6  #: the largest measured error of tracks from joints, relative to the size of the assembly
 _LOOKS = 0.25, 0.5, 0.75  #: the shares of an interval at which the error is measured
-_SAFE = 2.0  #: the slack of a track relative to its measured error
-_TOLD_APART, _SHORTEST = 1e-10, 1e-290  #: the shortest motion, relative to its times and absolute
-_MOST = 20_000  #: the largest number of intervals of a track
+_SAFE = 2.0  #: the slack of a track divided by its measured error
+_SHORTEST_SHARE, _SHORTEST = 1e-10, 1e-290  #: the shortest duration of a motion, relative to its times and absolute
+_MOST = 20_000  #: the largest number of intervals of a track from joints
 
 
 class Movement:
@@ -255,7 +252,7 @@ class Movement:
     >>> out = gk.clash.Movement({"drawer": gk.Motion.translation(None, (2.5, 0, 0))}, times=(0, 10), unit="s")
     >>> report = gk.clash.check(gk.clash.Assembly.of(parts, "mm"), motion=out)
     >>> span = report.clashes[0].intervals[0]
-    >>> round(span[1], 3), span[3]  # it runs into the stop after 2 mm, and stays there
+    >>> round(span[1], 3), span[3]  # the drawer reaches the stop after 2 mm, and overlaps it until the end
     (8.0, 10.0)
     >>> out.bodies, out.place(["drawer"], {"drawer": parts["drawer"].bounds})["drawer"].pose(4.0)[:3, 3]
     (['drawer'], array([1., 0., 0.]))
@@ -288,7 +285,7 @@ class Movement:
             coupling = self.couplings[0]
             raise ShapeError(
                 f"Movement: a coupling names {coupling.joint!r} and {coupling.to!r}, but there are no joints. Move both"
-                " bodies by joints, one of them with a drive, in place of tracks."
+                " bodies by joints instead of tracks, one of them with a drive."
             )
 
     @property
@@ -340,7 +337,7 @@ class Movement:
         return {name: tracks[body] for name, body in owner.items()}
 
     def _parent(self, joint: Joint, names: Sequence[str], owner: Mapping[str, str]) -> str:
-        """Return the name of the moving body that is a joint's parent, or an empty text for ground and static parts."""
+        """Return the moving body that is the parent of a joint, or an empty text for the ground and static parts."""
         if not joint.parent:
             return ""
         what = f"joint {joint.name!r}: its parent"
@@ -358,9 +355,8 @@ class Movement:
         (body,) = bodies
         if body in self.given:
             raise ParseError(
-                f"{what} {joint.parent!r} has a track, expected a body that a joint moves. Give it a joint with a "
-                "drive in place"
-                " of its track."
+                f"{what} {joint.parent!r} has a track, expected a body that a joint moves. Move it by a joint with a"
+                " drive instead of a track."
             )
         return body
 
@@ -397,7 +393,7 @@ def _times(times: Any) -> tuple[float, float]:
         begin = end = np.nan
     if not (np.isfinite([begin, end]).all() and begin < end):
         raise ShapeError(f"Movement: times are {times!r}, expected two finite numbers with begin < end")
-    if not max(_SHORTEST, _TOLD_APART * max(abs(begin), abs(end))) < end - begin < np.inf:
+    if not max(_SHORTEST, _SHORTEST_SHARE * max(abs(begin), abs(end))) < end - begin < np.inf:
         raise ShapeError(
             f"Movement: times are {times!r}, which are too close for float64. Subtract the begin from all times."
         )
@@ -463,9 +459,9 @@ def _corners(boxes: Sequence[Array]) -> Array:
 
 
 def _divided(poses: Callable[[Array], Array], grid: Array, corners: Array, accuracy: float) -> Track:
-    """Return the track of screw motions through the poses that the function ``poses`` returns at times.
+    """Return the track of screw motions through the poses that the function ``poses`` returns at an array of times.
 
-    The intervals of ``grid`` are halved until the errors of the positions of ``corners`` are within the accuracy.
+    The intervals of ``grid`` are halved until the position errors of the points ``corners`` are at most ``accuracy``.
     """
     begin, end, accepted, slack = grid[:-1], grid[1:], [grid[:1]], 0.0
     while len(begin):

@@ -1,13 +1,9 @@
-"""Clashes of moving parts: their times, and the record of each pair.
+"""Times at which moving parts clash, and the record of each pair of parts that move relative to each other.
 
-The times at which two moving parts clash, and their smallest clearance, are found as follows.
-
-For disjoint parts, the time of impact certifies an interval without a clash, forward and backward in time. A point at a
-depth inside of the other part remains inside until the parts have moved by that depth, so they clash until then. Two
-surfaces without a volume clash until they have moved by the length that one reaches through the other. All remaining
-intervals are halved.
-
-A report has a record of each pair of parts that move relative to each other.
+`Timeline` computes the times of a pair. For disjoint parts, the time of impact certifies an interval without a clash,
+forward and backward in time. For parts with a point at a depth d inside both, a clash is certified for all times at
+which the parts have moved relative to each other by less than d. For surfaces without a volume, d is the length by
+which one surface reaches through the other. All other intervals are halved.
 """
 
 from __future__ import annotations
@@ -41,21 +37,21 @@ from gjk3d.wording import count, json_ready
 
 # --- times of clashes ------------------------------------------------------------------------------------------------
 
-
-MOST_SAMPLES = 400  #: the largest number of samples that decide when a pair clashes
-_SERIES = 97  #: the number of samples for a chart
+MOST_SAMPLES = 400  #: the largest number of times at which a pair is computed to enclose its clashes
+_SERIES = 97  #: the number of times at which a pair is computed for a chart
 _TIGHT = 1e-3  #: the relative width of the bounds of the smallest clearance
 _DESCENTS = 40  #: the largest number of steps to a lower clearance
-_GOLD = 0.6180339887498949
+_GOLD = 0.6180339887498949  #: the inverse of the golden ratio
 
-#: A function that gets an interval to examine.
+#: A function of the begin and the end of an interval, which stores it for later.
 Leave = Callable[[float, float], None]
 
 
 class Sample(NamedTuple):
-    """Bounds of the gap of a pair at a time, both 0 in contact, and a lower bound of the depth.
+    """Bounds ``lower`` and ``upper`` of the gap of a pair at a time, both 0 in contact, and a depth ``inside``.
 
-    For surfaces without a volume, the depth is how far one surface reaches through the other.
+    ``inside`` is a lower bound of the depth. For surfaces without a volume, it is the length by which one surface
+    reaches through the other.
     """
 
     time: float
@@ -70,14 +66,15 @@ class Sample(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The gap, or the negative depth of the deepest known point."""
+        """The upper bound of the gap, or ``-inside`` for parts that are not certified to be apart."""
         return self.upper if self.free else -self.inside
 
 
 class Passage(NamedTuple):
-    """The clashes and the smallest clearance of a pair over the whole motion. See `Course` for all but ``settled``.
+    """The clashes and the smallest clearance of a pair over the whole motion.
 
-    ``settled`` is whether a clash is excluded at all times outside of the intervals.
+    ``settled`` is whether a clash is excluded at all times outside of the intervals. `Course` describes the other
+    fields.
     """
 
     intervals: tuple[Interval, ...]
@@ -90,10 +87,10 @@ class Passage(NamedTuple):
 
 
 class Timeline:
-    """The computation of the passage of two meshes on their tracks.
+    """The computation of the `Passage` of two meshes on their tracks.
 
-    ``width`` is the accuracy of the begin and the end of a clash, and ``slack`` is the sum of the errors of the
-    vertices of both meshes.
+    ``width`` is the accuracy of the begin and the end of a clash as a time, and ``slack`` is the sum of the errors of
+    the vertices of both meshes. ``tolerance`` is the largest depth that is not a clash.
     """
 
     def __init__(
@@ -118,7 +115,7 @@ class Timeline:
     # --- at one time -----------------------------------------------------------------------------------------------
 
     def sample(self, time: float) -> Sample:
-        """Return the bounds of the gap and the depth of the pair at a time. They are cached."""
+        """Return the bounds of the gap and the depth of the pair at a time, from a cache after the first call."""
         if time not in self._samples:
             self._samples[time] = self._compute(time)
         return self._samples[time]
@@ -135,12 +132,11 @@ class Timeline:
         return Sample(time, max(0.0, gap.lower - self.slack), gap.upper + self.slack, 0.0)
 
     def _shared(self, pair: MeshPair) -> float:
-        """Return a lower bound of the depth from a point inside of both parts.
+        """Return the lower bound of the depth that `shared_depth` computes.
 
-        The sum of the point's distances from both surfaces is a lower bound of the length of a separating translation.
-        For surfaces without a volume, the depth is how far one surface reaches through the other.
+        For surfaces without a volume, the result is the length by which one surface reaches through the other.
         """
-        # the vertices of parts that lie face on face are not deep inside of the other part
+        # vertices do not show the depth of two parts with coplanar faces, because none is deep inside the other part
         if self._solids is None:
             self._solids = solid(self.a), solid(self.b)
         solid_a, solid_b = self._solids
@@ -155,9 +151,10 @@ class Timeline:
     # --- from a time on --------------------------------------------------------------------------------------------
 
     def advance(self, begin: float, end: float, clearance: float) -> tuple[float, float]:
-        """Return a time until which the gap provably exceeds the clearance, and a time at which the gap is smaller.
+        """Return a time until which the gap is certified to exceed ``clearance``, and a time at which it is smaller.
 
-        Both times are ``end`` if the gap exceeds the clearance in the whole interval. ``end`` may be before ``begin``.
+        The certified interval starts at ``begin``. Both times are ``end`` if the interval reaches ``end``. ``end`` may
+        be before ``begin``.
         """
         for piece in pieces(self.one, self.two, begin, end):
             code, free, hit, _ = impact(self.a, self.b, piece.rows, clearance + self.slack)
@@ -182,7 +179,7 @@ class Timeline:
 
     def _least(self, best: Sample) -> tuple[tuple[float, float], float] | None:
         """Return bounds of the smallest clearance and the time of the upper bound, or None if a contact is possible."""
-        # an interval that is certified for a clearance is certified for smaller ones, so the search never restarts
+        # an interval that is certified for a clearance is certified for each smaller one, so the search never restarts
         best, share, time, lower = self._best(best), _TIGHT, self.begin, inf
         for _ in range(_DESCENTS):
             lower = min(lower, (1.0 - share) * (best.upper - self.slack) - self.slack)
@@ -201,10 +198,10 @@ class Timeline:
         return None
 
     def _contacts(self) -> Passage:
-        """Return the result of `follow` for a pair that is in contact at some time, or not certified to be disjoint."""
-        free: list[tuple[float, float]] = []
+        """Return the passage of a pair that is in contact at some time, or not certified to be disjoint."""
+        free: list[tuple[float, float]] = []  # certified intervals without and with a clash
         clash: list[tuple[float, float]] = []
-        todo: list[tuple[float, float, float]] = []
+        todo: list[tuple[float, float, float]] = []  # all other intervals in a heap, the longest first
         edges: set[float] = set()  # ends of intervals with a clash
 
         def leave(begin: float, end: float) -> None:
@@ -245,20 +242,19 @@ class Timeline:
             leave(begin, first)
             leave(last, end)
         intervals, proven = self._intervals(sorted(free), sorted(clash))
-        # of samples that are not certified to be free, the gap is 0 if surfaces intersect
+        # samples that are not certified to be free have a gap of 0 only if the surfaces intersect
         worst = self._best(min(self._samples.values(), key=lambda sample: (sample.value, sample.upper)))
         return self._result(intervals, proven, (0.0, worst.upper), worst.time, settled=not todo)
 
     def _from(self, time: float, begin: float, end: float, free: list[tuple[float, float]], leave: Leave) -> None:
-        """Add the certified free interval around a time to ``free``, and pass the rest of the interval to ``leave``."""
+        """Add the certified free interval around ``time`` to ``free``, and pass the rest to ``leave``."""
         if not self.sample(time).free:
             leave(begin, end)
             return
         earliest = time if time <= begin else self.advance(time, begin, 0.0)[0]
         latest = time if time >= end else self.advance(time, end, 0.0)[0]
-        if (
-            latest < end and begin == self.begin and end == self.end and self.sample(end).free
-        ):  # the first interval is searched from both ends
+        # the whole motion is searched from both ends
+        if latest < end and begin == self.begin and end == self.end and self.sample(end).free:
             last = self.advance(end, latest, 0.0)[0]
             free.append((last, end))
             end = last
@@ -280,7 +276,7 @@ class Timeline:
     def _intervals(
         self, free: list[tuple[float, float]], clash: list[tuple[float, float]]
     ) -> tuple[tuple[Interval, ...], bool]:
-        """Return the intervals of the clash, and whether the clash is certified at all times of each interval."""
+        """Return the intervals of clashes, and whether a clash is certified at all times of each interval."""
         intervals: list[Interval] = []
         proven = True
         for begin, end in clash:
@@ -295,7 +291,7 @@ class Timeline:
         return tuple(intervals), proven
 
     def _best(self, start: Sample) -> Sample:
-        """Return the sample with the smallest value between the neighbours of a sample, by golden-section search."""
+        """Return the sample with the smallest value between the neighbours of ``start``, by golden-section search."""
         times = sorted(self._samples)
         k = times.index(start.time)
         low, high = times[max(0, k - 1)], times[min(len(times) - 1, k + 1)]
@@ -309,11 +305,6 @@ class Timeline:
             else:
                 low = left
         return best
-
-
-def moved(mesh: Mesh, pose: Array) -> Mesh:
-    """Return a mesh whose vertices are transformed by a (4, 4) pose."""
-    return mesh._mapped(pose[:3, :3], pose[:3, 3])
 
 
 def swept_box(mesh: Mesh, track: Track) -> Array:
@@ -331,7 +322,6 @@ def swept_box(mesh: Mesh, track: Track) -> Array:
 
 # --- pairs of moving parts -------------------------------------------------------------------------------------------
 
-
 _STEADY = 1e-3  #: the largest relative variation of a constant gap or depth, which is the width of its bounds
 
 
@@ -344,13 +334,13 @@ class Course:
     a, b : str
         The names of the parts.
     intervals : tuple of (float, float, float, float)
-        The intervals of the clash. The parts are free before the first time, clash from the second to the third time,
-        and are free after the fourth time.
+        The times of each clash. The parts are free before the first time, clash from the second to the third time, and
+        are free after the fourth time.
     proven : bool
-        Whether all values are certified at every time, for a steady screw motion between two poses. It is False in
-        three cases: a track was computed from joints, whose error `Track.slack` is only measured; a clash from the
-        second to the third time of an interval was computed only at many times; or parts that slide on each other may
-        clash between the computed times.
+        Whether all values are certified at every time, for a steady screw motion between two poses. It is False if a
+        track was computed from joints, because its error `Track.slack` is only measured. It is also False if a clash
+        from the second to the third time of an interval was only computed at many times, or if parts that slide on each
+        other may clash between the computed times.
     least : (float, float)
         Bounds of the smallest clearance in the unit of the report, both 0 if the parts touch or clash.
     when : float
@@ -372,7 +362,7 @@ class Course:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the gap, or the depth, is constant over all computed times."""
+        """Whether the gap or the depth is constant at all computed times, up to a relative variation of 1e-3."""
         values = [-inside if inside > 0.0 else upper for _, _, upper, inside in self.series]
         most = max(map(abs, values), default=inf)
         return len(values) > 1 and most < inf and max(values) - min(values) <= _STEADY * most
@@ -407,7 +397,7 @@ class MotionRecord:
         return {(pair.a, pair.b): pair for pair in self.pairs}
 
     def scaled(self, factor: float) -> MotionRecord:
-        """Return the record with the lengths of its pairs in another unit. The tracks remain in the assembly's unit."""
+        """Return the record with the lengths of its pairs times ``factor``. The tracks are not changed."""
         pairs = (
             replace(
                 pair,
@@ -446,7 +436,7 @@ TIMES = 1e-4  #: the accuracy of the begin and end of a clash relative to the du
 
 
 class Moving:
-    """The decisions of pairs that move relative to each other. ``parts`` are the parts that could be loaded."""
+    """A solver for pairs that move relative to each other. ``parts`` are the parts that could be loaded."""
 
     def __init__(self, movement: Movement, parts: Sequence[AssemblyPart], unit: str | None) -> None:
         self.movement = movement
@@ -467,20 +457,20 @@ class Moving:
         self.notes += pauses(self.tracks, movement.times, movement.unit)
 
     def together(self, i: int, j: int) -> bool:
-        """Return whether two parts are at rest relative to each other, so that their pair is decided only once."""
+        """Return whether the parts i and j do not move relative to each other."""
         return self.of[i] is self.of[j]
 
     def groups(self) -> list[list[int]]:
-        """Return the groups of parts that move together: the parts of a group are at rest relative to each other."""
+        """Return the groups of parts that do not move relative to each other, by number."""
         by_track: dict[int, list[int]] = {}
         for k, track in enumerate(self.of):
             by_track.setdefault(id(track), []).append(k)
         return list(by_track.values())
 
     def close(self, clearance: float, tolerances: Tolerances) -> list[tuple[int, int]]:
-        """Return the pairs, i < j, that move relative to each other and whose swept boxes are within a limit.
+        """Return the pairs (i < j) that move relative to each other and whose swept boxes are near each other.
 
-        The limit is the clearance or the tolerance of the pair, whichever is larger.
+        The largest gap of the boxes is the clearance or the tolerance of the pair, whichever is larger.
         """
         standing = {id(track) for name, track in zip(self.names, self.of, strict=True) if name not in self.tracks}
         boxes = np.array(
@@ -500,13 +490,15 @@ class Moving:
         return Timeline((self.meshes[i], self.meshes[j]), (self.of[i], self.of[j]), tolerance, width, slack).follow()
 
     def decide(self, i: int, j: int, passage: Passage, clearance: float, tolerance: float) -> Decision | None:
-        """Return the finding of a pair at the time of its deepest overlap or smallest gap, or None for a free pair."""
+        """Return the finding of the parts i and j at the time ``passage.when``, or None for a free pair."""
         if not passage.intervals and passage.least[0] >= clearance - tolerance and passage.least[0] > tolerance:
             return None
-        meshes = [moved(union_of(self.meshes[k]).mesh, self.of[k].pose(passage.when)) for k in (i, j)]
+        poses = [self.of[k].pose(passage.when) for k in (i, j)]
+        bodies = [union_of(self.meshes[k]).mesh for k in (i, j)]
+        meshes = [body._mapped(pose[:3, :3], pose[:3, 3]) for body, pose in zip(bodies, poses, strict=True)]
         clash, corners = _decided(meshes, Decider(clearance, tolerance, {}))
         if clash is not None and clash.kind == "duplicate":
-            # equal parts that only pass through each other are not a duplicate
+            # equal parts that coincide only for a moment are not a duplicate
             drawn, _ = _decided([self.meshes[i], self.meshes[j]], Decider(clearance, tolerance, {}))
             if drawn is None or drawn.kind != "duplicate":
                 clash, corners = _decided(meshes, Decider(clearance, tolerance, {}, twice=False))
@@ -521,7 +513,10 @@ class Moving:
     def all(
         self, pairs: Sequence[tuple[int, int]], clearance: float, tolerance: Callable[[int, int], float], threads: Aside
     ) -> Iterator[tuple[int, int, Passage | None, Decision | None]]:
-        """Yield the passage and the decision of each pair in order."""
+        """Yield i, j, the passage and the decision of each pair (i, j) in order.
+
+        The passage is None after an error. The decision is None for a free pair.
+        """
 
         def decided(pair: tuple[int, int]) -> tuple[Passage | None, Decision | None]:
             try:

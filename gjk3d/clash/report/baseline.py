@@ -1,4 +1,4 @@
-"""Earlier reports: reading untrusted JSON, conversion of units, and comparison with a later run."""
+"""Earlier reports: reading JSON files that may be damaged, conversion of units, and comparison with a later run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _TrackFile(msgspec.Struct):
     slack: Number = 0.0
 
     def track(self, where: str) -> Track:
-        """Return the track. Raise a ParseError if its motions are not rigid, or its times do not fit."""
+        """Return the track. Raise a ParseError if a motion is not rigid, or the number of times is wrong."""
         times, rows = np.array(self.times), np.array(self.rows).reshape(-1, 21)
         if len(rows) < 1 or len(times) != len(rows) + 1 or not (np.diff(times) > 0.0).all():
             raise ParseError(
@@ -113,9 +113,9 @@ _LENGTHS = (
 
 
 def read_baseline(source: str | os.PathLike[str] | Report | None) -> Report | None:
-    """Return an earlier report. A report from a JSON file lacks triangles."""
+    """Return the earlier report ``source``, or read it from a JSON file without its triangles. None returns None."""
     if isinstance(source, Report) and source.left_out:
-        raise ParseError("the baseline has only its worst findings. Make it with check(..., keep=None).")
+        raise ParseError("the baseline contains only the worst findings. Make it again with check(..., keep=None).")
     return source if source is None or isinstance(source, Report) else read_report(source)
 
 
@@ -128,19 +128,16 @@ def read_report(source: str | os.PathLike[str]) -> Report:
     document = parse_document(path.read_bytes(), str(path), "clash", SCHEMA_VERSION, "a report of gjk3d clash", cure)
     read = convert(document, _ReportFile, str(path))
     if read.left_out:
-        raise ParseError(f"{path} has only its worst findings. Make it with check(..., keep=None).")
+        raise ParseError(f"{path} contains only the worst findings. Make it again with check(..., keep=None).")
     values = msgspec.structs.asdict(read) | {"left_out": {}}
     values["motion"] = None if read.motion is None else read.motion.record(f"{path}, motion")
     return Report(**values)
 
 
 def in_unit(before: Report, unit: str | None, what: str, later: str) -> Report:
-    """Return an earlier report with its lengths in a unit.
+    """Return an earlier report with its lengths converted to ``unit``, the unit of a later report or assembly.
 
-    Raises
-    ------
-    ParseError
-        If only one of the units is known, so that lengths cannot be compared.
+    Raise a ParseError if lengths cannot be converted. Its message names the reports ``what`` and ``later``.
     """
     if before.unit == unit:
         return before
@@ -166,7 +163,7 @@ def _in(unit: str | None) -> str:
 
 
 def converted(clash: Clash, factor: float, unit: str | None) -> Clash:
-    """Return a finding with all lengths times ``factor``. The old ``unit`` is appended to a note that has numbers."""
+    """Return a finding with all lengths times ``factor``. The old unit, ``unit``, is added to a note with numbers."""
     if factor == 1.0:
         return clash
     values = {name: _times(getattr(clash, name), factor) for name in _LENGTHS}
@@ -184,11 +181,11 @@ def _times(value: Any, factor: float) -> Any:
 
 def readable(report: Report) -> Report:
     """Return a report in the unit that is easiest to read. The triangles of its assembly are not converted."""
-    return in_unit(report, report.reading[0], "this", "this")
+    return in_unit(report, report.reading[0], "the report", "the page")
 
 
 def differences(before: Report, after: Report) -> list[tuple[str, str]]:
-    """Return the limits that differ between two reports of the same unit, as pairs of texts."""
+    """Return each limit that differs between two reports of the same unit, as texts of both values."""
     unit, factor = after.reading
     ending = f" {unit}" if unit else ""
     limits = [("clearance", before.clearance, after.clearance)]
@@ -205,7 +202,7 @@ def differences(before: Report, after: Report) -> list[tuple[str, str]]:
 
 
 def kinds_of(before: Report | None) -> dict[str, str]:
-    """Return the kinds of the findings of an earlier report by id, including ignored ones, as in `gjk3d diff`.
+    """Return the kinds of the findings of an earlier report by id, including ignored findings.
 
     Resolved findings are left out, so they are new if they appear again.
     """
@@ -215,26 +212,27 @@ def kinds_of(before: Report | None) -> dict[str, str]:
 def missing(before: Report, present: Collection[str], checked: Callable[[str, str], bool]) -> list[Clash]:
     """Return the open findings of an earlier report that a later run did not report.
 
-    ``present`` contains the ids of the earlier findings that the run reported. ``checked`` returns True for two names
-    if the run checked the pair, or lacks one of its parts. A pair that was not checked is not resolved.
+    ``present`` contains the ids of the earlier findings that the run reported. ``checked`` returns True for two part
+    names if the run checked the pair, or one of the parts does not exist. A finding is "resolved" if its pair was
+    checked, and otherwise it remains "active".
     """
     return [
         replace(clash, status="resolved", group="")
         if checked(clash.a, clash.b)
-        else replace(clash, status="active", note="not checked in this run: as in the baseline")
+        else replace(clash, status="active", note="not checked in this run, the values are from the baseline")
         for clash in before.clashes
         if clash.is_open and clash.id not in present
     ]
 
 
-_LONGER = 0.1  #: times within this share of the duration of a clash count as equal
+_LONGER = 0.1  #: times that differ by at most this share of the duration of a clash count as equal
 
 
 def within(clash: Clash, spans: tuple[Interval, ...]) -> bool:
     """Return whether two parts clash only within the times ``spans``, which have the form of `Clash.intervals`.
 
-    Parts at rest clash at all times. The certified clash of each interval must be within a time
-    at which ``spans`` do not exclude a clash.
+    Without ``spans`` the result is True. A finding without a time clashes at all times. Each interval of a certified
+    clash must be inside an interval in which ``spans`` do not exclude a clash.
     """
     if not spans:
         return True

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION = 1
-#: The source of the default tolerance, as the settings of a report state it.
+#: The value of "tolerance_from" in `Report.settings` for the default tolerance. Reports in files contain this text.
 BY_DEFAULT = "a millionth of how far the two parts reach from the middle of the assembly"
 
 
@@ -43,7 +43,7 @@ class PartRow:
     Attributes
     ----------
     name, file : str
-        The unique name in the assembly, and the file of the part.
+        The unique name in the assembly, and the path of the file.
     triangles : int
         The number of triangles, or 0 if the part could not be loaded.
     closed, convex : bool or None
@@ -272,7 +272,7 @@ class Report:
 
     @cached_property
     def _rounding(self) -> dict[str, float]:
-        """The error of lengths at each part, for the digits of texts: the default tolerance, not the check's."""
+        """The error of the lengths of each part in texts, by name. It is the default tolerance of the part."""
         columns = PartRows.of(self.parts).columns
         read = np.isfinite(columns["bounds"]).all(axis=(1, 2))
         tolerances = default_tolerances(columns["bounds"][read], np.zeros(int(read.sum())))
@@ -280,7 +280,7 @@ class Report:
 
     @property
     def limits(self) -> str:
-        """The clearance, the tolerance and the limit of reported gaps as text, in the unit of `reading`."""
+        """The clearance, the tolerance and the rule for reported gaps as text, in the unit of `reading`."""
         most = "≤ " if self.settings.get("tolerance_from") == BY_DEFAULT else ""
         unit, factor = self.reading
         gap, play = with_unit(f"{factor * self.clearance:.6g}", unit), with_unit(f"{factor * self.tolerance:.3g}", unit)
@@ -335,7 +335,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file to which the document is written too.
+            A file to write the document to.
         """
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
         if path is not None:
@@ -348,7 +348,7 @@ class Report:
         Parameters
         ----------
         path : path, optional
-            A file to which the text is written too.
+            A file to write the text to.
         """
         from gjk3d.clash.formats import to_csv
 

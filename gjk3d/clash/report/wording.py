@@ -1,4 +1,4 @@
-"""The numbers of a finding as text, rounded outward, and the texts of a page about a report."""
+"""Texts of tables and pages: the numbers of a finding, with bounds rounded outward, and the summary of a report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
     if clash.distance is None or clash.distance_kind not in ("exact", "bound"):
         return None
     distance, error = clash.distance, clash.error_bound
-    if clash.distance_kind == "bound":  # a depth is an upper one
+    if clash.distance_kind == "bound":  # the depth is an upper bound
         return distance, 0.0 if error is None else min(0.0, nextafter(distance + error, inf))
     if not error:
         return distance, distance
@@ -28,7 +28,7 @@ def bounds(clash: Clash) -> tuple[float, float] | None:
 
 
 def noise(clash: Clash, report: Report) -> float:
-    """Return the error of the lengths of a finding that follows from the numbers of its files."""
+    """Return the error of the lengths of a finding that the rounding of the numbers in its files causes."""
     error = clash.tolerance or 0.0
     if error == 0.0 or report.settings.get("tolerance_from") == BY_DEFAULT:
         return error
@@ -58,7 +58,7 @@ def _format(clash: Clash, value: float | None, proven: Callable[..., str], unit:
 
 
 def gap(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the gap of two parts as text, which is never negative. In overlap the text is empty."""
+    """Return the gap of two parts as text, which is never negative. For an overlap the text is empty."""
     if clash.depth or clash.distance is None or clash.distance < 0.0:
         return ""
     return _format(clash, clash.distance, partial(wording.format_bounds, least=0.0), unit, error)
@@ -71,7 +71,7 @@ def measure(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
 
 
 def translation_length(clash: Clash, unit: str | None = None, error: float = 0.0) -> str:
-    """Return the length of the separating translation of B as text. A bound is rounded up, unless it has an error."""
+    """Return the length of the separating translation of B as text. An upper bound is rounded up if ``error`` is 0."""
     rounded = wording.above if clash.distance_kind == "bound" and error == 0.0 else wording.number
     return wording.with_unit(rounded(wording.snapped(clash.depth or 0.0, error), DIGITS), unit)
 
@@ -90,29 +90,31 @@ def shared_volume(clash: Clash) -> str:
     return "" if clash.overlap_volume is None else wording.number(clash.overlap_volume, 5)
 
 
-def moment(time: float, report: Report, digits: int = 6) -> str:
-    """Return a time of the motion as text with its unit."""
-    return wording.with_unit(f"{time:.{digits}g}", (report.motion and report.motion.unit) or None)
+def cells(clash: Clash, error: float = 0.0) -> tuple[str, str, str, str, str]:
+    """Return the cells of a table: penetration, depth, gap, overlap volume, and the method with its quality."""
+    lengths = inside(clash, error=error), depth(clash, error=error), gap(clash, error=error)
+    return *lengths, shared_volume(clash), clash.evidence
 
 
 def when(clash: Clash, report: Report) -> str:
     """Return the times at which two parts clash or are nearest, as text.
 
-    The text is "always" for two parts at rest in an assembly that moves, and empty without motion. Intervals are
-    certified: the parts are free at all other times.
+    The text is "always" for two parts that do not move relative to each other in a motion, and empty without motion.
+    The parts are certified to be free at all times outside of the intervals in the text.
     """
     motion = report.motion
     if clash.time is None:
         return "always" if motion is not None and clash.method else ""
-    at = moment(clash.time, report)
+    unit = (motion and motion.unit) or None
+    at = wording.with_unit(f"{clash.time:.6g}", unit)
     course = motion.courses.get((clash.a, clash.b)) if motion is not None else None
     steady = course is not None and course.is_steady
     if clash.intervals:
         extremes = () if motion is None else (motion.begin, motion.end)
         if clash.intervals[0][1:3] == extremes:
-            return f"in clash throughout, {'equally deep' if steady else f'deepest at {at}'}"
+            return f"clashing throughout, {'equally deep' if steady else f'deepest at {at}'}"
         spans = ", ".join(_span(after, before, extremes) for after, _, _, before in clash.intervals)
-        return f"deepest at {at}, in clash within {wording.with_unit(spans, (motion and motion.unit) or None)}"
+        return f"deepest at {at}, clashing within {wording.with_unit(spans, unit)}"
     if clash.least is None:
         return f"at {at}"
     nearest = "equally near throughout" if steady else f"nearest at {at}"
@@ -149,7 +151,7 @@ _KINDS = {
 
 
 def decided(clash: Clash) -> str:
-    """Return the method and the quality of a finding as text."""
+    """Return the method that decided a finding and the quality of its distance, as sentences."""
     if clash.kind == "unchecked":
         return "Not decided."
     hulls = clash.shape_a == clash.shape_b == "hull"

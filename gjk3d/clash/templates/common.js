@@ -37,7 +37,7 @@ gjk3d.later(function () {
       return made;
     }, corners);
   }
-  // The pieces of the edges of one triangle that lie on another triangle, within the slack.
+  // The pieces of the edges of a triangle that are on another triangle, within the slack.
   function edgesOn({ corners }, { corners: base, normal }, slack) {
     const planes = [[normal, slack], [normal.clone().negate(), slack], ...base.map((from, k) => [base[(k + 1) % 3].clone().sub(from).cross(normal).normalize(), slack, from])];
     return corners.flatMap((p, k) => {
@@ -117,7 +117,7 @@ gjk3d.later(function () {
     if (!common || row !== chosen) return dirty();
     if (common.indices.length && words.push("overlap volume")) {
       const solid = new THREE.Mesh(at(common.points).setIndex(new THREE.BufferAttribute(common.indices, 1)), volume);
-      solid.onBeforeRender = (renderer) => { // it is inside of both parts, so it is drawn over them
+      solid.onBeforeRender = (renderer) => { // the volume is inside of both parts, so it is drawn over them
         renderer.state.buffers.depth.setMask(true);
         renderer.clearDepth();
       };

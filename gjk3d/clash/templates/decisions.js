@@ -1,4 +1,4 @@
-// Reads decisions from an untrusted file, with the rules of gjk3d.clash.triage.
+// Reads decisions from a file that may be damaged, with the rules of gjk3d.clash.triage.
 const clashDecisions = (function () {
   const STATES = ["new", "active", "reviewed", "approved", "resolved"], DAY = 86400000, { metres } = gjk3d.data;
   const metresOf = (unit) => metres[unit] ?? metres[unit.trim().toLowerCase()];

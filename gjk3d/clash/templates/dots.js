@@ -25,7 +25,7 @@ gjk3d.later(function () {
       at.set(places.subarray(3 * index, 3 * index + 3), 3 * k);
       inks.set(tints.get(data.rows[index].kind), 3 * k);
     });
-    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // smaller dots for many findings, because more layers only take time
+    const wide = Math.sqrt((4 * view.clientWidth * view.clientHeight) / Math.max(1, shown.length)); // many findings have smaller dots, because hidden dots only take time
     dots.material.uniforms.size.value = Math.min(13, Math.max(4, wide)) * picture.renderer.getPixelRatio();
     for (const [name, values] of [["position", at], ["color", inks]]) dots.geometry.setAttribute(name, new THREE.BufferAttribute(values, 3));
     dots.geometry.setIndex(new THREE.BufferAttribute(new Uint32Array(shown.length), 1));
@@ -52,7 +52,7 @@ gjk3d.later(function () {
     geometry.setDrawRange(first, shown.length - first);
     index.needsUpdate = true;
   }
-  function near(event) { // return the finding at a pointer: the nearest one, the worst of several, or -1
+  function near(event) { // return the nearest finding at the pointer, the worst of equally near findings, or -1
     const away = (index) => picture.distance(placeOf(index), event), within = shown.filter((index) => away(index) <= 14);
     return within.length ? within.reduce((one, two) => (away(two) <= away(one) ? two : one)) : -1;
   }

@@ -29,13 +29,13 @@ gjk3d.later(function () {
   }
 
   // --- the chart ------------------------------------------------------------------------------------------------------
-  const WIDE = 1000, HIGH = 100, ROOM = 0.2; // relative to the other side of zero: space for a label on both sides
+  const WIDE = 1000, HIGH = 100, ROOM = 0.2; // ROOM is the least height on each side of zero, as a share of the other side
   const across = (time) => ((time - begin) / (end - begin)) * WIDE;
   const value = ([, , upper, inside]) => (inside > 0 ? -inside : upper);
   function chart() {
     const box = element("chart"), course = row && courses[row.course];
     if (!course || !course.series.length) {
-      box.replaceChildren(make("span", { class: "soft" }, row ? "These parts do not move relative to each other." : "Choose a finding to see the clearance of its parts over time."));
+      box.replaceChildren(make("span", { class: "soft" }, row ? "These parts do not move relative to each other." : "Select a finding to see the clearance of its parts over time."));
       return;
     }
     const values = course.series.map(value), least = Math.min(...values), most = Math.max(...values);
@@ -91,7 +91,7 @@ gjk3d.later(function () {
       chart();
       if (row?.time !== undefined) player.stopped(() => to(row.time))();
     },
-    // Whether the current time is that of the marks of a finding.
+    // Whether the current time is the time of the values of a finding, at which its marks are correct.
     holds: (one) => !one || one.time === undefined || Math.abs(one.time - now) <= 1e-9 * (end - begin),
     onMove(handler) { moved = handler; },
   };

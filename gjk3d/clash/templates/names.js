@@ -1,4 +1,4 @@
-// The name of the part under the pointer. A click keeps it, with a button for the findings of the part.
+// The name of the part under the pointer. A click shows the name below the picture, with a button for its findings.
 gjk3d.later(function () {
   if (!clashView) return;
   const { data, element, make, button, points: at } = gjk3d, { visible } = clashTable, { picture, pair, rest, shapeOf, matrixOf, view } = clashStage;
@@ -12,7 +12,7 @@ gjk3d.later(function () {
     body.matrixWorld.copy(matrixOf(part));
     return body;
   }
-  function first(parts, caster) { // the part that a ray hits first; boxes leave out most parts
+  function first(parts, caster) { // the part that a ray hits first (the boxes exclude most parts)
     let best = null, least = Infinity;
     const cuts = picture.renderer.clippingPlanes, origin = caster.ray.origin;
     const candidates = parts.filter((part) => part.shape >= 0 && part.box).flatMap((part) => {

@@ -2,7 +2,7 @@
   const { data, element, state: root, make, button, chip, number } = gjk3d, { sides, unit, visible } = clashTable;
   const tiles = [...document.querySelectorAll("[data-kind]")];
 
-  // --- what is shown -------------------------------------------------------------------------------------------------
+  // --- filters -------------------------------------------------------------------------------------------------------
   const option = (value, text) => make("option", { value }, text), section = (label, options) => make("optgroup", { label }, options);
   function tally(values) {
     const counts = new Map();
@@ -29,7 +29,7 @@
     const kinds = new Set(tiles.filter((tile) => tile.ariaPressed === "true").map((tile) => tile.dataset.kind));
     const wanted = element("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const group = element("group").value, status = element("status").value;
-    // touches are not open, so they are listed if their kind is chosen
+    // touches are not open, so they are listed only if their kind is selected
     const open = (row) => row.open || (kinds.has(row.kind) && clashTriage.OPEN.includes(row.state));
     clashTable.show((row, words) =>
       (!kinds.size || kinds.has(row.kind)) && clashTree.holds(row) &&
@@ -51,7 +51,7 @@
   clashTree.on(filter);
 
   // --- the details of a finding --------------------------------------------------------------------------------------
-  function copier(name, text) { // the text of the element is selected, because pages over http can copy only a selection
+  function copier(name, text) { // pages over http can copy only a selection, so the text of the element is selected
     return button("copy", async ({ target }) => {
       window.getSelection().selectAllChildren(name);
       try { await navigator.clipboard.writeText(text); } catch (error) { document.execCommand("copy"); }
@@ -94,7 +94,7 @@
     const box = element("detail");
     box.classList.toggle("on", index >= 0);
     if (index < 0) {
-      const how = ["Choose a row, or a point in the picture", make("span", { class: "keys" }, ", or press ↓"), ". The points are the places of the findings in the table."];
+      const how = ["Select a row, or a point in the picture", make("span", { class: "keys" }, ", or press ↓"), ". The points are the places of the findings in the table."];
       box.replaceChildren(make("p", { class: "soft" }, data.rows.length ? how : "This report has no findings."));
       return;
     }
@@ -113,7 +113,7 @@
   function help(on) {
     element("help").hidden = !on;
     element("ask-help").ariaExpanded = on;
-    try { localStorage.setItem("gjk3d.help", on ? "" : "closed"); } catch (error) { /* then the help is shown on each visit */ }
+    try { localStorage.setItem("gjk3d.help", on ? "" : "closed"); } catch (error) { /* without a store, the help is shown on each visit */ }
     window.dispatchEvent(new Event("resize"));
   }
   element("ask-help").addEventListener("click", () => help(element("help").hidden));
@@ -155,7 +155,7 @@
     const focus = at && (document.getElementById(at) || document.querySelector(`#triage [data-state="${at}"]`));
     if (focus) focus.focus();
   });
-  gjk3d.later(() => { // the picture shows what was filtered and chosen before it was ready
+  gjk3d.later(() => { // apply the filter and the selection from the time before the picture was ready
     clashView?.onPick((index) => clashTable.select(index));
     clashDots?.mark(clashTable.shown);
     if (clashTable.selected >= 0) clashTable.select(clashTable.selected);

@@ -1,4 +1,5 @@
-// The findings and the parts. Values for sorting and filtering are ready at once, all others are unpacked when shown.
+// The findings and the parts. Values for sorting and filtering are unpacked at the start. Other values are unpacked when
+// they are shown.
 const clashRows = (function () {
   const { data, element, numbers } = gjk3d;
   const lines = (id) => {
@@ -83,7 +84,7 @@ const clashRows = (function () {
   }
   // --- common volumes and intersection curves -----------------------------------------------------------------------------
   const volumes = lines("common"), volumeOf = new Map(Object.keys(data.common).map((index, k) => [Number(index), k]));
-  async function fetchCommon(index) { // of one finding, or null
+  async function fetchCommon(index) { // return the common volume and the curve of a finding, or null
     if (!volumeOf.has(index)) return null;
     const buffer = await unpacked(volumes[volumeOf.get(index)]), [vertices, corners, ends] = data.common[index];
     return {

@@ -5,8 +5,8 @@ const clashTable = (function () {
   const scroll = element("scroll"), body = element("rows");
   const unit = data.unit ? " " + data.unit : "";
   const high = () => parseFloat(getComputedStyle(body).getPropertyValue("--row")); // the height of a row in pixels
-  const marked = new Set(), held = new Set(); // rows that are decided together, and decided rows that stay until the next filter
-  let anchor = -1; // the first row of a range
+  const marked = new Set(), held = new Set(); // rows that are decided together, and rows that stay until the filter changes
+  let anchor = -1; // the row at which a range of marked rows begins
   let shown = [], selected = -1, passes = () => true, key = "severity", direction = 1, printing = false;
   let onSelect = () => {}, onShow = () => {}, onMark = () => {};
 
@@ -81,7 +81,7 @@ const clashTable = (function () {
     lines.push(spacer(printing ? 0 : shown.length - last));
     body.replaceChildren(...lines);
   }
-  scroll.addEventListener("scroll", draw); // browsers send it once in each frame
+  scroll.addEventListener("scroll", draw); // browsers send this event once in each frame
   new ResizeObserver(draw).observe(scroll);
   window.addEventListener("beforeprint", () => { printing = true; draw(); });
   window.addEventListener("afterprint", () => { printing = false; draw(); });
@@ -122,7 +122,7 @@ const clashTable = (function () {
     }
     begin();
   }
-  // A decided row and the chosen row stay in the table until the filter changes, so that no row moves under the pointer.
+  // Decided rows and the selected row stay in the table until the filter changes, so that no row moves under the pointer.
   function renew(indices) {
     for (const index of [...indices, selected, ...marked]) if (index >= 0 && shown.includes(index)) held.add(index);
     collect();
@@ -146,7 +146,7 @@ const clashTable = (function () {
     if (top < scroll.scrollTop) scroll.scrollTop = top;
     else if (top > scroll.scrollTop + room) scroll.scrollTop = top - room;
   }
-  function select(index, look = true) { // `look`: a phone shows the picture
+  function select(index, look = true) { // on a phone, `look` scrolls to the picture
     selected = anchor = index;
     if (index >= 0) {
       reveal();
@@ -158,11 +158,11 @@ const clashTable = (function () {
     if (missing) missing.then(() => { if (selected === index) onSelect(index, look); });
     else onSelect(index, look);
   }
-  function nextOpen() { // choose the next row that is open
+  function nextOpen() { // select the next open row
     const place = shown.indexOf(selected), next = [...shown.slice(place + 1), ...shown.slice(0, place + 1)].find((index) => data.rows[index].open);
     if (next !== undefined && next !== selected) select(next);
   }
-  function extend(step) { // choose the next row, and mark all rows from the anchor
+  function extend(step) { // select the next row, and mark all rows from the anchor to this row
     const from = anchor < 0 ? selected : anchor;
     move(step);
     if (from >= 0) anchor = from;

@@ -8,7 +8,7 @@ gjk3d.later(function () {
 
   // --- the section box around the finding, or around the center of the assembly -----------------------------------------
   const AXES = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
-  // from a point and a normal to the hidden side; three.js shows the side that the normal points to
+  // a section plane from a point and a normal to the hidden side; the normals of three.js point to the visible side
   const plane = (point, outward) => new THREE.Plane().setFromNormalAndCoplanarPoint(outward.normalize().negate(), point);
   let kept = []; // the section planes of a saved view
   function cut() {

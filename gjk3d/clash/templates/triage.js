@@ -7,7 +7,8 @@ const clashTriage = (function () {
   const { data, element, make, button } = gjk3d, { STATES, read } = clashDecisions;
   const issues = new Map(data.triage.map((issue) => [issue.id, issue]));
   const OPEN = ["new", "active", "reviewed"], drafts = new Map(); // comments that are being written, by finding
-  let edits = 0, sent = 0, downloads = 0, onChange = () => {}; // the changes on this page, those that the server has, and the saved files
+  // the numbers of changes on this page, of changes that the server has, and of saved files
+  let edits = 0, sent = 0, downloads = 0, onChange = () => {};
 
   // --- merging, by finding and time, as in gjk3d.clash.triage ---------------------------------------------------
   function order(one, two, names) {
@@ -29,7 +30,7 @@ const clashTriage = (function () {
     }
     data.rows.forEach(settle);
   }
-  function take(text) { // from the server; the page is drawn again only after a change
+  function take(text) { // merge the decisions of the server, and draw the page again after a change
     const before = file();
     merge(read(text));
     if (file() !== before) onChange([]);
@@ -62,9 +63,9 @@ const clashTriage = (function () {
   }
   const items = () => [...issues.values()].flatMap(({ state, assignee, comments = [], views = [] }) => [state, assignee, ...comments, ...views].filter(Boolean));
   const who = ({ by }) => by || "no name given", stamped = (item) => `${who(item)}, ${item.at.slice(0, 16).replace("T", " ")} UTC`;
-  // a GUID, which is the end of the address of an object; crypto.randomUUID requires https
+  // a GUID, from the end of an object URL, because crypto.randomUUID requires https
   const ident = () => URL.createObjectURL(new Blob()).slice(-36);
-  // The items that differ from the last saved file.
+  // The decisions and comments of an issue as texts, to count the differences from the last saved file.
   const texts = ({ state, assignee, comments = [], views = [] }) => [state, assignee, ...comments, ...views].filter(Boolean).map((item) => JSON.stringify(item));
   let stored = new Map([...issues].map(([id, issue]) => [id, new Set(texts(issue))]));
   const differing = new Map();
@@ -96,13 +97,13 @@ const clashTriage = (function () {
     changed([row], list === "comments" ? "comment" : list);
     return issue[list].at(-1);
   }
-  // The decisions and comments on this page in order. Each has findings, their times and their previous states, the number
-  // of files that were saved before, and whether its findings were marked.
+  // The decisions and comments on this page in order. Each entry has findings with times and previous states, the number
+  // of files that were saved before it, and whether its findings were marked.
   const decided = [];
   const called = (rows) => (rows.length === 1 ? `rank ${rows[0].severity || rows[0].index + 1}` : `${rows.length} findings`);
   async function setState(rows, value) {
     const missing = clashRows.fetchRows(rows.map((row) => row.index));
-    if (missing) await missing; // an approval is valid for the exact depth
+    if (missing) await missing; // an approval contains the exact depth
     const before = new Map(rows.map((row) => [row, { value: row.state, ...issues.get(row.id)?.state }])), together = clashTable.marked.size > 0;
     mark(rows, "state", (row) => ({ value, ...measures(row) }));
     decided.push({ downloads, together, each: rows.map((row) => ({ row, at: issueOf(row).state.at, before: before.get(row) })) });
@@ -131,8 +132,8 @@ const clashTriage = (function () {
     if (last) undo.textContent = `undo: ${each[0].said ? "comment" : each[0].row.state}, ${called(each.map(({ row }) => row))}`;
     return last && { ...last, each };
   }
-  // Remove a comment, or set previous states. A change that is in no file and on no server is removed. Copies of other
-  // changes exist, so they are replaced by later ones.
+  // Remove a comment, or set previous states. A change that is in no file and on no server is deleted. Other changes have
+  // copies, so a later change replaces them.
   function revert({ each, downloads: then }) {
     const rows = each.map(({ row }) => row), restored = new Map(each.map(({ row, before }) => [row, before]));
     if (each[0].said) return erase(rows[0], each[0].said, then);
@@ -149,7 +150,7 @@ const clashTriage = (function () {
       if (earlier && earlier.at === at) earlier.at = issues.get(row.id).state.at;
     }
   }
-  function keep(row, name, value) { // without empty fields and issues
+  function keep(row, name, value) { // set a field, or delete it, and delete an issue without fields
     const issue = issues.get(row.id);
     if (value) issue[name] = value;
     else delete issue[name];
@@ -216,7 +217,7 @@ const clashTriage = (function () {
     people.replaceChildren(...[...new Set([...known, author])].filter(Boolean).sort().map((value) => make("option", { value })));
     const words = make("textarea", {
       id: "comment", rows: 1, placeholder: `comment on ${called([row])} … (Ctrl+Enter adds it)`, "aria-label": `comment on ${called([row])}`,
-      input: () => drafts.set(row.id, words.value), // another row has its own text
+      input: () => drafts.set(row.id, words.value), // each finding has its own unfinished text
       keydown: (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) comment(row, words.value);
         if (event.key === "Escape") element("scroll").focus({ preventScroll: true });
@@ -256,7 +257,7 @@ const clashTriage = (function () {
     downloads++;
     stored = new Map([...issues].map(([id, issue]) => [id, new Set(texts(issue))]));
     differing.clear();
-    tell([`${link.download} was downloaded: pass it to the next run with --triage`, nameless()].filter(Boolean).join("; "));
+    tell([`${link.download} was downloaded. Pass it to the next run with --triage.`, nameless()].filter(Boolean).join(" "));
   }
   let sending = false;
   async function send() {
@@ -307,18 +308,18 @@ const clashTriage = (function () {
     Object.assign(person.querySelector("input"), { placeholder: "assigned to", ariaLabel: "assigned to" });
     box.replaceChildren(make("b", {}, `${many} marked`), person, button("unmark", unmark, { class: "small", title: "mark no finding (Esc)" }), states(chosen, "", unmark));
   }
-  // a repeated key, or the second click of a double click, is not another decision
+  // a repeated key is not another decision
   const keys = Object.fromEntries(STATES.map((value, k) => [k + 1, ({ repeat }) => {
     const rows = chosen(), hidden = rows.find(({ index }) => !clashTable.shown.includes(index));
     if (!rows.length || repeat) return false;
     if (hidden) return say(`The filter hides ${called([hidden])}, so its state was not set. Use the buttons of the finding.`);
-    setState(rows, value).then(unmark); // the next key decides the chosen finding again
+    setState(rows, value).then(unmark); // the next key applies to the selected finding again
   }]));
   keys.u = ({ repeat }) => (repeat ? false : takeBack());
   keys.c = () => element("comment")?.focus(); // Escape and Ctrl+Enter return to the rows
   data.rows.forEach(settle);
   tell();
-  async function update() { // get the decisions of others
+  async function update() { // get the decisions of other people from the server
     if (document.hidden || unsaved() || sending) return;
     try {
       const answer = await fetch("triage", { headers: { "X-Gjk3d-Token": data.served } });

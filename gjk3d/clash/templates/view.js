@@ -26,8 +26,8 @@ gjk3d.later(function () {
   shaft.renderOrder = head.renderOrder = 10;
   balls.forEach((ball) => { ball.renderOrder = 11; });
   scene.add(marks);
-  let arrow = null, note = null; // the number at the tip of the arrow
-  const tail = document.createElement("span"); // without text: the number is placed away from the arrow
+  let arrow = null, note = null; // the note is the number at the tip of the arrow
+  const tail = document.createElement("span"); // an empty label at the tail of the arrow, which keeps the note away from it
 
   // A normal has no length, so its arrow has a fixed size on the screen.
   function arrowOf(row, a, b, at) {
@@ -143,7 +143,7 @@ gjk3d.later(function () {
     const row = data.rows[current], on = Boolean(row), large = on ? bySize(row)[1] : -1;
     ["show-a", "show-b"].forEach((id, side) => { pair[side].visible = element(id).checked; });
     rest.visible = element("show-rest").checked || !on;
-    const opaque = !on && !element("glass").checked; // the others of a finding would hide it
+    const opaque = !on && !element("glass").checked; // opaque parts would hide a finding
     Object.assign(ghostly, { transparent: !opaque, depthWrite: opaque });
     ghostly.uniforms.opaque.value = Number(opaque);
     marks.visible = on && element("show-marks").checked && (!clashMotion || clashMotion.holds(row));
@@ -154,7 +154,7 @@ gjk3d.later(function () {
     ghostly.uniforms.coloured.value = !on && element("show-colours").checked ? 1 : 0; // a finding uses the colours of A and B
     looks.forEach(({ solid, through }, side) => {
       const larger = on && row[side ? "b" : "a"] === large, glassy = element("glass").checked || (larger && row.kind === "contained");
-      // faces are behind their edges; of two faces on one plane, that of the smaller part is visible without flicker
+      // faces are behind their edges, and coplanar faces of both parts do not flicker, because the smaller part is in front
       Object.assign(solid, { polygonOffsetFactor: larger ? 2 : 1, polygonOffsetUnits: larger ? 8 : 1 });
       Object.assign(solid, { transparent: glassy, opacity: glassy ? 0.22 : 1, depthWrite: !glassy, needsUpdate: true });
       through.uniforms.strength.value = larger ? 0.12 : 0.4; // hidden faces are visible through the larger part
@@ -183,7 +183,7 @@ gjk3d.later(function () {
   fly(new THREE.Vector3(), 1, iso, 0);
   toggle();
   if (clashMotion) clashMotion.onMove(toggle);
-  // a finding that was chosen before the shapes were unpacked is shown now
+  // a finding that was selected before the shapes were unpacked is shown now
   clashStage.fill().then((places) => {
     clashDots.fill(places);
     if (clashMotion) clashMotion.begin();

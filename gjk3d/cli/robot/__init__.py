@@ -1,6 +1,7 @@
-"""``gjk3d robot``, with a module for each command. This module has the old flags, which print their new command.
+"""``gjk3d robot``, whose commands are in `info`, `check` and `path`.
 
-The commands share `cell` (options, printing, configurations, the robot and its surroundings).
+This module also accepts the old options, and prints the command that replaces them. `cell` has the code that all
+commands share: options, printing, configurations, and the robot with its surroundings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gjk3d.wording import expected_names
 @Parameter(name="*", show=False)
 @dataclass(frozen=True)
 class OldOptions:
-    """The options of the old form, which help does not show."""
+    """The options of ``gjk3d robot URDF`` without a command, which help does not show."""
 
     check: str | None = None
     random: int | None = None
@@ -72,7 +73,7 @@ def old(
     *more: Annotated[str, Parameter(show=False)],
     options: OldOptions = _NOTHING,
 ) -> int | None:
-    """Run and print the command that replaces the old options. Options that the command lacks are ignored."""
+    """Print and run the command that replaces the old options. Options that this command lacks are ignored."""
     if more:
         raise UsageError(
             f"{str(urdf)!r} is not a command of gjk3d robot, "
@@ -101,7 +102,7 @@ def _run(command: Callable[..., int | None], values: OldOptions, *words: Path | 
 
 
 def _typed(name: str, value: Any, default: Any) -> list[str]:
-    """Return an option and its value as words of a command line, or an empty list if the value is the default."""
+    """Return an option and its value as arguments of a command line, or an empty list for the default value."""
     if is_dataclass(value):
         return [word for x in fields(default) for word in _typed(x.name, getattr(value, x.name), x.default)]
     option = f"--{name.replace('_', '-')}"

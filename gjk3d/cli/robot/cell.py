@@ -1,6 +1,6 @@
-"""Options of the commands of ``gjk3d robot``: configurations, and the cell.
+"""Shared code of the commands of ``gjk3d robot``: configurations, options, and the cell.
 
-Configurations come from CSV files, named poses or random numbers. The cell is a robot with objects around it.
+Configurations come from CSV files, named poses or random numbers. A `Cell` is a robot with the objects around it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import csv
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +19,7 @@ from cyclopts import Group, Parameter
 from gjk3d.cli.arguments import UsageError
 from gjk3d.cli.terminal import Table, note, safe
 from gjk3d.errors import FileError, ParseError
-from gjk3d.wording import above, count, expected_names, number
+from gjk3d.wording import above, count, expected_names, is_number, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
 # --- configurations --------------------------------------------------------------------------------------------------
 
-
-_LARGEST = 1 << 30
+_LARGEST = 1 << 30  #: the largest size of a CSV file in bytes
 TIME = "t"  #: the name of the column of times, unless a joint has this name
 
 
 def columns(robot: Robot) -> tuple[str, ...]:
-    """Return the name of each coordinate of q, which is the name of the joint, with [0], [1], ... for several."""
+    """Return the names of the coordinates of a configuration: "joint", or "joint[0]", "joint[1]", ... for several."""
     names: list[str] = []
     for name, indices in robot.columns.items():
         size = indices.stop - indices.start
@@ -48,12 +47,8 @@ def read_configurations(text: str, robot: Robot) -> NDArray[np.float64]:
     """Return the configurations in a CSV file, (n, dof), or the pose with this name in the SRDF.
 
     Cells are separated by commas, semicolons or spaces, and ``#`` begins a comment. If the first row contains the names
-    of the joints, the columns may have any order. A column of times, ``t``, is ignored.
-
-    Raises
-    ------
-    FileError, ParseError
-        If the file cannot be read. The message has the file, the line, the joint and the value.
+    of the joints, the columns may have any order. A column of times, ``t``, is ignored. Raise a FileError or a
+    ParseError for a file that cannot be read.
     """
     return _read(text, robot)[:, : robot.dof]
 
@@ -62,12 +57,7 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     """Return the trajectory in a CSV file.
 
     The times are in a column ``t``. Without this column, the fastest joint has the speed in radians or metres per
-    second. Without a speed, two rows are one second apart.
-
-    Raises
-    ------
-    FileError, ParseError
-        As in `read_configurations`, or if the times do not increase.
+    second. Without a speed, two rows are one second apart. Raise a ParseError if the times do not increase.
     """
     import numpy as np
 
@@ -87,14 +77,14 @@ def read_trajectory(text: str, robot: Robot, speed: float | None) -> Trajectory:
     if len(late):
         k = int(late[0])
         raise ParseError(
-            f"{text}: t is {times[k]:g} in row {k + 1} and {times[k + 1]:g} in the next, expected ascending times. "
-            "Sort the rows by t."
+            f"{text}: t is {times[k]:g} in row {k + 1} and {times[k + 1]:g} in row {k + 2}, expected ascending times."
+            " Sort the rows by t."
         )
     return Trajectory(path, times)
 
 
 def _read(text: str, robot: Robot) -> NDArray[np.float64]:
-    """Return the configurations with the times in the last column. Missing times are NaN."""
+    """Return the configurations with the times in the last column, (n, dof + 1). Missing times are NaN."""
     import numpy as np
 
     path = Path(text)
@@ -119,7 +109,7 @@ def _read(text: str, robot: Robot) -> NDArray[np.float64]:
     rows = [(k, cells) for k, cells in rows if cells]
     names = *columns(robot), TIME
     order = list(range(robot.dof))
-    if rows and not any(map(_is_number, rows[0][1])):
+    if rows and not any(map(is_number, rows[0][1])):
         order = _order(rows[0][1], names, f"{path}, line {rows[0][0]}", robot)
         rows = rows[1:]
     if not rows:
@@ -144,16 +134,8 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(mark)]
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(cell: str, where: str) -> float:
-    if not _is_number(cell):
+    if not is_number(cell):
         cure = " Angles are in radians." if "deg" in cell else " Correct it, or remove the row."
         raise ParseError(f"{where}: {cell!r} is not a number.{cure}")
     value = float(cell)
@@ -180,7 +162,7 @@ def _order(header: list[str], names: tuple[str, ...], where: str, robot: Robot) 
 
 
 def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
-    """Return texts on the coordinates of a configuration that are outside of their limits."""
+    """Return a text for each coordinate of a configuration that is outside of its limits, such as "j1 2 is above 1"."""
     names = columns(robot)
     return [
         f"{names[k]} {q[k]:g} is {'below' if q[k] < robot.lower[k] else 'above'} "
@@ -191,7 +173,7 @@ def beyond_limits(robot: Robot, q: NDArray[np.float64]) -> list[str]:
 
 
 def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
-    """Return a note with the number of rows outside of the limits and the first of them, or an empty list."""
+    """Return at most one note, on the configurations outside of the joint limits. The note starts with ``name``."""
     import numpy as np
 
     q = np.asarray(rows, dtype=np.float64).reshape(len(rows), robot.dof)
@@ -208,10 +190,7 @@ def outside_limits(robot: Robot, rows: Rows, name: str = "") -> list[str]:
 def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.float64]:
     """Return random configurations with a uniform distribution within the limits. Unlimited angles are in [-pi, pi].
 
-    Raises
-    ------
-    UsageError
-        If a joint slides without limits.
+    Raise a UsageError if a joint slides without limits, or its limits are too far apart for float64.
     """
     import numpy as np
 
@@ -230,7 +209,6 @@ def random_configurations(robot: Robot, count: int, seed: int) -> NDArray[np.flo
 
 
 # --- the cell --------------------------------------------------------------------------------------------------------
-
 
 IMAGES = (".png", ".jpg", ".jpeg", ".html", ".htm")
 Geometry = Literal["bodies", "hull", "parts", "mesh"]
@@ -263,7 +241,7 @@ class Model:
     collision: Literal["collision", "visual"] = "collision"
 
     def read(self, urdf: Path) -> Robot:
-        """Return the robot of a URDF."""
+        """Return the robot in a URDF file, read with these options."""
         from gjk3d.robot import Robot
 
         return Robot.load(
@@ -271,7 +249,7 @@ class Model:
         )
 
     def files(self, *more: Path | str | None) -> tuple[Path, ...]:
-        """Return the SRDF and ``more`` files, without those that are None."""
+        """Return the paths of the SRDF and of ``more`` files, without those that are None."""
         return tuple(Path(file) for file in (self.srdf, *more) if file is not None)
 
 
@@ -283,18 +261,18 @@ class Surroundings:
     Parameters
     ----------
     scene
-        The files of the objects: a URDF, whose links are objects, models (GLB, STL, ...), whose parts are objects, or
-        .scene files of MoveIt.
+        The files of the objects. These are a URDF, whose links become objects, models (GLB, STL, ...), whose parts
+        become objects, or .scene files of MoveIt.
     scene_geometry
-        The geometry for a mesh of an object. The default is its triangles, and in proofs a hull for each body.
+        The geometry for a mesh of an object. The default is its triangles, and with proofs a hull for each body.
     unit
         The unit of models that state no unit, such as STL: mm, cm, m, in.
     scene_up
-        The up axis of models. It is z for robots, and y for glTF files.
+        The up axis of the models in --scene. It is usually z for robots, and y for glTF files.
     touching
         A link and an object that may touch, as LINK:OBJECT. The option can be repeated.
     margin
-        The distance below which a pair collides, for example 5mm. The default is 0.
+        The distance below which a pair counts as colliding, for example 5mm. The default is 0.
     """
 
     scene: Annotated[tuple[Path, ...], Parameter(consume_multiple=True), _Several] = ()
@@ -355,17 +333,17 @@ class Run(Output):
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1
 
     def check(self) -> None:
-        """Raise an error if --json and --csv are both set."""
+        """Raise a UsageError if --json and --csv are both set."""
         if self.csv and self.json:
             raise UsageError("--json and --csv cannot be combined. Use one of them.")
 
 
-#: The defaults of the options.
+#: The options of a command line that sets none of them.
 MODEL, NO_SURROUNDINGS, OUTPUT, RUN = Model(), Surroundings(), Output(), Run()
 
 
 def at_least(**options: int | None) -> None:
-    """Raise an error for numbers below 1, or below 0 for a seed."""
+    """Raise a UsageError for a number below 1, or for a seed below 0. Names are those of the options."""
     for name, value in options.items():
         least = 0 if name == "seed" else 1
         if value is not None and value < least:
@@ -380,12 +358,12 @@ _SPARE = ("outside its limits", "geometry", "type")
 
 
 def pair_words(pair: Pair | None) -> str:
-    """Return the two names of a pair."""
+    """Return the two names of a pair as text, or "-" for None."""
     return "-" if pair is None else f"{safe(pair[0])}, {safe(pair[1])}"
 
 
 def new_table(*titles: str) -> Table:
-    """Return an empty table."""
+    """Return an empty table with the column formats of the robot commands."""
     return Table(titles, _RIGHT, _NAMES, _SPARE)
 
 
@@ -395,7 +373,7 @@ def write_csv(rows: Iterable[Iterable[Any]]) -> None:
 
 
 def wrote(target: Path, quiet: bool) -> None:
-    """Print the name of a written file."""
+    """Print the name of a written file, unless ``quiet``."""
     if not quiet:
         note(target, "wrote")
 
@@ -404,18 +382,10 @@ Pair = tuple[str, str]
 
 
 class Cell:
-    """A robot and the objects around it. Pairs have the names of whole objects, not of the objects' pieces.
+    """A robot and the objects around it. An object with several pieces has one name in all results.
 
-    Parameters
-    ----------
-    urdf : Path
-        The file of the robot.
-    model, around : Model, Surroundings
-        The options of the command line.
-    workers : int
-        The number of threads.
-    scene_geometry : str
-        The default geometry for a mesh of an object.
+    ``model`` and ``around`` are the options of the command line. ``workers`` is the number of threads, and
+    ``scene_geometry`` is the default geometry for a mesh of an object.
     """
 
     def __init__(
@@ -425,7 +395,7 @@ class Cell:
         from gjk3d.robot.cell_files import read_cell
 
         self.urdf, self.model, self.around, self.workers = urdf, model, around, workers
-        touching, self.margin = around.pairs(), around.gap()
+        self.touching, self.margin = around.pairs(), around.gap()
         self.robot = robot = model.read(urdf)
         kind = around.scene_geometry or scene_geometry
         self.things = read_cell(around.scene, kind, around.unit, around.scene_up, model.package_dir, robot.links)
@@ -440,23 +410,22 @@ class Cell:
                 pieces[name] = piece
         shaped = {geometry.link for geometry in robot.geometries}
         still = [robot.links[k] for k in sorted(shaped) if robot.rigid[k] == robot.rigid[0]]
-        #: static links with all objects, whose distance is constant
+        #: The pairs of a static link and an object, whose distance is constant, so they are not checked.
         self.still = [(link, thing.name) for link in still for thing in self.things]
-        self.touching = self._checked_pairs(touching)
+        self._check_touching()
         may = {*self.still, *self.touching}
         allowed = [(link, name) for name, owner in self.owner.items() for link in robot.links if (link, owner) in may]
         self.checker = Checker(robot, pieces, touching=allowed, margin=self.margin)
 
-    def _checked_pairs(self, touching: Sequence[Pair]) -> list[Pair]:
+    def _check_touching(self) -> None:
         objects = [thing.name for thing in self.things]
-        for link, name in touching:
+        for link, name in self.touching:
             if link not in self.robot.links:
                 known = expected_names(link, self.robot.links)
                 raise UsageError(f"--touching {link}:{name}: the robot lacks the link {link!r}, {known}")
             if name not in objects:
                 known = f", {expected_names(name, objects)}" if objects else ". Add files with --scene."
                 raise UsageError(f"--touching {link}:{name}: the scene lacks the object {name!r}{known}")
-        return list(touching)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -469,7 +438,7 @@ class Cell:
         return len(self.robot.pairs), len(shaped) * len(self.things) - len({*self.still, *self.touching})
 
     def name(self, pair: Pair | None) -> Pair | None:
-        """Return a pair with the name of an object instead of the name of its piece."""
+        """Return a pair with the name of the whole object instead of the name of its piece. None returns None."""
         return None if pair is None else (pair[0], self.owner.get(pair[1], pair[1]))
 
     def pictured(self) -> Checker:
@@ -484,7 +453,7 @@ class Cell:
         return Checker(self.robot, around, touching={*self.still, *self.touching}, margin=self.margin)
 
     def document(self, **results: Any) -> Document:
-        """Return a document of the robot, its surroundings, the results and the versions."""
+        """Return the JSON document of a command: the robot, the objects, the ``results`` and the versions."""
         from gjk3d.clash.detection.assembly import sha256
         from gjk3d.clash.report import versions
 
@@ -515,7 +484,10 @@ class Cell:
         return f"{safe(self.robot.name)}: {numbers}, {count(sum(self.pair_counts()), 'pair')}{things}{margin}"
 
     def notes(self, texts: Iterable[str], hit: bool = False) -> None:
-        """Print notes on problems, and on the error if hulls or convex parts replace meshes."""
+        """Print the notes ``texts``, and notes on hulls or convex parts that replace meshes.
+
+        ``hit`` is whether the result contains a collision, which may be a collision of hulls only.
+        """
         for text in texts:
             note(text)
         robot = self.robot
@@ -525,7 +497,7 @@ class Cell:
         if hit and kinds & {"bodies", "hull"}:
             what = "the hulls of their connected bodies" if "bodies" in kinds else "their hulls"
             note(
-                f"meshes are replaced by {what}, so a collision may be a collision of hulls only (try --geometry mesh)"
+                f"meshes are replaced by {what}, so a collision may be a collision of hulls only. Try --geometry mesh."
             )
         if "parts" in kinds:
             error = max((geometry.error for geometry in robot.geometries if geometry.error), default=0.0)
@@ -535,7 +507,7 @@ class Cell:
             )
 
     def save_picture(self, q: NDArray[np.float64], names: str, target: Path, quiet: bool) -> None:
-        """Draw a configuration."""
+        """Draw the configuration ``q`` to the file ``target``. ``names`` is the title of the picture."""
         from gjk3d.viz import show
 
         show(self.pictured(), q=q, path=target, names=names)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gjk3d.robot import RobotCollision
 
 _AT_ONCE = 512  #: the number of configurations between two tests for Ctrl-C
-_SHOWN = 3  # the largest number of pairs of a configuration in a table
+_SHOWN = 3  #: the largest number of pairs of a configuration in a table
 
 
 def check(
@@ -60,9 +60,9 @@ def check(
     around: Surroundings = NO_SURROUNDINGS,
     output: Run = RUN,
 ) -> int:
-    """Check which configurations are free, and list the colliding pairs of the others.
+    """Check which configurations are free, and list the colliding pairs of all other configurations.
 
-    The exit code is 0 if all configurations are free, else 1.
+    The exit code is 0 if all configurations are free, and otherwise 1.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def check(
     top
         The largest number of rows of a table.
     picture
-        Draw the first colliding configuration, or the closest one if all are free, to a .png, .jpg or .html file.
+        Draw the first colliding configuration to a .png, .jpg or .html file. If all configurations are free, draw the
+        configuration with the smallest clearance.
     """
     if (configurations is None) == (random is None):
         fault = "no configurations are given" if random is None else f"{configurations!r} and --random are both given"
@@ -113,7 +114,7 @@ def check(
 
 
 class Nearest(NamedTuple):
-    """The closest pair of a configuration."""
+    """The closest pair of a configuration, its distance with bounds, and its witness points."""
 
     distance: float
     lower: float
@@ -126,16 +127,16 @@ class Nearest(NamedTuple):
 class Row(NamedTuple):
     """The collisions, the closest pair and the exceeded limits of a configuration."""
 
-    number: int  #: the row, from 0
+    number: int  #: the index of the configuration, from 0
     q: NDArray[np.float64]
-    meetings: list[RobotCollision]  #: the colliding pairs, the deepest first
+    collisions: list[RobotCollision]  #: the colliding pairs, the deepest first
     nearest: Nearest | None
-    beyond: list[str]
+    beyond: list[str]  #: the result of `beyond_limits`
 
     @property
     def free(self) -> bool:
         """Whether no pair collides."""
-        return not self.meetings
+        return not self.collisions
 
 
 @dataclass
@@ -152,8 +153,8 @@ class Rows:
         return sum(not row.free for row in self.rows)
 
     def pairs(self) -> list[tuple[Pair, int]]:
-        """Return the colliding pairs and the number of configurations of each, the most frequent pair first."""
-        return Counter(collision.pair for row in self.rows for collision in row.meetings).most_common()
+        """Return each colliding pair and the number of its colliding configurations, the most frequent pair first."""
+        return Counter(collision.pair for row in self.rows for collision in row.collisions).most_common()
 
 
 def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
@@ -162,21 +163,21 @@ def _run(cell: Cell, q: NDArray[np.float64], clearance: bool, bar: Bar) -> Rows:
         for start in range(0, len(q), _AT_ONCE):
             bar("checking", start, len(q), result.hits)
             some = q[start : start + _AT_ONCE]
-            meetings = _meetings(cell, some)
+            hits = _collisions(cell, some)
             nearest = _nearest(cell, some) if clearance else [None] * len(some)
-            for k, (collisions, near) in enumerate(zip(meetings, nearest, strict=True)):
+            for k, (collisions, near) in enumerate(zip(hits, nearest, strict=True)):
                 result.rows.append(Row(start + k, some[k], collisions, near, beyond_limits(cell.robot, some[k])))
     except KeyboardInterrupt:
         result.complete = False
     return result
 
 
-def _meetings(cell: Cell, q: NDArray[np.float64]) -> list[list[RobotCollision]]:
+def _collisions(cell: Cell, q: NDArray[np.float64]) -> list[list[RobotCollision]]:
     collisions: list[list[RobotCollision]] = [[] for _ in q]
     hit = [k for k, free in enumerate(cell.checker.free(q, workers=cell.workers)) if not free]
     for k, all_collisions in zip(hit, cell.checker.collisions(q[hit]), strict=True):
         deepest: dict[Pair, RobotCollision] = {}
-        for collision in all_collisions:  # the deepest is first
+        for collision in all_collisions:  # the deepest first
             named = collision._replace(b=cell.owner.get(collision.b, collision.b))
             deepest.setdefault(named.pair, named)
         collisions[k] = list(deepest.values())
@@ -212,7 +213,7 @@ def _document(cell: Cell, result: Rows, source: Document) -> Document:
             "free": row.free,
             "collisions": [
                 {"pair": hit.pair, "distance": hit.distance, "lower": hit.lower, "upper": hit.upper}
-                for hit in row.meetings
+                for hit in row.collisions
             ],
             "clearance": None if row.nearest is None else row.nearest._asdict(),
             "beyond_limits": row.beyond,
@@ -235,7 +236,7 @@ def _write_csv(cell: Cell, result: Rows) -> None:
     distances = ["clearance", "lower", "upper", "nearest_a", "nearest_b"] if near else []
     lines: list[list[object]] = [["row", "state", "a", "b", *distances, *cell.columns]]
     for row in result.rows:
-        line = [row.number, "free" if row.free else "hit", *(("", "") if row.free else row.meetings[0].pair)]
+        line = [row.number, "free" if row.free else "hit", *(("", "") if row.free else row.collisions[0].pair)]
         if row.nearest is not None:
             line += [*map(repr, row.nearest[:3]), *(row.nearest.pair or ("", ""))]
         lines.append([*line, *map(repr, row.q.tolist())])
@@ -272,8 +273,8 @@ def _table(rows: list[Row], near: bool) -> Table:
     titles = ["#", "state", "in collision", *(["clearance m", "closest"] if near else [])]
     table = new_table(*titles, *(["outside its limits"] if outside else []))
     for row in rows:
-        pairs = "; ".join(pair_words(collision.pair) for collision in row.meetings[:_SHOWN]) or "-"
-        pairs += f" and {len(row.meetings) - _SHOWN} more" if len(row.meetings) > _SHOWN else ""
+        pairs = "; ".join(pair_words(collision.pair) for collision in row.collisions[:_SHOWN]) or "-"
+        pairs += f" and {len(row.collisions) - _SHOWN} more" if len(row.collisions) > _SHOWN else ""
         cells = [str(row.number + 1), "free" if row.free else "HIT", pairs]
         if near:
             nearest = row.nearest

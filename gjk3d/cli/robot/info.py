@@ -1,4 +1,4 @@
-"""``gjk3d robot info``, which lists links and joints, and ``gjk3d robot pairs``, which finds pairs without a check."""
+"""``gjk3d robot info``, which lists links and joints, and ``gjk3d robot pairs``, which finds pairs to leave out."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gjk3d.robot import Robot
 
 
-_HUGE = 100.0  #: m; a larger link probably has its lengths in millimetres
-_SHOWN = 6  # the largest number of pairs in a note
+_HUGE = 100.0  #: a link longer than this number of metres probably has its lengths in millimetres
+_SHOWN = 6  #: the largest number of pairs in a note
 
 
 def info(
@@ -85,11 +85,12 @@ def _oddities(cell: Cell) -> list[str]:
 
     texts = []
     if not cell.robot.geometries:
-        texts.append("no link has collision shapes, so the robot cannot be checked, and other commands refuse it")
+        texts.append("no link has collision shapes, so other commands refuse the robot. Try --collision visual.")
     huge = [cell.robot.links[x.link] for x in cell.robot.geometries if np.ptp(x.hull.bounds, axis=0).max() > _HUGE]
     if huge:
         texts.append(
-            f'link {huge[0]} is more than {_HUGE:g} m long. If its mesh is in mm, add scale="0.001 0.001 0.001".'
+            f'link {huge[0]} is more than {_HUGE:g} m long. If its mesh is in mm, add scale="0.001 0.001 0.001" to'
+            " the mesh in the URDF."
         )
     unknown = [(pair.link_a, pair.link_b) for pair in cell.robot.allowed.unknown]
     if unknown:
@@ -123,8 +124,8 @@ def _overlaps(robot: Robot, has_srdf: bool) -> list[str]:
     if unchecked:
         texts.append(f"not checked, because they are adjacent and overlap with all joints at 0: {_listed(unchecked)}")
     if not has_srdf:
-        only = "only links that share a joint, or are fixed to such links, are not checked"
-        texts.append(f"without --srdf, {only} (gjk3d robot pairs finds more pairs)")
+        only = "only links that share a joint, or are fixed to such links, are left out of the check"
+        texts.append(f"without --srdf, {only}. gjk3d robot pairs finds more pairs to leave out.")
     return texts
 
 
@@ -257,7 +258,7 @@ def pairs(
     urdf
         The robot.
     acm
-        The .srdf file to write. It also gets the poses and all other elements of --srdf.
+        The .srdf file to write. It also contains the poses and all other elements of the file of --srdf.
     samples
         The number of random configurations within the limits.
     seed

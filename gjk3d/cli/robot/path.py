@@ -1,4 +1,4 @@
-"""``gjk3d robot path``, which checks a path, and ``gjk3d robot safety``, which reports margins of a programme."""
+"""``gjk3d robot path``, which checks a path, and ``gjk3d robot safety``, which checks the margins of a programme."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Sampling:
     resolution
         The largest change of a joint between two samples.
     tolerance
-        The smallest interval of an edge that --certify examines, as a share of the edge.
+        The length of the smallest interval of an edge that --certify examines, as a share of the edge.
     """
 
     certify: Flag = False
@@ -96,7 +96,8 @@ def path(
     picture
         Draw the path up to the first collision to a .png, .jpg or .html file.
     animation
-        Write an animation of the same path to a .gif file, or to an .html page, which needs no OpenGL.
+        Write an animation of the path up to the first collision to a .gif file, or to an .html page, which needs no
+        OpenGL.
     """
     inputs = model.files(urdf, waypoints, *around.scene)
     output.check()
@@ -128,17 +129,17 @@ def path(
 
 
 class PathResult(NamedTuple):
-    """The result of a path."""
+    """The result of a path, whose fields are also the keys of the JSON document."""
 
     status: str  #: FREE, HIT or UNRESOLVED
-    edges: int
-    looked_at: int  #: edges, from the first on
-    edge: int | None = None
-    safe: float = 1.0
-    hit: float = math.nan
-    pair: Pair | None = None
-    q: NDArray[np.float64] | None = None
-    complete: bool = True
+    edges: int  #: the number of edges of the path
+    looked_at: int  #: the number of checked edges, which are the first edges of the path
+    edge: int | None = None  #: the index of the edge that is not free, from 0
+    safe: float = 1.0  #: the share of this edge that is free from its begin on
+    hit: float = math.nan  #: the share of this edge at which the pair collides
+    pair: Pair | None = None  #: the pair that collides or is too close to decide
+    q: NDArray[np.float64] | None = None  #: the configuration at ``hit``, or at ``safe`` without a collision
+    complete: bool = True  #: False after Ctrl-C
 
 
 def _check(cell: Cell, points: NDArray[np.float64], look: Sampling, bar: Bar) -> PathResult:
@@ -175,7 +176,7 @@ def _print(cell: Cell, result: PathResult, source: str, certify: bool) -> None:
         print_line(f"interrupted: {result.looked_at} of {result.edges} edges are free, the others were not checked")
         return
     if result.edge is None:
-        print_line("FREE, proven all the way" if certify else "FREE at every sample")
+        print_line("FREE, proven for the whole path" if certify else "FREE at every sample")
         return
     rows = f"from row {result.edge + 1} to row {result.edge + 2} of {result.edges + 1}"
     where = f"edge {result.edge + 1} of {result.edges}, {rows}"
@@ -223,12 +224,13 @@ def safety(
     urdf
         The robot.
     waypoints
-        A CSV file for each motion of the programme, as for path. A column t contains the times of the rows.
+        A CSV file for each path of the programme, in the form of gjk3d robot path. A column t contains the times of the
+        rows.
     report
         Write both tables to an .html page for any browser.
     speed
-        The speed of the fastest joint in radians or metres per second, for files without a column t. The default is one
-        second between two rows.
+        The speed of the fastest joint in radians or metres per second, for files without a column t. By default, two
+        rows of these files are one second apart.
     tolerance
         The width of the bounds of the distances in metres.
     """

@@ -166,7 +166,7 @@ def test_the_words_at_zero_and_its_line_are_seen(page, scheme):
 def test_the_times_of_a_finding_fit_into_their_column(page):
     page.resize(1280, 800)
     page.key("Escape")
-    texts = ["nearest at 2.00956 s, 0.1998 to 0.2 mm", "deepest at 10 s, in clash within 7.99999 to 10 s"]
+    texts = ["nearest at 2.00956 s, 0.1998 to 0.2 mm", "deepest at 10 s, clashing within 7.99999 to 10 s"]
     heights = page.evaluate(
         f"{texts}.map((text) => {{ const e = document.querySelector('td.when small'); e.textContent = text;"
         " return [e.scrollHeight, e.clientHeight]; })"

@@ -489,7 +489,7 @@ def test_a_file_says_that_no_name_was_given(opened):
     browser.click("[data-state=active]")
     text = saved(browser)
     assert json.loads(text)["note"] == sentences.NO_NAME_IN_FILE
-    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f"; {sentences.NO_NAME_IN_FILE}")
+    assert browser.evaluate("document.querySelector('#saved').textContent").endswith(f". {sentences.NO_NAME_IN_FILE}")
     issue = parse_triage(text.encode(), "the page").issues[report.clashes[0].id]
     assert (issue.state.value, issue.state.by) == ("active", "")
 

@@ -281,7 +281,7 @@ def test_edges_against_shapes_that_kernels_do_not_know():
         (lambda c: c.plan([[-0.8, 0.0]], [0.8, 0.0]), "start is a stack"),
         (lambda c: c.plan([-0.8, 0.0], np.empty((0, 2))), "goals has no rows"),
         (lambda c: c.plan([0.0, 0.0], [0.8, 0.0]), "start is not free: 'body' and 'wall'"),
-        (lambda c: c.plan([-0.8, 0.0], [[0.0, 0.0], [0.1, 0.0]]), "no goal is free: 'body' and 'wall'"),
+        (lambda c: c.plan([-0.8, 0.0], [[0.0, 0.0], [0.1, 0.0]]), "no goal is free: in goals.0., 'body' and 'wall'"),
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], joints="z"), "neither a group nor a movable joint 'z'"),
         (lambda c: c.plan([-0.8, 0.0], [0.8, 0.0], joints=["x", "x"]), "only once"),
         (

@@ -33,7 +33,7 @@ class _Settings(NamedTuple):
     objects: dict[str, CollisionObject]
     margin: float
     rules: tuple[Rule, ...]
-    links: dict[tuple[str, str], bool]  #: pairs of links: True may touch, False is checked. Overrides `Robot.allowed`
+    links: dict[tuple[str, str], bool]  #: whether pairs of links may touch; overrides `Robot.allowed`
 
 
 class PlanningScene(Margins):
@@ -160,14 +160,14 @@ class PlanningScene(Margins):
         if link is None:
             given = repr(name) if shape is None else f"{name!r}, shape"
             raise RobotError(
-                f"attach: the link for {name!r} is missing. Name a link, for example attach({given}, link='hand')."
+                f"attach: the link for {name!r} is missing. Give one, for example attach({given}, link='hand')."
             )
         number = self.robot.link_number(link)
         if shape is None:
             self._attach_obstacle(name, number, pose, touch_links, q)
         elif q is not None:
             raise RobotError(
-                f"attach: both q and a shape are given for {name!r}, but q is only used to attach an existing obstacle. "
+                f"attach: q and a shape are given for {name!r}, but q is only used to attach an obstacle. "
                 "Leave out q or the shape."
             )
         else:
@@ -233,7 +233,7 @@ class PlanningScene(Margins):
         """
         old = self._object(name)
         new = collision_object(name, old.shape, pose, old.link, old.touch)
-        # A move does not change the pairs, so the cell is updated and not built again. Running systems move objects often.
+        # A move keeps all pairs, so the cell is only updated. This change must be fast in a running system.
         cell = self._cell().moved(name, new.pose)
         self._settings = self._settings._replace(objects={**self._settings.objects, name: new})
         self._made = self._settings, cell

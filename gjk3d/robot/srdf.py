@@ -74,8 +74,8 @@ class AllowedPairs:
     proven : list of (str, str)
         Pairs with the reason "never" that are proven not to touch within the limits, see `allow_by_sampling`.
     unknown : list of AllowedPair
-        Pairs of an SRDF with a link that the robot does not have. They are ignored in checks, and `Robot.to_srdf` writes
-        them back.
+        Pairs of an SRDF with a link that the robot does not have. Checks ignore them, and `Robot.to_srdf` writes them
+        back.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def _unused(file: Path, root: Element) -> str:
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text. The indentation is fixed, so the text stays the same if it is read and written again."""
+    """Return an element as text with a fixed indentation, which reading and writing it again does not change."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")

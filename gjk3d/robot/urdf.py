@@ -437,7 +437,7 @@ def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: It
 
 
 def _parts(shape: Shape | Mesh, pose: Array) -> list[Placed]:
-    """Return shapes that a URDF can store, with their poses. Their union is the shape, or a hull around an ellipsoid."""
+    """Return shapes that a URDF can store, with poses. Their union is the shape, or a hull around an ellipsoid."""
     if isinstance(shape, Capsule):
         if not shape.height:
             return [(Sphere(shape.radius), pose)]

@@ -190,7 +190,7 @@ class PlanningScene(Margins):
             raise RobotError(f"attach: q has shape {rows.shape}, expected one configuration ({self.robot.dof},)")
         pose = np.linalg.inv(self.robot.link_poses(rows[0])[link]) @ old.pose
         new = collision_object(name, old.shape, pose, link, {*old.touch, *names_in(touch_links, "touch_links")})
-        # The contacts at q are computed for the attached object, so it is attached first. After an error it is detached.
+        # Contacts at q are computed for the attached object, so it is attached first. An error restores the settings.
         before = self._settings
         remaining = {key: item for key, item in before.objects.items() if key != name}
         self._settings = before._replace(objects=remaining)

@@ -654,11 +654,7 @@ class Checker(PlanningScene):
         ----------
         q0, q1 : (n, dof) or (dof,) float
             Ends of the edges. One configuration and n configurations give n edges.
-        certify : bool
-            As in `motion_free`.
-        resolution : float or (dof,) float
-            As in `motion_free`.
-        workers : int
+        certify, resolution, workers
             As in `motion_free`.
 
         Returns
@@ -803,11 +799,7 @@ class Checker(PlanningScene):
             The joints that move, as in `plan`.
         rest : (dof,) float, optional
             Values of the joints that do not move. The default is 0 for each of them.
-        lower, upper : (moved,) float, optional
-            Bounds of the joints that move, as in `plan`.
-        range : float
-            As in `plan`.
-        resolution : float or (dof,) float
+        lower, upper, range, resolution
             As in `plan`.
         workers : int
             Threads that test the edges.
@@ -858,10 +850,8 @@ class Checker(PlanningScene):
         ----------
         path : (m, dof) float
             Waypoints with straight lines between them, at least one.
-        joints : str or sequence of str, optional
-            The joints that detours may move, as in `plan`.
-        lower, upper : (moved,) float, optional
-            Bounds of the joints that detours may move, as in `plan`.
+        joints, lower, upper
+            The joints that detours may move and their bounds, as in `plan`.
         seconds : float
             Time limit.
 
@@ -952,14 +942,8 @@ class Checker(PlanningScene):
         ----------
         path : (m, dof) float
             Waypoints, at least one.
-        certify : bool
-            As in `motion_free`.
-        resolution : float or (dof,) float
-            As in `motion_free`.
-        tolerance : float
-            As in `motion_free`, as a share of the edge.
-        workers : int
-            Threads.
+        certify, resolution, tolerance, workers
+            As in `motion_free`. The tolerance is a share of an edge.
 
         Returns
         -------
@@ -1059,11 +1043,7 @@ class Checker(PlanningScene):
 
         Parameters
         ----------
-        trajectory : Trajectory, or spline of scipy, or mapping
-            As in `trajectory_free`.
-        moving : mapping, optional
-            As in `trajectory_free`.
-        resolution : float or (dof,) float
+        trajectory, moving, resolution
             As in `trajectory_free`.
         tolerance : float
             Greatest difference of the two bounds, in the robot's unit, if the proof succeeds. Without a full proof the
@@ -1149,12 +1129,8 @@ class Checker(PlanningScene):
         programme : mapping of str to a motion
             A trajectory as in `trajectory_free`, or (m, dof) waypoints one second apart. A tuple of one of these and
             ``moving``, as in `trajectory_free`, is also accepted.
-        resolution : float or (dof,) float
+        resolution, tolerance, workers
             As in `trajectory_clearance`.
-        tolerance : float
-            As in `trajectory_clearance`.
-        workers : int
-            Threads.
 
         Returns
         -------

@@ -20,7 +20,7 @@ from gjk3d.robot.files import read_root
 from gjk3d.robot.mechanism import Mechanism, listed, rigid_bodies
 from gjk3d.robot.obstacles import names_in, one_pose
 from gjk3d.robot.srdf import AllowedPairs, State, read_srdf, resolved, srdf_text
-from gjk3d.robot.urdf import Description, Link, checked_collision, described, read_urdf, tree_of, write_urdf
+from gjk3d.robot.urdf import Description, Link, checked_collision, described, tree_of, write_urdf
 from gjk3d.shapes.base import Shape
 from gjk3d.typing import Array, Ints, OnePose, Row
 from gjk3d.wording import count, expected_names
@@ -53,17 +53,13 @@ class PairedLinks(Mechanism):
         list of (str, str, str)
             Two names and the reason, "adjacent". The name of the link nearer to the root is first.
         """
-        first, second = np.array(self.links, dtype=object)[self._adjacent().T].tolist()
-        return list(zip(first, second, repeat("adjacent")))
-
-    def _adjacent(self) -> Ints:
         blocks = [np.zeros((2, 0), dtype=np.int64)]
         for links, over in self._neighbours():
             blocks += [links[np.array(np.triu_indices(len(links), 1))]]
             blocks += [np.stack([np.tile(over, len(links)), np.repeat(links, len(over))])]
         pairs = np.concatenate(blocks, axis=1)
-        ordered: Ints = pairs[:, np.lexsort(pairs)].T
-        return ordered
+        first, second = np.array(self.links, dtype=object)[pairs[:, np.lexsort(pairs)]].tolist()
+        return list(zip(first, second, repeat("adjacent")))
 
     def _neighbours(self) -> Iterator[tuple[Ints, Ints]]:
         """Yield for each rigid body its links with shapes, and the links of the nearest ancestor with shapes."""
@@ -101,7 +97,7 @@ class PairedLinks(Mechanism):
     def _pairs_with(self, overrides: Mapping[tuple[str, str], bool]) -> Ints:
         """Return the checked pairs, (n, 2). ``overrides`` replaces the allowed pairs: True allows a pair."""
         pairs = self.all_pairs()
-        checked = self.allowed._are_checked(pairs)
+        checked = self.allowed._codes[pairs[:, 0], pairs[:, 1]] == 0
         for pair, may in overrides.items():
             checked[(pairs == self.allowed._pair(*pair)).all(axis=1)] = not may
         chosen: Ints = pairs[checked]
@@ -272,7 +268,7 @@ class Robot(PairedLinks):
         >>> import gjk3d as gk
         >>> arm = gk.robot.Robot.from_urdf("arm.urdf", srdf="arm.srdf", geometry="hull")  # doctest: +SKIP
         """
-        description = read_urdf(path, collision)
+        description = described(*read_root(path), collision)
         _warn(description)
         return cls._from_description(description, srdf, package_dirs, geometry)
 

@@ -194,10 +194,7 @@ class Planning:
         return state
 
     def _within(self, q: Row, name: str) -> Array:
-        rows, stacked = self.checker.robot.configurations(q, name)
-        if stacked:
-            raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")
-        row: Array = rows[0]
+        row = one_row(self.checker.robot, q, name)
         moved = row[list(self.columns)]
         out = ~((self._low <= moved) & (moved <= self._high))
         if out.any():

@@ -252,7 +252,8 @@ class Planner:
             if self.progress is not None:
                 self.progress(spent - self._begin, int(search.counts.sum()))
             if result == FULL:
-                search = _enlarged(search)
+                nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
+                search = search._replace(nodes=nodes, parents=parents, domains=domains)
             draws = self.rng.random((self._draws, len(space.columns)))
             result, done = kernels.grow_trees(test, space, search, draws), done + 1
         before, after = (_branch(search, tree) for tree in (0, 1))
@@ -377,11 +378,6 @@ def _new_search(start: Array, goals: Array) -> Search:
     )  # fmt: skip
     search.nodes[0, 0], search.nodes[1, : len(goals)] = start, goals
     return search
-
-
-def _enlarged(search: Search) -> Search:
-    nodes, parents, domains = (np.concatenate([each, each], axis=1) for each in search[:3])
-    return search._replace(nodes=nodes, parents=parents, domains=domains)
 
 
 def _branch(search: Search, tree: int) -> list[int]:

@@ -254,11 +254,7 @@ class Roadmap:
             The goals. Joints that the roadmap does not move have the values of ``rest``, also in ``start``.
         seconds : float
             Time limit of the search, the smoothing and the proof.
-        touching : collection of (str, str)
-            As in `Checker.plan`.
-        certify : bool
-            As in `Checker.plan`.
-        progress : callable, optional
+        touching, certify, progress
             As in `Checker.plan`.
 
         Returns

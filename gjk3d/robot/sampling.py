@@ -18,10 +18,11 @@ from gjk3d.errors import RobotError
 from gjk3d.robot import queries
 from gjk3d.robot.cell import Base, Cell, build
 from gjk3d.robot.cell_kernels import FAR
-from gjk3d.robot.kinematics import FLOATING, LENGTHS, NUMBERS, SLIDING, TURNING
+from gjk3d.robot.kinematics import FLOATING, LENGTHS, SLIDING, TURNING
 from gjk3d.robot.model import Robot, no_shapes
 from gjk3d.robot.motion_bounds import motion_bounds
 from gjk3d.robot.srdf import AllowedPairs
+from gjk3d.robot.trajectories import angle_columns
 from gjk3d.typing import Array, Bools, Ints, Row
 from gjk3d.wording import above, count
 
@@ -188,14 +189,13 @@ def limit_turns(robot: Robot, low: Array, high: Array) -> None:
 
     An angle without limits gets the limits -pi and pi. An angle with one limit gets a range of 2 pi.
     """
-    for kind, column in zip(robot._chain.kind.tolist(), robot._chain.source.tolist(), strict=True):
-        for c in range(column + LENGTHS[kind], column + NUMBERS[kind]):
-            if low[c] == -inf and high[c] == inf:
-                low[c], high[c] = -pi, pi
-            elif low[c] == -inf:
-                low[c] = high[c] - 2.0 * pi
-            elif high[c] == inf:
-                high[c] = low[c] + 2.0 * pi
+    for c in angle_columns(robot).tolist():
+        if low[c] == -inf and high[c] == inf:
+            low[c], high[c] = -pi, pi
+        elif low[c] == -inf:
+            low[c] = high[c] - 2.0 * pi
+        elif high[c] == inf:
+            high[c] = low[c] + 2.0 * pi
 
 
 def _below(robot: Robot, link: int, joint: int) -> bool:

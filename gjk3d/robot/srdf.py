@@ -20,7 +20,7 @@ import numpy as np
 from gjk3d.errors import ParseError, RobotError
 from gjk3d.robot.files import Place, read_root
 from gjk3d.robot.mechanism import Mechanism, listed
-from gjk3d.typing import Bools, Ints
+from gjk3d.typing import Ints
 from gjk3d.wording import expected_names
 
 #: reasons that gjk3d sets; an SRDF may contain any text as a reason
@@ -238,15 +238,6 @@ class AllowedPairs:
         self._codes[links, partners] = number
         self._codes[partners, links] = number
 
-    def _are_checked(self, pairs: Ints) -> Bools:
-        """Return whether each pair of link numbers (n, 2) is checked, (n,)."""
-        checked: Bools = self._codes[pairs[:, 0], pairs[:, 1]] == 0
-        return checked
-
-    def _keys(self) -> Ints:
-        """Return the allowed pairs of link numbers (a, b), a < b, encoded as the sorted integers a * links + b."""
-        return np.flatnonzero(np.triu(self._codes))
-
     def _pair(self, link_a: str, link_b: str) -> tuple[int, int]:
         """Return the numbers of two different links, the lower first. Other names are a `RobotError`."""
         a, b = self._number.get(link_a, -1), self._number.get(link_b, -1)
@@ -263,8 +254,7 @@ class AllowedPairs:
     def __iter__(self) -> Iterator[AllowedPair]:
         """Yield the pairs in the order of the links."""
         links, reasons = self.links, [*self._reasons]
-        for key in self._keys().tolist():
-            a, b = divmod(key, len(links))
+        for a, b in np.argwhere(np.triu(self._codes)).tolist():
             yield AllowedPair(links[a], links[b], reasons[self._codes[a, b] - 1])
 
     def __len__(self) -> int:

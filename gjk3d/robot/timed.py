@@ -298,10 +298,6 @@ class TimedQuery:
         """The cell of the first stretch."""
         return self.stretch(0).cell
 
-    def configuration(self, time: float) -> Array:
-        """Return the configuration of the robot at a time."""
-        return self.trajectory.at(time)
-
     def moved(self, moving: Moving | None, times: Array) -> dict[str, Array]:
         """Return the poses of each moving obstacle at n times, (n, 4, 4), by the name of the obstacle."""
         poses = {name: np.empty((len(times), 4, 4)) for name in moving or ()}
@@ -398,7 +394,7 @@ def trajectory_free(
     if status == MotionStatus.FREE:
         return TrajectoryCheck(True, status, query.trajectory.end, nan, None, None)
     return TrajectoryCheck(
-        False, status, safe, hit, query.cell.names[pair], query.configuration(safe if np.isnan(hit) else hit)
+        False, status, safe, hit, query.cell.names[pair], query.trajectory.at(safe if np.isnan(hit) else hit)
     )
 
 
@@ -465,7 +461,7 @@ def trajectory_clearance(
     distance, _, upper = best.row[:3].tolist()
     return TrajectoryClearance(
         distance, lower, upper, best.time, None if best.pair < 0 else cell.names[best.pair], best.row[3:6],
-        best.row[6:9], best.row[9:12], query.configuration(best.time),
+        best.row[6:9], best.row[9:12], query.trajectory.at(best.time),
     )  # fmt: skip
 
 

@@ -258,13 +258,7 @@ def _of_parts(paths: Mapping[str, Any], robot: Robot) -> Trajectory:
     for name, columns in moved.items():
         _check_dof(parts[name], columns.stop - columns.start, f"part {name!r}")
         controls[:, :, columns], loose[:, columns] = _recut(parts[name], knots, degree)
-    return _made(controls, loose, knots)
-
-
-def _made(controls: Array, loose: Array, times: Array) -> Trajectory:
-    trajectory = object.__new__(Trajectory)
-    trajectory._set(_controls=controls, _loose=loose, times=times)
-    return trajectory
+    return Trajectory._made(_controls=controls, _loose=loose, times=knots)
 
 
 def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
@@ -273,7 +267,10 @@ def between(trajectory: Trajectory, times: Array) -> list[Trajectory]:
     knots = knots[(times[0] <= knots) & (knots <= times[-1])]
     controls, loose = _recut(trajectory, knots, max(2, trajectory._controls.shape[1] - 1))
     ends = np.searchsorted(knots, times)
-    return [_made(controls[i:j], loose[i:j], knots[i : j + 1]) for i, j in pairwise(ends.tolist())]
+    return [
+        Trajectory._made(_controls=controls[i:j], _loose=loose[i:j], times=knots[i : j + 1])
+        for i, j in pairwise(ends.tolist())
+    ]
 
 
 def _recut(trajectory: Trajectory, knots: Array, degree: int) -> tuple[Array, Array]:
@@ -309,7 +306,8 @@ class Parts:
         degree = controls.shape[1] - 1
         self._off = np.zeros(len(controls))  #: bound of the error of the times at the ends of each curve
         if degree > 1 and robot.dof:
-            far = degree * np.abs(np.diff(controls[:, :, _turning(robot)], axis=1)).max(axis=(1, 2), initial=0.0)
+            angles = controls[:, :, angle_columns(robot)]
+            far = degree * np.abs(np.diff(angles, axis=1)).max(axis=(1, 2), initial=0.0)
             count = np.clip(np.ceil(far / _TURN), 1, _MOST_PARTS).astype(np.int64)
             which = np.repeat(np.arange(len(controls)), count)
             nth = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
@@ -365,7 +363,8 @@ class Parts:
         return np.asarray(count, dtype=np.int64)
 
 
-def _turning(robot: Robot) -> Ints:
+def angle_columns(robot: Robot) -> Ints:
+    """Return the columns of q that are angles."""
     chain, columns = robot._chain, set[int]()
     for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
         columns |= set(range(source + LENGTHS[kind], source + NUMBERS[kind]))
@@ -415,7 +414,7 @@ def _spline(spline: Any) -> tuple[Array, Array, Array]:
     if np.iscomplexobj(spline.c) or spline.c.ndim != rows:
         raise RobotError(
             f"Trajectory: the coefficients of the spline have shape {spline.c.shape} and dtype {spline.c.dtype}, "
-            f"expected real numbers in {rows} dimensions, the last with dof numbers"
+            f"expected real numbers of shape {'(m, dof)' if rows == 2 else '(k, m, dof)'}"
         )
     if degree > MOST_DEGREE:
         raise RobotError(f"Trajectory: the degree of the spline is {degree}, expected at most {MOST_DEGREE}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from math import atan2, cos, hypot, inf, isfinite, sin
 from pathlib import Path
@@ -17,7 +16,7 @@ from scipy import spatial
 from gjk3d.bodies.mesh import Mesh
 from gjk3d.errors import ParseError, ShapeError
 from gjk3d.poses import GREATEST
-from gjk3d.robot.files import Place, read_root
+from gjk3d.robot.files import Place
 from gjk3d.robot.kinematics import FIXED, FLOATING, NUMBERS, PLANAR, SLIDING, TURNING, Chain
 from gjk3d.shapes.base import Shape
 from gjk3d.shapes.curved import Capsule, Cylinder, Ellipsoid, Sphere
@@ -136,21 +135,6 @@ class Description(NamedTuple):
 COLLISION = ("collision", "visual")
 
 
-def read_urdf(
-    source: str | os.PathLike[str], collision: str, arguments: Mapping[str, str] | None = None
-) -> Description:
-    """Return the content of a URDF, its text, or a xacro, without loading meshes.
-
-    Raises
-    ------
-    FileError
-        The file does not exist.
-    ParseError
-        The file is not a URDF. The message names the place of the fault.
-    """
-    return described(*read_root(source, arguments=arguments), collision)
-
-
 def checked_collision(collision: str) -> str:
     """Return ``collision`` if it is one of `COLLISION`; raise `ShapeError` otherwise."""
     if collision not in COLLISION:
@@ -159,7 +143,10 @@ def checked_collision(collision: str) -> str:
 
 
 def described(file: Path, root: Element, collision: str) -> Description:
-    """Return the content of a URDF from its root element. ``collision`` is one of `COLLISION`."""
+    """Return the content of a URDF, given by its root element, without loading meshes.
+
+    ``collision`` is one of `COLLISION`. A malformed URDF is a `ParseError`, which names the place of the fault.
+    """
     checked_collision(collision)
     top = Place(root, str(file))
     links = tuple(_link(place, collision == "visual") for place in top.children("link"))

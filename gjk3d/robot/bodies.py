@@ -212,7 +212,7 @@ def _parts(mesh: Mesh) -> _MeshShapes:
 
 
 def _outer(hulls: list[ConvexHull]) -> list[ConvexHull]:
-    """Return the hulls that are not inside another hull. The union of the returned hulls is that of all hulls."""
+    """Return the hulls that are not inside another hull. Their union equals the union of all hulls."""
     planes: list[tuple[Array, Array]] = []  # normals and offsets of the faces of each outer hull, the largest first
     outer: list[int] = []
     for k in sorted(range(len(hulls)), key=lambda k: -float(hulls[k].volume)):

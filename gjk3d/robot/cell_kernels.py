@@ -478,7 +478,7 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
             _, lower, sub = nearest_in_pair(
                 layout, frames, solver, k, p, most[p], which[k, p] != FAR, axes, gaps, out[k, p]
             )
-            # the row is that of the nearest sub-pair, but the lower bound must hold for all sub-pairs
+            # the row describes the nearest sub-pair, but its lower bound must hold for all sub-pairs
             out[k, p, 1], which[k, p] = lower, sub
             if sub != FAR and not lower > most[p]:
                 near += 1
@@ -522,7 +522,7 @@ def near_of_one(task: Task, q: Array1, most: float, out: Array2, pair: Ints1) ->
             continue
         row = out[near]
         _, lower, sub = nearest_in_pair(layout, frames, solver, plain(0), p, most, near < 0, axes, gaps, row)
-        row[1] = lower  # the row is that of the nearest sub-pair, but the lower bound must hold for all sub-pairs
+        row[1] = lower  # the row describes the nearest sub-pair, but its lower bound must hold for all sub-pairs
         if sub != FAR and not lower > most:
             pair[near] = p
             near += 1

@@ -528,7 +528,7 @@ class Checker(PlanningScene):
             Configurations when the points were measured: radians, and the robot's unit of length.
         margin : float
             Points up to this distance from the robot are not outside. Use the measuring error of the camera plus the
-            radius of the points in the cloud that you make of them.
+            radius that you give to the points of the cloud.
         workers : int
             Threads for a stack of configurations.
 
@@ -890,8 +890,8 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         weights : (dof,) float, optional
-            Proportions of the half widths, above 0. By default all half widths start equal, and then each is enlarged
-            separately as far as the proof allows.
+            Proportions in which the box first grows, above 0. The default is 1 for each joint value. Afterwards each
+            half width is enlarged separately as far as the proof allows.
         margin : float
             Distance in the robot's unit that is added to the margins of all pairs.
 

@@ -121,7 +121,7 @@ class _Reader:
     # geometry ---------------------------------------------------------------------------------------------------------
 
     def _collides(self) -> Any:
-        """Return a bool for each geom: True if it can collide with another geom."""
+        """Return for each geom whether it can collide with another geom, (geoms,) bool."""
         # visual geoms have two zero masks
         model = self.model
         collides = (model.geom_contype | model.geom_conaffinity) != 0

@@ -359,7 +359,7 @@ class Robot(PairedLinks):
             self.allowed, self.states, self._srdf_elements = read.allowed, read.states, read.elements
             self.groups, unknown = resolved(read.groups, self)
             if unknown:
-                words = f"{srdf}: groups have names that the robot does not have, left out: {listed(unknown)}"
+                words = f"{srdf}: the robot does not have these members of groups, which are ignored: {listed(unknown)}"
                 warnings.warn(words, RobotWarning, stacklevel=3)
             if read.unused:
                 warnings.warn(read.unused, RobotWarning, stacklevel=3)
@@ -724,7 +724,7 @@ def _warn(description: Description) -> None:
         warnings.warn(words, RobotWarning, stacklevel=3)
     if drawn := [link.name for link in description.links if link.only_drawn]:
         warnings.warn(
-            f"{description.file}: {count(len(drawn), 'link')} with a visual but no collision geometry, not checked: "
+            f"{description.file}: {count(len(drawn), 'link')} without collision geometry, not checked: "
             f'{listed(drawn)}. Set collision="visual" (--collision visual) to check the visual geometry',
             RobotWarning,
             stacklevel=3,

@@ -151,7 +151,7 @@ def _lowest(layout: Layout, rows: Array, k: int, d: Vec3) -> float:
 
 @inlined
 def _reach(layout: Layout, k: int) -> float:
-    """Return the radius of the bounding ball of slot k. For a half-space it is the ball of its reference point."""
+    """Return the radius of the bounding ball of slot k. A half-space is treated as its reference point."""
     core = core_of(layout, k)
     return float(core.floats[_RHO] + core.floats[_RADIUS])
 

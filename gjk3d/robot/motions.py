@@ -236,7 +236,7 @@ def blocks(count: int, workers: int) -> Iterator[slice]:
 def _path_of(
     cell: Cell, edge: int, status: int, safe: float, hit: float, pair: int, first: Array, second: Array
 ) -> PathCheck:
-    """Return the result of a path, given the result of its first edge that is not free, or of any edge if all are."""
+    """Return the result of a path, given the result of its first edge that is not free, or any result that is FREE."""
     if status == MotionStatus.FREE:
         return _FREE_PATH
     t = hit if hit == hit else safe
@@ -338,8 +338,8 @@ class PathProof(NamedTuple):
         True if no pair comes closer than its margin along the path.
     clearance : float
         A proven length in the robot's unit: along the whole path each pair stays farther apart than its margin plus
-        this length. `Checker.plan` does not compute it and returns 0. `Checker.prove` returns 0 if no time is left. It
-        is -inf without a proof.
+        this length. `Checker.plan` does not compute the length and returns 0. `Checker.prove` returns 0 if no time is
+        left. Without a proof the value is -inf.
     repaired : int
         Number of unproven stretches of the path that were replaced by detours.
     replanned : bool
@@ -369,7 +369,7 @@ class PathProof(NamedTuple):
 def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> float:
     """Return a lower bound of the distance minus the margin of all pairs along a proven path.
 
-    The bound is 0 if the time ``until`` passes first. ``tolerance`` is that of `certified`.
+    The bound is 0 if the time ``until`` passes first. ``tolerance`` is passed to `certified`.
     """
     if not len(cell.slots):
         return inf

@@ -406,7 +406,7 @@ def _reach(points: Array, center: Array) -> float:
 
 
 def _holders(shape: Any) -> list[_Holder]:
-    """Return the holders of a body: one for each part of a compound, one for any other body."""
+    """Return convex shapes around a body: a shape for each part of a compound, or a single shape for other bodies."""
     if not isinstance(shape, Compound):
         return [_holder(shape)]
     holders = []
@@ -445,7 +445,7 @@ def _holder(shape: Any) -> _Holder:
 
 
 def _grown(shape: Shape) -> _Holder:
-    """Return a holder of a curved shape: points on its surface, scaled until their hull contains the shape."""
+    """Return a polytope around a curved shape: points on its surface, scaled until their hull contains the shape."""
     # If a face at the distance d from the middle must move outwards by e, the scale must be at least 1 + e / d.
     hull = ConvexHull(shape.surface(_SIDES).vertices)
     if hull.dimension < 3:  # scaling does not thicken a flat hull, so a box replaces it, with its diagonal as excess

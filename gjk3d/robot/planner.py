@@ -589,7 +589,7 @@ def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> C
 
 
 def _free_goals(cell: Cell, start: Array, goals: Array) -> Ints:
-    """Return the indices of the free goals; raise if the start is not free, or no goal is."""
+    """Return the indices of the free goals. Raise if the start is not free, or if no goal is free."""
     hits = queries.hits(cell, np.concatenate([start[None], goals]), 1)
     for fault, other, which in (
         ("start is not free:", "another start", hits[:1]),

@@ -29,7 +29,7 @@ from gjk3d.wording import above, count
 _AT_ONCE = 256  #: greatest number of configurations in memory at once
 FREE, HIT, OPEN = range(3)  #: results of a proof: the pair is proven apart, it touches, or no result
 _SHARE = 0.3  #: share of the samples in the whole work, for the progress
-_ROUNDING = 1e4  #: least distance for which a proof is tried, as a multiple of the error of poses
+_ROUNDING = 1e4  #: distance that must remain between two links in a proof, as a multiple of the error of poses
 
 
 def allow_by_sampling(

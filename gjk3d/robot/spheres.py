@@ -270,7 +270,10 @@ def choose_greedily(
 
 
 def _greedy(points: Array, reach: Array, edge: float) -> tuple[Ints, Ints]:
-    """Return the indices of chosen points that reach all points, and the position of each point's chosen point."""
+    """Return the indices of chosen points that together reach all points, and for each point its chosen point.
+
+    The chosen point of a point is given by its position among the chosen points.
+    """
     step = max(1, len(points) // _CHOICE)
     order = np.argsort(-reach, kind="stable")
     choice = np.unique(np.concatenate([order[::step], order[: _CHOICE // 4]]))

@@ -343,11 +343,11 @@ def _unused(file: Path, root: Element) -> str:
         f"<{tag}> {listed([name for name in tag_names if name])}".rstrip() for tag, tag_names in names.items()
     )
     cure = ". Use Robot.join(..., joints=...) for a base that moves." if "virtual_joint" in names else ""
-    return f"{file}: not used: {words}{cure}"
+    return f"{file}: these elements are not used: {words}{cure}"
 
 
 def _xml(element: Element) -> str:
-    """Return an element as text with a fixed indentation, which reading and writing it again does not change."""
+    """Return an element as text. The indentation is the same each time, also for an element that was written before."""
     element.tail = None
     ElementTree.indent(element, "  ")
     return ElementTree.tostring(element, encoding="unicode")

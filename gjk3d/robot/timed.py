@@ -83,7 +83,7 @@ def clocked(
 
 
 def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times: tuple[float, float]) -> _Mover:
-    """Return the motion of an obstacle. Check its ``entry`` in the argument ``moving`` first."""
+    """Return the motion of an obstacle, after a check of its ``entry`` in the argument ``moving``."""
     motion, when = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, times)
     if name not in objects or objects[name].link != WORLD:
         names = [item.name for item in objects.values() if item.link == WORLD]
@@ -111,7 +111,7 @@ def _mover(name: str, entry: Any, objects: Mapping[str, CollisionObject], times:
 
 
 def _with_carriers(robot: Robot, movers: Sequence[_Mover], duration: float) -> Robot:
-    """Return a robot with two more links for each moving obstacle, and the time as its last number."""
+    """Return a robot with two more links for each moving obstacle, and with the time as the last joint value."""
     new = robot._copied()
     chain, count = robot._chain, len(robot.links)
     rows: list[tuple[Any, ...]] = []
@@ -157,7 +157,7 @@ class TrajectoryCheck(NamedTuple):
         FREE, HIT or UNRESOLVED.
     safe : float
         The time of the last free sample before the first collision. With ``certify``, the motion is proven free up to
-        this time, which is rounded down. It is the end for a free motion.
+        this time, which is rounded down. For a free motion it is the end of the trajectory.
     hit : float
         The time of the first sample that collides, or NaN. With ``certify``, the collision is proven, and the time is
         rounded up. The first contact is after ``safe`` and not after ``hit``.
@@ -466,7 +466,7 @@ def trajectory_clearance(
 
 
 def _least(stretch: Stretch, resolution: Number | VectorLike, tolerance: float, workers: int) -> tuple[_Nearest, float]:
-    """Return the nearest configuration of a stretch, and a proven lower bound of its distance."""
+    """Return the nearest configuration of a stretch, and a proven lower bound of the distance on the whole stretch."""
     best, gap = None, 0.0
     for rows, times in stretch.samples(resolution):
         best = _better(stretch, best, rows, times, workers)

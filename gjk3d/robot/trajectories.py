@@ -346,10 +346,7 @@ class Parts:
     def steps(self, spacing: Array) -> Ints:
         """Return the number of equal steps of each curve for which joint values change by at most ``spacing`` (dof,).
 
-        Raises
-        ------
-        RobotError
-            There are 1e8 steps or more.
+        1e8 steps or more are a `RobotError`.
         """
         controls = self.curves.controls
         degree = controls.shape[1] - 1

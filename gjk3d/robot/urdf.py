@@ -323,7 +323,7 @@ def _order(description: Description, above: dict[str, Joint]) -> tuple[str, ...]
     if len(roots) > 1:
         raise ParseError(
             f"{description.file} has {len(roots)} links without a parent joint, {', '.join(map(repr, roots[:5]))}, "
-            "expected one. Add joints to the others"
+            "expected one root. Add joints above the other links"
         )
     below: dict[str, list[str]] = {}
     for joint in description.joints:

@@ -117,8 +117,8 @@ def read_cell(
             read = list(_of_moveit(file, geometry))
         elif ending in (".sdf", ".world"):
             raise FileError(
-                f"{file} is an SDF file, which is not read. Convert it to URDF (for example with the ROS package pysdf:"
-                " sdf2urdf.py), or export its meshes"
+                f"{file} is an SDF file, which gjk3d cannot read. Convert it to URDF (for example with sdf2urdf.py of "
+                "the ROS package pysdf), or export its meshes"
             )
         else:
             read = _parts(file, geometry, unit, up)
@@ -160,7 +160,7 @@ def _parts(file: Path, geometry: str, unit: str | None, up: str) -> list[CellObj
     length_unit = symbol(mesh.unit) or symbol(unit)
     if length_unit is None:
         raise ParseError(
-            f"{file.name} does not state a unit of length, and a robot is in metres."
+            f"{file.name} does not state a unit of length, but the cell of a robot is in metres."
             " Set the unit with --unit mm, or in Python unit='mm' (or m, cm, in, ...)."
         )
     factor = conversion(length_unit, UNIT)
@@ -170,7 +170,7 @@ def _parts(file: Path, geometry: str, unit: str | None, up: str) -> list[CellObj
         )
     note = ""
     if up == "z" and file.suffix.lower() in (".glb", ".gltf"):
-        note = f"{file.name}: z is taken as the up axis, but in glTF the y axis points up. --scene-up y rotates it."
+        note = f"{file.name}: the axes are not changed, so z points up, but in glTF y points up. Set --scene-up y."
     pose = np.eye(4)
     if up == "y":
         pose[:3, :3] = _Y_TO_Z
@@ -208,7 +208,7 @@ class _Lines:
 
     def __init__(self, file: Path) -> None:
         if file.exists() and file.stat().st_size > MAX_BYTES:
-            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MiB, the limit for .scene files. Split it")
+            raise ParseError(f"{file} is larger than {MAX_BYTES >> 20} MiB, the limit for .scene files. Split the file")
         try:
             self.lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError as reason:
@@ -300,7 +300,7 @@ def _moveit_shape(lines: _Lines, geometry: str) -> tuple[str, list[tuple[Any, Ar
         if len(faces) and not (faces.min() >= 0 and faces.max() < len(points)):
             odd = faces.min() if faces.min() < 0 else faces.max()
             raise ParseError(
-                f"{lines.file}, line {lines.at}: a triangle has vertex {odd:g}, expected 0 to {len(points) - 1}"
+                f"{lines.file}, line {lines.at}: a triangle refers to vertex {odd:g}, expected 0 to {len(points) - 1}"
             )
         return _shapes(Mesh(points, faces.astype(np.int64)), geometry)
     shape: Shape | Any

@@ -81,7 +81,7 @@ def collision_object(name: Any, shape: Any, pose: Any, link: int = WORLD, touch:
         raise RobotError(f"the name of an object is {name!r}, expected text")
     shape = as_mesh(shape)
     if not is_collider(shape):
-        raise RobotError(f"{name!r}: {no_shape('it', shape)}")
+        raise RobotError(str(no_shape(f"the shape of {name!r}", shape)))
     shape = in_metres(shape, repr(name))
     if link != WORLD and outline(shape).unbounded:
         cure = "Attach a large Box" if isinstance(shape, Halfspace) else "Give it a finite bottom"

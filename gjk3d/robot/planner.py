@@ -135,8 +135,8 @@ def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | N
         for k in np.flatnonzero(~np.isfinite(row)).tolist():
             if not turns[k]:
                 raise RobotError(
-                    f"joint {robot._joint_of(columns[k])!r} does not have limits to plan within. Set lower= and upper= "
-                    f"to one number for each of the {len(columns)} columns that move"
+                    f"joint {robot._joint_of(columns[k])!r} has no limits, but a plan needs bounds. Set lower= and "
+                    f"upper= to one number for each of the {len(columns)} joint values that move"
                 )
             row[k] = sign * pi
         rows.append(row)
@@ -575,7 +575,8 @@ def _with_margins(cell: Cell, request: Request, start: Array, goals: Array) -> C
         pairs = [k for k, names in enumerate(cell.names) if set(names) == {a, b}]
         if not pairs:
             hints = "".join(nearest(name, cell.owners) for name in pair if name not in cell.owners)
-            raise RobotError(f"touching names {a!r} and {b!r}, which are not a checked pair." + hints)
+            cure = hints or " Leave this pair out"
+            raise RobotError(f"touching names {a!r} and {b!r}, which are not a checked pair.{cure}")
         ends = np.concatenate([start[None], goals])
         for _, numbers, out in results.near(cell, ends, np.where(np.isin(np.arange(len(margins)), pairs), inf, -inf)):
             for k, row in zip(numbers.tolist(), out, strict=True):

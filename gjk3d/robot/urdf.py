@@ -156,7 +156,7 @@ def described(file: Path, root: Element, collision: str) -> Description:
     for what, names in (("link", [x.name for x in links]), ("joint", [x.name for x in joints])):
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
-            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}. Rename one")
+            raise ParseError(f"{file} has more than one {what} of the name {twice[0]!r}. Rename one of them")
     return Description(file, root.get("name", ""), links, joints)
 
 
@@ -233,7 +233,7 @@ def transform(place: Place | None) -> Array:
     if place is None:
         return matrix
     if place.element.get("quat_xyzw") is not None:
-        raise ParseError(f"{place.where} has quat_xyzw=, which is not supported. Write rpy=")
+        raise ParseError(f"{place.where} has quat_xyzw=, which is not supported. Use rpy= instead")
     roll, pitch, yaw = place.numbers("rpy", 3, (0.0, 0.0, 0.0))
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
     matrix[:3, :3] = [

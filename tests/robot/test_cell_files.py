@@ -136,7 +136,7 @@ def test_malformed_scenes_are_refused_with_their_line(tmp_path, change, text):
 def test_meshes_with_more_rows_than_lines_are_refused(tmp_path):
     with pytest.raises(ParseError, match=r"rows with a vertex is 4e\+12, but the file has only \d+ lines"):
         gk.robot.load_cell(written(tmp_path, OLD.replace("4 4\n", "4000000000000 4\n")))
-    with pytest.raises(ParseError, match="a triangle has vertex 9, expected 0 to 3"):
+    with pytest.raises(ParseError, match="a triangle refers to vertex 9, expected 0 to 3"):
         gk.robot.load_cell(written(tmp_path, OLD.replace("1 2 3\n", "1 2 9\n")))
 
 

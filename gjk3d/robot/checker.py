@@ -490,10 +490,9 @@ class Checker(PlanningScene):
 
         Notes
         -----
-        The gradient is computed as in `gradient`. If several pairs of nearest points of two shapes tie, the gradient
-        belongs to one of them. In overlap with a non-convex body the gradient belongs to the separating translation
-        that was found. The depth in that row is an upper bound of the least translation. Depth and gradient of such a
-        row may jump between nearby configurations.
+        Each row has the gradient of its own distance, computed as in `gradient`. In overlap with a non-convex body the
+        depth is an upper bound of the least translation. Depth and gradient of such a row may jump between nearby
+        configurations.
 
         Examples
         --------
@@ -807,7 +806,8 @@ class Checker(PlanningScene):
         Returns
         -------
         Roadmap
-            Its method ``plan`` returns plans, and ``update`` tests all edges again after a change of the checker.
+            The roadmap. Its method ``plan`` returns plans, and ``update`` tests all edges again after a change of the
+            checker.
 
         Raises
         ------

@@ -424,7 +424,7 @@ def extents(kind: Ints, source: Ints, curves: Array, lower: Array, upper: Array,
 
 
 def _ranges(robot: Robot, far: tuple[float, float]) -> Array:
-    """Return the least and the greatest value of each joint value, (2, dof), for motions with the extents ``far``.
+    """Return lower and upper bounds of each joint value, (2, dof), for motions with the extents ``far``.
 
     Only the ranges of translations are used.
     """

@@ -513,7 +513,7 @@ def certified(cell: Cell, curves: Curves, tolerance: float, workers: int, deadli
 
 
 def _hits_at_ends(cell: Cell, controls: Array, edges: Edges) -> Edges:
-    """Set the status of an unresolved edge with an end that is not free to HIT, and return the edges.
+    """Set the status HIT for unresolved edges with an end that is not free, and return the edges.
 
     Two shapes that just touch at an end are proven neither apart nor within their margin, but `Checker.free` is False.
     A proof can stop long before such an end, for example if a link approaches a table with a flat face.

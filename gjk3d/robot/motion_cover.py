@@ -84,7 +84,7 @@ class Workspace(NamedTuple):
 
 @kernel
 def twists(chain: Chain, rates: Array, poses: Array, out: Array) -> None:
-    """Write the twist of each link to ``out`` (links, 6): w and v, where a point x moves with the velocity v + w x x.
+    """Write the twist of each link to ``out`` (links, 6): w and v, where a point p moves with the velocity v + w x p.
 
     ``rates`` (dof,) contains the rates of change of q. Floating joints are treated as resting. ``poses``
     (links, 4, 4) contains the poses of the links.

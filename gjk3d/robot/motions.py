@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
 from math import ceil, inf, nan
-from numbers import Real
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.results import compared
 from gjk3d.robot import general_pairs, queries
@@ -269,7 +268,7 @@ def steps_of(robot: Robot, resolution: Number | VectorLike) -> Array:
 def _check_edges(
     cell: Cell, first: Array, second: Array, certify: bool, spacing: Array, tolerance: float, workers: int
 ) -> Edges:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (Real, np.floating)) or not 0.0 < tolerance < 1.0:
+    if not is_finite(tolerance) or not 0.0 < tolerance < 1.0:
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected a share of the motion, above 0 and below 1")
     if certify:
         return certified(cell, lines(first, second), float(tolerance), workers)

@@ -279,7 +279,7 @@ class Planner:
         return route.points[:count].copy()
 
     def proven(self, path: Array) -> tuple[Array | None, PathProof]:
-        """Return ``path`` with detours in place of its unproven edges, and the proof. The path is None if it fails."""
+        """Return ``path`` with detours in place of its unproven edges, or None if the proof fails, and the proof."""
         if len(path) == 1:
             still, proof = self.proven(np.concatenate([path, path]))
             return still if still is None else path, proof

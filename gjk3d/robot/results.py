@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from math import inf, isfinite
+from math import inf
 from numbers import Real
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.narrow.solve import FLOATS
 from gjk3d.query.contact import check_patches, contact
@@ -483,7 +483,7 @@ def valid(cell: Cell, q: Rows, limits: bool, tolerance: Any, workers: int) -> Va
         quick = _quick_validity(cell, queries.plain_row(q), limits)
         if quick is not None:
             return quick
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not isfinite(float(tolerance)):
+    if not is_finite(tolerance):
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected a finite number")
     try:
         values = np.array(q)

@@ -60,7 +60,7 @@ _LESS = 1.0 - 2.0**-40  #: factor of the half widths, which covers the rounding 
 
 
 def free_region(cell: Cell, rows: Array, weights: Row | None, margin: float) -> Array:
-    """Return the half widths of free boxes around configurations, (n, dof). They are 0 around a colliding one."""
+    """Return the half widths of free boxes around configurations, (n, dof), or 0 if a configuration is not free."""
     dof = cell.robot.dof
     relative = np.ones(dof) if weights is None else np.array(weights, dtype=np.float64)
     if relative.shape != (dof,) or not ((relative > 0.0) & np.isfinite(relative)).all():

@@ -187,7 +187,7 @@ class AllowedPairs:
         Returns
         -------
         str or None
-            None for a pair that is checked.
+            The reason, or None for a pair that is checked.
 
         Raises
         ------

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, isfinite, nan
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk3d.convex.checks import check_workers
+from gjk3d.convex.checks import check_workers, is_finite
 from gjk3d.errors import RobotError
 from gjk3d.narrow.toi import CENTER, REFERENCE, TURN, WAY
 from gjk3d.poses import matrices, parts, pose_rows
@@ -429,7 +428,7 @@ def _certified(query: TimedQuery, share: float, workers: int) -> _FirstHit:
 
 
 def _above_zero(tolerance: Any, what: str) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0.0 < float(tolerance) < inf:
+    if not is_finite(tolerance) or not tolerance > 0.0:
         raise RobotError(f"tolerance is {tolerance!r:.80}, expected {what} above 0")
     return float(tolerance)
 

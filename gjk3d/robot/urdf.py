@@ -383,7 +383,7 @@ Placed = tuple[Shape | Mesh, Array]  #: a shape, and its pose in the frame of it
 
 
 def write_urdf(file: Path, name: str, links: dict[str, list[Placed]], joints: Iterable[Joint], base: Array) -> None:
-    """Write a URDF, and an OBJ for each hull or mesh, to a folder next to the file. For a.urdf the folder is a_meshes.
+    """Write a URDF. Each hull or mesh becomes an OBJ in a folder next to the file, such as a_meshes for a.urdf.
 
     The first link is the root, whose pose in the world is ``base``. If ``base`` is not the identity, another link is
     written above the root, since a URDF cannot store the pose of its root.

@@ -31,7 +31,7 @@ _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2, "plane": 4, "mesh": 2
 
 
 class CellObject(NamedTuple):
-    """An object in a cell."""
+    """An object around a robot: its shapes, and where they come from."""
 
     name: str
     source: Path  #: the file of the object

@@ -116,7 +116,7 @@ class _Arguments(dict[str, str]):
 
 
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
-    """Return the URDF to which the package xacro expands a file, or the text ``data`` if the file is `TEXT`."""
+    """Return the URDF to which the package xacro expands a file, or expands ``data`` if the file is `TEXT`."""
     try:
         import xacro
     except ImportError:

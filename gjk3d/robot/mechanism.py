@@ -65,7 +65,7 @@ class Mechanism:
         self.rigid = rigid_bodies(self._chain, frozenset())
 
     def _in_file_order(self) -> list[Joint]:
-        """Return the joints in the order of the file, on which the order of links and of joint values in q depends."""
+        """Return the joints in the order of the file, which defines the order of links and joint values."""
         by_name = {joint.name: joint for joint in self.joints if joint is not None}
         return [by_name[name] for name in self._order]
 

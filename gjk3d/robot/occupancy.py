@@ -248,7 +248,7 @@ class SweptVolume(NamedTuple):
         return {name: Compound([(p.shape, None) for p in self.pieces if p.link == name]) for name in names}
 
     def boxes(self) -> dict[str, Array]:
-        """Return the axis-aligned box of each swept volume, the least and the greatest corner (2, 3), by its name."""
+        """Return the axis-aligned box of the swept volume of each link, as the least and the greatest corner (2, 3)."""
         boxes: dict[str, Array] = {}
         for piece in self.pieces:
             box = piece.shape.bounds

@@ -521,7 +521,7 @@ def check_draws(request: Request) -> float:
 
 
 def one_row(robot: Robot, q: Row, name: str) -> Array:
-    """Return a checked configuration; raise for a stack."""
+    """Check one configuration and return it as an array (dof,). A stack is a `RobotError`."""
     rows, stacked = robot.configurations(q, name)
     if stacked:
         raise RobotError(f"{name} is a stack, expected one configuration. Pass one row, for example {name}[0]")

@@ -281,7 +281,7 @@ class TimedQuery:
         self.stretch(0)  # raises the errors of invalid arguments now
 
     def stretch(self, k: int) -> Stretch:
-        """Return stretch k."""
+        """Return the stretch with the index k."""
         if k not in self._built:
             cell, speed = self._build(k)
             self._built[k] = Stretch(cell, self.robot, self.parts[k], speed)

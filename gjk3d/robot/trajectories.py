@@ -49,7 +49,7 @@ def on_curve(controls: Array, t: float, q: Array) -> None:
     """Write the configuration at parameter t of a curve to q. Both ends are exact, and a line is (1 - t) q0 + t q1.
 
     The rounding error of each joint value is less than (4 n + 3) u max |c| for degree n, and less than
-    3 u (|q0| + |q1|) for a line. u is the unit roundoff.
+    3 u (|q0| + |q1|) for a line. c are the control points, and u is the unit roundoff.
     """
     # Horner's scheme in Bernstein form, which multiplies by 1 - t n times
     n = controls.shape[0] - 1
@@ -175,12 +175,12 @@ class Trajectory(Frozen):
 
     @property
     def start(self) -> float:
-        """The first time."""
+        """The first time of the trajectory."""
         return float(self.times[0])
 
     @property
     def end(self) -> float:
-        """The last time."""
+        """The last time of the trajectory."""
         return float(self.times[-1])
 
     @property

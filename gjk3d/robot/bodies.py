@@ -245,7 +245,7 @@ def with_bounds(
 ) -> tuple[Array, Ints]:
     """Append the bounding volume of each packed shape to ``floats``, and its first index as a column to ``starts``.
 
-    ``bound`` is `bounding_capsule` or `bounding_box`. The index of a half-space, which has no bound, is `NO_CAPSULE`.
+    ``bound`` is `bounding_capsule` or `bounding_box`. A half-space is not bounded, so its index is `NO_CAPSULE`.
     """
     rows = [None if isinstance(shape, Halfspace) else bound(shape) for shape in shapes]
     sizes = np.array([0 if row is None else len(row) for row in rows], dtype=np.int64)

@@ -142,7 +142,7 @@ def between_balls(balls: Array, a: int, b: int) -> float:
 def slots_collide(
     layout: Layout, frames: Frames, a: int, b: int, margin: float, axes: Array, row: int, simplex: Array
 ) -> int:
-    """Return 1 if the placed slots a and b are closer than a margin, 0 if not, or 2 if `quick_collide` has no result.
+    """Return 1 if the placed slots a and b are closer than a margin, 0 if not, or 2 if `quick_collide` cannot decide.
 
     ``axes[row]`` is the GJK axis of the pair, and ``simplex`` is scratch memory.
     """
@@ -569,7 +569,7 @@ def nearest_or_contact(
         return MEET if gap.upper <= 0.0 else DOUBT, gap
     if pair.a.kind == PRISMS:
         return meet(pair, 0.0, w), gap
-    # a gap between the surfaces of a closed body is no proof, since the other shape may be inside the body
+    # a closed body may contain the other shape, even with a gap between their surfaces
     return held(pair, w) if pair.a.inside != OPEN else APART, gap
 
 

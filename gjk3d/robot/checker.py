@@ -191,7 +191,7 @@ class Checker(PlanningScene):
         limits : bool
             Whether limits of joints are checked. Angles are compared as given: an angle is not reduced by full turns.
         tolerance : float
-            Greatest amount by which a value may exceed its limit, in radians or the robot's unit of length.
+            Allowed excess of a value over its limit, in radians or the robot's unit of length.
         workers : int
             Threads for a stack.
 
@@ -890,8 +890,8 @@ class Checker(PlanningScene):
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         weights : (dof,) float, optional
-            Proportions in which the box first grows, above 0. The default is 1 for each joint value. Afterwards each
-            half width is enlarged separately as far as the proof allows.
+            Proportions of the half widths at the first growth of the box, above 0. The default is 1 for each joint
+            value. Afterwards each half width grows separately up to the limit of the proof.
         margin : float
             Distance in the robot's unit that is added to the margins of all pairs.
 
@@ -1083,9 +1083,8 @@ class Checker(PlanningScene):
         trajectory : Trajectory, or spline of scipy, or mapping
             As in `trajectory_free`.
         excess : float
-            Greatest distance by which a piece may reach beyond the swept volume, in the robot's unit. The polytope
-            around a curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes
-            them.
+            Greatest distance of a point in a piece from the swept volume, in the robot's unit. The polytope around a
+            curved shape and the hull of a non-convex body reach farther. The ``excess`` of the result includes them.
         links : collection of str, optional
             Names of links or attached objects. The default is all of them.
 

@@ -131,7 +131,7 @@ def _shapes_of(parts: Mapping[str, Robot], order: Mapping[str, int]) -> tuple[tu
 def _numbered(
     items: Iterable[tuple[Geometry, tuple[Body, ...]]],
 ) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return all bodies and all geometries of ``items``, and set the indices with which they refer to each other."""
+    """Return all bodies and all geometries of ``items``, and set their indices to each other."""
     bodies: list[Body] = []
     geometries: list[Geometry] = []
     for geometry, shapes in items:

@@ -56,7 +56,7 @@ def read_root(
         if (first := next((item for item in root.iter() if item.tag.startswith(_XACRO)), None)) is not None:
             raise ParseError(f"{file}: xacro did not expand <{first.tag.rpartition('}')[2]}>. Correct the tag")
     elif arguments:
-        raise ParseError(f"{file} is not a xacro, so it has no arguments. Leave out arguments={dict(arguments)!r:.80}")
+        raise ParseError(f"{file} is not a xacro, so it takes no arguments. Leave out {', '.join(arguments)}")
     return file, root
 
 
@@ -116,7 +116,7 @@ class _Arguments(dict[str, str]):
 
 
 def _expanded(file: Path, data: bytes, arguments: Mapping[str, str]) -> bytes:
-    """Return the URDF to which the package xacro expands a file, or expands ``data`` if the file is `TEXT`."""
+    """Expand a xacro by the package xacro, and return the URDF. If ``file`` is `TEXT`, ``data`` is expanded."""
     try:
         import xacro
     except ImportError:
@@ -207,7 +207,7 @@ class Place:
 
 
 def find(filename: str, urdf: Path, package_dirs: Sequence[str | os.PathLike[str]], where: str) -> Path:
-    """Return the path of the file to which a name in a URDF refers. ``where`` is the place of the name, for errors.
+    """Return the path of a file that is named in a URDF. ``where`` is the place of the name, for errors.
 
     ``package://name/rest`` is searched in ``package_dirs``, then in the folders of ROS_PACKAGE_PATH and
     AMENT_PREFIX_PATH, then in the folder of the URDF and the folders above it. Each of these is the folder of the

@@ -1,6 +1,6 @@
 """General pairs: pairs with meshes and other bodies, and pairs with user-defined supports.
 
-`gjk3d.robot.cell_kernels` tests pairs with bodies. This file tests the pairs for which these kernels have no result,
+`gjk3d.robot.cell_kernels` tests pairs with bodies. This file tests the pairs that these kernels cannot decide,
 and the fallback pairs, which no kernel tests. Each shape has a convex outline, see `gjk3d.robot.obstacles.outline`. If
 the outlines of a pair are not far enough apart, the functions for two shapes compute the pair, for all configurations
 at once. ``rows`` are checked configurations (n, dof). Pairs are given by their numbers in `gjk3d.robot.cell.Cell`,
@@ -233,7 +233,7 @@ def bounds(cell: Cell, rows: Array, most: float | Array = inf, selected: Ints | 
 
 
 def nearest(cell: Cell, rows: Array, most: float, out: Array, which: Ints, depth: Depth, workers: int) -> None:
-    """Replace rows of ``out`` and ``which`` for which a general pair is nearer and within ``most``.
+    """Replace a row of ``out`` and ``which`` if a general pair is nearer and within ``most``.
 
     Both arrays contain the result of `gjk3d.robot.cell_kernels.clearance_many`.
     """

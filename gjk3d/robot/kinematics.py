@@ -57,7 +57,7 @@ def small_turn(x: float) -> tuple[float, float]:
 
     The polynomials are taken from FDLIBM (Sun Microsystems, 1993). They are valid up to pi / 4.
     """
-    # The code has no branches, so that a compiler can vectorise it. It does not call the system's library, so that the
+    # The code does not branch, so that a compiler can vectorise it. It does not call the system's library, so that the
     # sine of an angle is the same on all machines.
     # Reduction of Cody and Waite: k quarter turns are subtracted in two parts, so that y keeps its low bits.
     k = (x * _QUARTERS + _TO_INTEGER) - _TO_INTEGER

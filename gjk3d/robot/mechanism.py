@@ -227,7 +227,7 @@ class Mechanism:
         q : (dof,) or (n, dof) float
             Configurations: radians, and the robot's unit of length.
         tolerance : float
-            Greatest amount by which a value may exceed its limit, in radians or the robot's unit of length.
+            Allowed excess of a value over its limit, in radians or the robot's unit of length.
 
         Returns
         -------

@@ -63,13 +63,13 @@ def _height(exact: bool, s: Array, core: Core, d: Vec3) -> float:
 def _around(exact: bool, s: Array, core: Core, at: Vec3, axis: Vec3) -> tuple[float, float, float]:
     """Return the radius of a cylinder around a set, and its two ends along its axis.
 
-    The axis of the cylinder is parallel to ``axis`` and contains the point ``at``, from which the ends are measured.
+    The axis of the cylinder is parallel to ``axis`` and contains the point ``at``. The ends are relative to this point.
     ``exact``, ``s`` and ``core`` describe the set as in `_height`.
     """
     u = perpendicular(axis)
     v = cross(axis, u)
     most = 0.0
-    # The support values bound a polygon around the axis. Its corners are at most _WIDER times as far as its sides.
+    # The support values bound a polygon around the axis. _WIDER is the ratio of its corners to its sides.
     for k in range(_AROUND):
         c, n = cos(pi * k / _AROUND), sin(pi * k / _AROUND)
         d = (c * u[0] + n * v[0], c * u[1] + n * v[1], c * u[2] + n * v[2])

@@ -6,9 +6,8 @@ pairs on most parts of the line. The remaining parts are halved until, for each 
 that is proven free, see `gjk3d.robot.motion_cover`.
 
 Pairs without a kernel are proven by the linear bound alone, stretch by stretch from the start. Several configurations
-of a stretch are queried at once. If the whole stretch is proven, the next stretch is longer, else shorter. The change
-of the depth of overlapping non-convex bodies has no bound, so nothing is proven in overlap, even if a negative margin
-allows the overlap.
+of a stretch are queried at once. If the whole stretch is proven, the next stretch is longer, else shorter. The depth of
+overlapping non-convex bodies may jump, so nothing is proven in overlap, even if a negative margin allows the overlap.
 """
 
 from __future__ import annotations
@@ -637,9 +636,9 @@ def _walk(
 
 
 def _until(edges: Edges) -> Array:
-    """Return the parameter (n,) up to which further pairs are tested on each edge.
+    """Return the parameter (n,) at the end of the tests of further pairs on each edge.
 
-    It is 1 for a proven edge, or else the hit, or the end of the proof.
+    The parameter is 1 for a proven edge, or else the hit, or the end of the proof.
     """
     status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))

@@ -164,7 +164,7 @@ _MOST_PIECES = 100_000  #: greatest number of pieces of all links together
 
 @compared()
 class SweptPiece(NamedTuple):
-    """A convex shape in the world, and the interval of time in which it covers a link: an item of `SweptVolume.pieces`.
+    """A convex shape that covers a link during an interval of time: an item of `SweptVolume.pieces`.
 
     Attributes
     ----------
@@ -394,7 +394,7 @@ def _stray(speed: float, bend: float, h: float) -> float:
 
 
 def _count(speed: float, bend: float, turn: float, rho: float, excess: float) -> int:
-    """Return the number of equal intervals of a curve for which the excess of each piece is at most ``excess``."""
+    """Return a number of equal intervals of a curve, so that the excess of each piece is at most ``excess``."""
     n = 1
     while 2.0 * _stray(speed, bend, 1.0 / n) + 0.5 * turn * rho / n > 0.99 * excess and n < _MOST_PIECES:
         n = ceil(1.25 * n)

@@ -261,7 +261,7 @@ class Planning:
         """Return waypoints from start to goal with free straight lines between them, or None if no path is found.
 
         Unless ``certify`` is False, the whole path is proven free, also between samples. A stretch of the path without
-        a proof is replaced by a detour. If there is no detour, the path is planned again with certified motions only.
+        a proof is replaced by a detour. Without a detour, the path is planned again with certified motions only.
         The attribute ``proof`` contains the proof.
 
         Parameters
@@ -409,7 +409,7 @@ class ClearanceObjective(ob.OptimizationObjective):  # type: ignore[misc]
 
 
 class Numbers:
-    """An array to which OMPL copies all values of a state in one call.
+    """An array that OMPL fills with all values of a state in one call.
 
     ``StateSpace.serialize`` copies the values to an address. nanobind accepts the address as a PyCapsule of a fixed
     name.

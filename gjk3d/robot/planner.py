@@ -135,7 +135,7 @@ def joint_space(robot: Robot, joints: str | Sequence[str] | None, lower: Row | N
         for k in np.flatnonzero(~np.isfinite(row)).tolist():
             if not turns[k]:
                 raise RobotError(
-                    f"joint {robot._joint_of(columns[k])!r} has no limits, but a plan needs bounds. Set lower= and "
+                    f"joint {robot._joint_of(columns[k])!r} lacks limits, but a plan needs bounds. Set lower= and "
                     f"upper= to one number for each of the {len(columns)} joint values that move"
                 )
             row[k] = sign * pi
@@ -206,7 +206,7 @@ class Planner:
     """A search in the present state of a cell.
 
     ``rows`` (n, dof) contains the start, the goals and other configurations of the query. Its values of the joints that
-    do not move extend the box in which motion bounds hold.
+    do not move extend the box of the motion bounds.
     """
 
     def __init__(
@@ -295,7 +295,7 @@ class Planner:
         repaired = path
         if stretches:
             repaired = np.concatenate([*pieces, path[copied + 1 :]])
-            # Where a search joins its two trees, the edges differ by rounding from the edges that it proved.
+            # At the connection of the two trees of a search, edges differ by rounding from the proven edges.
             which = self._proofs(repaired)
             if (which != FREE).any():
                 k = int(np.argmax(which != FREE))

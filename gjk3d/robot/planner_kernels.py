@@ -125,7 +125,7 @@ def _proof(test: EdgeTest, a: Array, b: Array) -> int:
 def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
     """Return whether the edge from a to b passes the tests that ``test`` requires: samples, a proof, or both.
 
-    A sample for which the kernels have no result counts as a collision.
+    A sample that the kernels cannot decide counts as a collision.
     """
     edge = test.edge
     _set(edge.q0[0], a)
@@ -138,7 +138,7 @@ def _is_free(test: EdgeTest, a: Array, b: Array) -> bool:
 def _test(test: EdgeTest, edges: Edges, start: int, stop: int) -> None:
     """Write the result of each edge from ``start`` to ``stop`` - 1 to ``edges.which``.
 
-    A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof has no result, or `REFUSED`.
+    A result is `FREE`, the number of a colliding pair, `UNSURE` if a sample or the proof is undecided, or `REFUSED`.
     With a proof only a few samples are tested, which find most collisions. The proof covers all other samples.
     """
     edges.which[start:stop] = FREE
@@ -219,7 +219,7 @@ def grow_trees(test: EdgeTest, space: Space, search: Search, draws: Array2) -> i
     """Extend both trees with n samples, or until they are connected.
 
     ``draws`` (n, joint values that move) contains random numbers from 0 to 1. Return `CONNECTED`, `CONTINUE` if all
-    samples are used, or `FULL` if a tree has no memory left.
+    samples are used, or `FULL` if the memory of a tree is full.
     """
     memory = search.nodes.shape[1] - 1
     for s in range(draws.shape[0]):

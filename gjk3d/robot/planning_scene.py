@@ -128,7 +128,7 @@ class PlanningScene(Margins):
             A bounded shape, not a half-space, a plane, or a height field without a bottom. A mesh of trimesh or
             pyvista is accepted too. A mesh with a unit is scaled to metres.
         link : str or int
-            Name or number of the link to which the object is attached.
+            Name or number of the link that carries the object.
         pose : (4, 4) float, RigidTransform or None
             Pose of the shape in the frame of the link. None is the identity. Without a shape, the pose is computed.
         touch_links : iterable of str

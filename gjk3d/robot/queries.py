@@ -57,7 +57,7 @@ _FEW = 16  #: edges of a path in the first call; after a collision, later edges 
 def quick(cell: Cell, q: Any) -> int:
     """Return the number of a pair that collides at q, or `FREE`. Any other value means that `hits` must be called.
 
-    This function has less overhead than `hits`. It has no result if another thread uses the memory of the cell.
+    This function has less overhead than `hits`. It cannot decide if another thread uses the memory of the cell.
     """
     q = plain_row(q)
     if q is None or len(q) != cell.robot.dof or not cell.memory.lock.acquire(blocking=False):
@@ -231,7 +231,7 @@ def hits(cell: Cell, rows: Array, workers: int, device: Device = "cpu") -> Ints:
     else:
         one_step, none = np.ones(cell.robot.dof), np.zeros(len(rows), dtype=np.int64)
         answer = walk_edges(cell, rows, rows, one_step, none, workers)[2]
-    # kernels have no result for touching pairs, so slower functions compute them, one configuration at a time
+    # kernels cannot decide touching pairs, so slower functions compute them, one configuration at a time
     unsure = np.flatnonzero(answer == UNSURE)
     for k in unsure:
         near = _not_apart(cell, rows[k : k + 1], cell.margins[:convex])[0]

@@ -357,7 +357,7 @@ class RobotDistances(NamedTuple):
             raise RobotError(
                 f"margin is {margin!r:.80}, expected a finite number, or {len(self.pairs)} of them, one for each pair"
             )
-        # A pair between `within` and the margin has no row, so the cost would jump when its distance reaches `within`.
+        # Pairs between `within` and the margin are not in the rows, so the cost would jump if a pair reaches `within`.
         if margins.size and margins.max() > self.within:
             most = margins.max()
             raise RobotError(f"margin is {most:g}, expected at most {self.within:g}. Use distances(q, within={most:g})")

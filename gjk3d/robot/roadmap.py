@@ -3,8 +3,8 @@
 A free region is a box of configurations around q that is proven free. The proof needs one distance for each pair. On
 the straight line from q to another configuration of the box, joint j moves by at most its half width. The distance of a
 pair decreases by at most the sum over the joints of half width times motion bound (`motion_bounds`). The box grows in
-proportion to the weights until a pair reaches its margin. Then the half width of each joint in turn grows as far as all
-pairs allow (the bubble of Quinlan 1994, as a box).
+proportion to the weights until a pair reaches its margin. Then the half width of each joint grows separately, until a
+pair reaches its margin (the bubble of Quinlan 1994, as a box).
 
 A roadmap is a graph of configurations and edges that several queries of one cell use (PRM). The nodes are drawn once,
 and edges join each node with its nearest neighbours. Nodes that collide stay in the graph, since a change of the cell
@@ -244,7 +244,7 @@ class Roadmap:
         """Return a short path from a start to one of several goals, proven free also between samples.
 
         The goal with the shortest path in the graph is used. The path is smoothed, proven and repaired as in
-        `Checker.plan`. If the graph has no path, or its path cannot be proven, a path is searched as in `Checker.plan`.
+        `Checker.plan`. Without a path in the graph, or without a proof, a path is searched as in `Checker.plan`.
 
         Parameters
         ----------

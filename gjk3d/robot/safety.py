@@ -90,7 +90,7 @@ class SafetyRow:
         The first time at which the pair is known to be too close, or NaN.
     verdict : {"collision", "too close", "open"}
         "collision": the pair touches. "too close": the pair comes closer than its margin. "open": the margin is between
-        ``lower`` and ``upper``, so the proof has no result.
+        ``lower`` and ``upper``, so the pair is undecided.
     place : SafetyPlace
         Configuration and points at ``time``.
 

@@ -174,7 +174,7 @@ def _along_axis(axis: Array) -> int:
 
 @kernel
 def _joint(chain: Chain, lanes: Lanes, i: int, pose: Array, count: int) -> bool:
-    """Apply the motion of joint i to ``pose`` in all lanes at once. Return False if it has no vectorised form."""
+    """Apply the motion of joint i to ``pose`` in all lanes at once. Return False if its form cannot be vectorised."""
     axis, column, turns = chain.axis[i], chain.source[i] * LANES, lanes.turns
     # Nearly all revolute joints turn about a coordinate axis. The rotation then only combines two columns, with the
     # same bits as the general rotation, whose products with 0 and 1 are exact.
@@ -610,7 +610,7 @@ def _place_lane(layout: Layout, lanes: Lanes, frames: Frames, k: int, slot: int,
 def not_free(
     layout: Layout, lanes: Lanes, bodies: Bodies, n: int, margin: float, near: int, count: int, tries: int
 ) -> int:
-    """Return the bits ``near`` without lanes in which a slot is proven farther than a margin from a static body.
+    """Return the bits ``near`` without lanes that prove a slot farther than a margin from a static body.
 
     The pair is row n of ``bodies``. The free space around the ball of the slot in one lane often contains its balls in
     the neighbouring lanes, so a few tries prove most lanes. ``count`` is the number of lanes in use.
@@ -719,7 +719,7 @@ def first_hits_of_many(task: Task, edges: Edges, start: int, stop: int, sequence
     ``spacing`` from one sample to the next. With `IN_ORDER`, samples are tested from begin[e] to the first collision.
     With `ANY_HIT`, they are tested in the order of `_next_sample`, and the result is any sample that is not free. The
     index of the sample is written to ``at``, and the pair to ``which``. If all samples are free, ``which`` is `FREE`
-    and ``at`` is past the last sample. ``which`` is `UNSURE` if GJK alone has no result, and `REFUSED` if q is not
+    and ``at`` is past the last sample. ``which`` is `UNSURE` if GJK alone cannot decide, and `REFUSED` if q is not
     finite or there are too many samples.
     """
     lanes, samples = _begin(task, edges, start, stop, sequence)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Words of a builtin: the Python method, the offsets of the slots `_quick` (or `_quick_distances`) and `_settings` in a
 # checker, and the name of the keyword argument.
 SLOW, PREPARED, SETTINGS_SLOT, KEYWORD = range(4)
-# Words of a prepared record: the settings, the number of joint values, the address to which q is copied, the arguments
+# Words of a prepared record: the settings, the number of joint values, the address of the copy of q, the arguments
 # of the entry, their number, the entry, the address of its result, the methods `acquire` and `release` of the lock, and
 # the object False.
 SETTINGS, JOINTS, NUMBERS, ARGS, COUNT, ENTRY, ANSWER, ACQUIRE, RELEASE, NOT_WAITING = range(10)

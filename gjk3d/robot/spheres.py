@@ -4,7 +4,7 @@ The box around a link is divided into cubes. For each cube that may intersect a 
 around the cube. The radius r of a sphere must satisfy r + d <= excess, where d is an upper bound of the signed distance
 of the centre from a body. The distance from a body is 1-Lipschitz, so no point of the sphere is farther from the body
 than r + d. The spheres are chosen greedily: the next sphere covers the most of the remaining cubes (Chvatal 1979). Then
-each sphere is shrunk until it only contains the cubes for which it was chosen.
+each sphere is shrunk to the cubes that it covers first.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _covered(bodies: list[Body], excess: float, name: str) -> LinkSpheres:
 def _cubes(bodies: list[Body], excess: float, name: str) -> tuple[Array, float]:
     """Return the middles of cubes that fill the box around all bodies, and the edge length of the cubes.
 
-    The edge length is the smallest of three shares of the excess for which the number of cubes is within its limit.
+    Three shares of the excess are tried as the edge length, until the number of cubes is within its limit.
     """
     boxes = [aabb(body.shape, body.pose) for body in bodies]
     low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)

@@ -386,7 +386,7 @@ def srdf_text(name: str, allowed: AllowedPairs, elements: Iterable[str] = ()) ->
     return f'<?xml version="1.0"?>\n{note}{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-#: greatest number of joint names to which the chains and subgroups of a file may expand
+#: greatest number of joint names in all chains and subgroups of a file together
 MAX_JOINTS = 1_000_000
 
 

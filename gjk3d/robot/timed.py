@@ -230,7 +230,7 @@ class TrajectoryClearance(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A part of a trajectory, as curves, and the cell in which the curves are checked."""
+    """A part of a trajectory, as curves, and the cell that checks these curves."""
 
     cell: Cell
     robot: Robot  #: the robot without the links of moving obstacles

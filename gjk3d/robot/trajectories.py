@@ -344,7 +344,7 @@ class Parts:
         return new
 
     def steps(self, spacing: Array) -> Ints:
-        """Return the number of equal steps of each curve for which joint values change by at most ``spacing`` (dof,).
+        """Return the number of equal steps of each curve that change joint values by at most ``spacing`` (dof,).
 
         1e8 steps or more are a `RobotError`.
         """

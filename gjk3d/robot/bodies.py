@@ -419,10 +419,7 @@ def _reach(axis: Vec3, axes: tuple[Vec3, Vec3, Vec3], f: Array, o: int) -> float
 
 @kernel
 def between_boxes(rows: Array, f: Array, starts: Ints, a: int, b: int) -> float:
-    """Return a lower bound of the distance of the boxes of slots a and b. It is -inf if slot b is a half-space.
-
-    The bound is negative or 0 if no tested axis separates the boxes.
-    """
+    """Return a lower bound of the distance of the boxes of slots a and b, or -inf if slot b is a half-space."""
     oa, ob = starts[a, 3], starts[b, 3]
     if ob == NO_BOX:
         return -inf

@@ -486,10 +486,7 @@ def every_many(task: Task, q: Array2, most: Array1, out: Array3, which: Ints2) -
 
 
 class Near(NamedTuple):
-    """The results for the near pairs of one configuration, with a row for each pair.
-
-    `gjk3d.robot.results.RobotDistances` describes the fields.
-    """
+    """The near pairs of one configuration, a row for each. `RobotDistances` describes the fields."""
 
     distance: Array1  #: (rows,)
     lower: Array1

@@ -165,10 +165,7 @@ Shapes = Any  #: a shape or mesh, a tuple (shape, pose), or a list of these
 
 
 def with_shapes(robot: Robot, link: int, shapes: Shapes, mode: str) -> tuple[tuple[Body, ...], tuple[Geometry, ...]]:
-    """Return the bodies and geometries of a robot, with the shapes of one link replaced by ``shapes``.
-
-    ``mode`` is the representation of meshes, one of `MESH_MODES`.
-    """
+    """Return the bodies and geometries of a robot with other shapes on one link. ``mode`` is one of `MESH_MODES`."""
     if mode not in MESH_MODES:
         raise RobotError(f"geometry={mode!r}, expected one of {', '.join(map(repr, MESH_MODES))}")
     name = robot.links[link]

@@ -317,10 +317,7 @@ class Mechanism:
 
 
 def rigid_bodies(chain: Chain, unwelded: frozenset[int]) -> Ints:
-    """Return a number for each link. A link that a fixed joint joins to its parent has the number of the parent.
-
-    Links whose parent is in ``unwelded`` are treated as movable.
-    """
+    """Return a number for each link, equal for links joined by fixed joints unless the parent is in ``unwelded``."""
     number = np.arange(len(chain.parent), dtype=np.int64)
     for k, (above, kind) in enumerate(zip(chain.parent, chain.kind, strict=True)):
         if above >= 0 and kind == FIXED and above not in unwelded:

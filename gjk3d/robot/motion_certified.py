@@ -636,10 +636,7 @@ def _walk(
 
 
 def _until(edges: Edges) -> Array:
-    """Return the parameter (n,) at the end of the tests of further pairs on each edge.
-
-    The parameter is 1 for a proven edge, or else the hit, or the end of the proof.
-    """
+    """Return the parameter at which tests of further pairs end, (n,): 1 if proven, or else the hit, or ``safe``."""
     status, safe, hit, _ = edges
     until: Array = np.where(status == PROVEN, 1.0, np.where(np.isnan(hit), safe, hit))
     return until

@@ -366,10 +366,7 @@ class PathProof(NamedTuple):
 
 
 def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> float:
-    """Return a lower bound of the distance minus the margin of all pairs along a proven path.
-
-    The bound is 0 if the time ``until`` passes first. ``tolerance`` is passed to `certified`.
-    """
+    """Return a lower bound of distance minus margin along a proven path, or 0 if the time ``until`` passes first."""
     if not len(cell.slots):
         return inf
     clearance = _sampled_clearance(cell, path, until)
@@ -390,10 +387,7 @@ def path_clearance(cell: Cell, path: Array, tolerance: float, until: float) -> f
 
 
 def _sampled_clearance(cell: Cell, path: Array, until: float) -> float:
-    """Return the least distance at samples of a path minus the greatest margin of all pairs.
-
-    The result is 0 if the difference is negative, or if the time ``until`` passes first.
-    """
+    """Return the least sampled distance minus the greatest margin, or 0 if negative or after the time ``until``."""
     steps = [ceil(float(np.abs(b - a).max(initial=0.0)) / _STEP) for a, b in pairwise(path)]
     places = np.concatenate([[0.0], *(k + np.arange(1, n + 1) / n for k, n in enumerate(steps) if n)])
     at = np.arange(len(path))

@@ -38,10 +38,7 @@ REFUSED = ("KPIECE1", "BKPIECE1", "LBKPIECE1", "PDST", "RLRT", "BiRLRT")
 
 
 def _setup_of(space: Any) -> tuple[Any, Any]:
-    """Return OMPL's setup for a space, and the space information of this setup.
-
-    Python's garbage collector does not track the two objects.
-    """
+    """Return OMPL's setup for a space, and its space information, both untracked by the garbage collector."""
     # For these two objects OMPL 2.0.1 reports references to freed objects to the garbage collector. After
     # og.SimpleSetup(space), gc.collect() would read freed memory and might write to it. Each object has a single Python
     # wrapper as long as a reference to it exists, so it is enough to untrack these wrappers once.

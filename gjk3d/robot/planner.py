@@ -178,10 +178,7 @@ def _names_of(robot: Robot, joints: str | Sequence[str] | None) -> tuple[str, ..
 
 
 def edge_test(cell: Cell, memory: Memory, spacing: Array, box: Array) -> EdgeTest:
-    """Return the test of edges in the bounding box of the configurations ``box`` (n, dof).
-
-    The caller holds the lock of ``memory``.
-    """
+    """Return the test of edges in the bounding box of ``box`` (n, dof). The caller holds the lock of ``memory``."""
     dof = cell.robot.dof
     bounds = motion_bounds(cell, box[None])
     return EdgeTest(

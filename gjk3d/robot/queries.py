@@ -84,10 +84,7 @@ def plain_row(q: Any) -> Array | None:
 
 
 def prepared(cell: Cell) -> Cache:
-    """Return the cache of a cell, and set its field ``free`` first if necessary.
-
-    The caller holds the lock of the memory of the cell.
-    """
+    """Return the cache of a cell with its field ``free`` set. The caller holds the lock of the cell's memory."""
     cache, memory = cell.cache, cell.memory
     if cache.free is None:
         cache.answer = np.empty(1, dtype=np.int64)
@@ -173,10 +170,7 @@ def _first_hits(cell: Cell, memory: Memory, edges: Edges, start: int, stop: int,
 
 
 def bodies_of(cell: Cell, memory: Memory) -> Bodies:
-    """Return the pairs with bodies of a cell.
-
-    If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
-    """
+    """Return the pairs with bodies of a cell, cached for the memory of the cell, whose lock the caller holds."""
     if memory is not cell.memory:
         return cell.bodies(memory)
     if cell.cache.bodies is None:
@@ -186,10 +180,7 @@ def bodies_of(cell: Cell, memory: Memory) -> Bodies:
 
 
 def lanes_of(cell: Cell, memory: Memory) -> Task:
-    """Return the task of `first_hits_of_many`.
-
-    If ``memory`` is the memory of the cell, the caller holds its lock, and the result is cached.
-    """
+    """Return the task of `first_hits_of_many`, cached for the memory of the cell, whose lock the caller holds."""
     persistent, dof = memory is cell.memory, cell.robot.dof
     cached: Task | None = cell.cache.lanes if persistent else None
     if cached is not None:
@@ -207,10 +198,7 @@ def lanes_of(cell: Cell, memory: Memory) -> Task:
 def walk_edges(
     cell: Cell, first: Array, second: Array, spacing: Array, begin: Ints, workers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the number of steps of each edge, the first sample that collides, and the pair that collides.
-
-    `first_hits_of_many` describes the results.
-    """
+    """Return each edge's number of steps, first colliding sample and colliding pair, see `first_hits_of_many`."""
     hits = np.empty((3, len(first)), dtype=np.int64)
     edges = Edges(first, second, spacing, begin, hits[0], hits[1], hits[2])
 
@@ -330,10 +318,7 @@ def nearest_of_one(cell: Cell, q: Any, most: float = inf) -> tuple[Array, int] |
 
 
 def near_of_one(cell: Cell, q: Any, within: Any, jacobians: bool) -> NearOfOne | None:
-    """Return the pairs within a distance at one configuration, and their rows, or None.
-
-    None means that `gjk3d.robot.results.near` must be called.
-    """
+    """Return the pairs within a distance at one configuration, or None if `results.near` must be called."""
     row = plain_row(q)
     if row is None or len(row) != cell.robot.dof or type(within) is not float or within != within:
         return None

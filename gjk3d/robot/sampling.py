@@ -185,10 +185,7 @@ def _limits(robot: Robot, pairs: Ints, lower: Row | None, upper: Row | None) -> 
 
 
 def limit_turns(robot: Robot, low: Array, high: Array) -> None:
-    """Replace infinite limits of angles in ``low`` and ``high`` (dof,).
-
-    An angle without limits gets the limits -pi and pi. An angle with one limit gets a range of 2 pi.
-    """
+    """Replace infinite limits of angles in ``low`` and ``high`` by -pi and pi, or by a full turn from one limit."""
     for c in angle_columns(robot).tolist():
         if low[c] == -inf and high[c] == inf:
             low[c], high[c] = -pi, pi

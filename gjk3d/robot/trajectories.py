@@ -344,10 +344,7 @@ class Parts:
         return new
 
     def steps(self, spacing: Array) -> Ints:
-        """Return the number of equal steps of each curve that change joint values by at most ``spacing`` (dof,).
-
-        1e8 steps or more are a `RobotError`.
-        """
+        """Return the number of equal steps of each curve that change joint values by at most ``spacing`` (dof,)."""
         controls = self.curves.controls
         degree = controls.shape[1] - 1
         with np.errstate(over="ignore"):

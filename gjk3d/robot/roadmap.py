@@ -72,8 +72,9 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
     room, motion = _room(cell, q, margin), _motions(cell, q)
     if not (room > 0.0).all():
         return np.zeros(len(q))
-    most = np.full(len(q), inf)
-    most[_joint_lengths(cell)] = _WIDEST
+    most, chain = np.full(len(q), inf), cell.robot._chain
+    for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
+        most[source : source + LENGTHS[kind]] = _WIDEST
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.nanmin(np.concatenate([room / (motion @ weights), most / weights]), initial=inf)
         half = np.minimum(scale * weights, most) if scale < inf else most
@@ -85,14 +86,6 @@ def _half_widths(cell: Cell, q: Array, weights: Array, margin: float) -> Array:
     finite = np.where(np.isfinite(half), half, 0.0)
     # rounding may let the motion of a pair exceed its distance
     return half if (motion @ finite <= room).all() else np.zeros(len(q))
-
-
-def _joint_lengths(cell: Cell) -> Array:
-    """Return the columns of q that are lengths."""
-    chain, columns = cell.robot._chain, []
-    for kind, source in zip(chain.kind.tolist(), chain.source.tolist(), strict=True):
-        columns += [source + n for n in range(LENGTHS[kind])]
-    return np.array(sorted(set(columns)), dtype=np.int64)
 
 
 def _room(cell: Cell, q: Array, margin: float) -> Array:
